@@ -1,5 +1,5 @@
-//! Compiles the few MPI calls (`src/calls.c`) with the MPI library's compiler wrapper: constants and handles
-//! differ between Open MPI and MPICH, and only their headers define them. `MPICC` names another wrapper.
+//! Compiles the few MPI calls (`src/calls.c`) with the MPI library's compiler wrapper: constants and handles differ between Open
+//! MPI and MPICH, and only their headers define them. `MPICC` names another wrapper.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,9 +1,8 @@
-//! I/O buffers: page-aligned, as O_DIRECT requires, with the pages and NUMA node that the stream requests, and
-//! populated before the clock starts so that no page fault is measured.
+//! I/O buffers: page-aligned, as O_DIRECT requires, with the pages and NUMA node that the stream requests, and populated before
+//! the clock starts so that no page fault is measured.
 //!
-//! Large buffers are aligned to 2 MiB and advised to use transparent huge pages: copying a record then causes
-//! 512 times fewer TLB misses, and pinning takes 512 times fewer steps. Small buffers gain nothing and would
-//! take 2 MiB each.
+//! Large buffers are aligned to 2 MiB and advised to use transparent huge pages: copying a record then causes 512 times fewer TLB
+//! misses, and pinning takes 512 times fewer steps. Small buffers gain nothing and would take 2 MiB each.
 
 use crate::numa;
 use crate::shared::Call;
@@ -15,8 +14,7 @@ use std::ffi::c_void;
 use std::path::Path;
 use std::ptr::NonNull;
 
-/// Size of a base page. On machines with larger pages, buffers are rounded to a fraction of one, which is
-/// harmless.
+/// Size of a base page. On machines with larger pages, buffers are rounded to a fraction of one, which is harmless.
 const PAGE: usize = 4096;
 /// Size of a transparent huge page, and the smallest buffer that uses them.
 const HUGE: usize = 2 << 20;
@@ -118,8 +116,7 @@ impl Buffer {
         let start = whole.base.as_ptr();
         std::mem::forget(whole);
         let tail = HUGE - head;
-        // SAFETY: both lie inside the mapping just made, which is not used yet: `head + length + tail` is its
-        // length.
+        // SAFETY: both lie inside the mapping just made, which is not used yet: `head + length + tail` is its length.
         unsafe {
             if head > 0 {
                 let _ = rustix::mm::munmap(start, head);
@@ -134,8 +131,7 @@ impl Buffer {
 
     /// Populates the memory; otherwise the first operations would take page faults.
     fn populate(&mut self) -> Result<(), Errno> {
-        // Unlike touching the pages, this returns an error when a node or the huge pages run out. Needs Linux
-        // 5.14.
+        // Unlike touching the pages, this returns an error when a node or the huge pages run out. Needs Linux 5.14.
         // SAFETY: exactly our own mapping; its contents, zeros, stay.
         match unsafe { rustix::mm::madvise(self.base.as_ptr(), self.length, Advice::LinuxPopulateWrite) } {
             Err(Errno::INVAL) => self.all_mut().iter_mut().step_by(PAGE).for_each(|b| *b = 0),

@@ -1,8 +1,8 @@
-//! Single I/O calls: file, range, time and duration. Kept only to be joined with the requests that reached the
-//! device; a bounded number per worker, in shared memory, so that a killed worker's calls survive.
+//! Single I/O calls: file, range, time and duration. Kept only to be joined with the requests that reached the device; a bounded
+//! number per worker, in shared memory, so that a killed worker's calls survive.
 //!
-//! Cost: uses the loops with rare features (`hot::rare`), plus five plain stores into memory that is written
-//! once: 10 to 20 ns per operation, page faults included.
+//! Cost: uses the loops with rare features (`hot::rare`), plus five plain stores into memory that is written once: 10 to 20 ns
+//! per operation, page faults included.
 
 use crate::EngineError;
 use crate::clock::Clock;

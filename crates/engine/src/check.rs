@@ -1,6 +1,5 @@
-//! Checks what this engine cannot execute, before anything starts. The model can express more than one
-//! executor supports; nothing is silently ignored. A table lists what is unsupported on any machine; this
-//! module checks the machine.
+//! Checks what this engine cannot execute, before anything starts. The model can express more than one executor supports; nothing
+//! is silently ignored. A table lists what is unsupported on any machine; this module checks the machine.
 
 mod lacks;
 

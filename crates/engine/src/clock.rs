@@ -1,10 +1,8 @@
-//! The clock of the hot loop: the time stamp counter where the kernel itself trusts it, else CLOCK_MONOTONIC
-//! through the vDSO.
+//! The clock of the hot loop: the time stamp counter where the kernel itself trusts it, else CLOCK_MONOTONIC through the vDSO.
 //!
-//! The counter is calibrated against CLOCK_MONOTONIC at the start; its cost, its resolution and, at the end,
-//! its drift are part of every record. Each operation lies between two readings, so every latency includes the
-//! cost of one reading; this cost is shown, never subtracted. On the development machine: 13 ns for the
-//! counter, 33 ns for the vDSO.
+//! The counter is calibrated against CLOCK_MONOTONIC at the start; its cost, its resolution and, at the end, its drift are part
+//! of every record. Each operation lies between two readings, so every latency includes the cost of one reading; this cost is
+//! shown, never subtracted. On the development machine: 13 ns for the counter, 33 ns for the vDSO.
 
 use std::time::{Duration, Instant};
 
@@ -33,8 +31,8 @@ struct Pair {
     mono_ns: u64,
 }
 
-/// Length and number of the calibration rounds. Short, because they delay every start: [`Clock::refined`]
-/// improves the rate before the first phase.
+/// Length and number of the calibration rounds. Short, because they delay every start: [`Clock::refined`] improves the rate
+/// before the first phase.
 const ROUND: Duration = Duration::from_micros(250);
 const ROUNDS: usize = 3;
 /// Observation time beyond which the rate no longer improves: 30 ns of uncertainty in a second.
@@ -67,8 +65,7 @@ impl Clock {
             #[cfg(target_arch = "x86_64")]
             Source::Tsc if now.1.saturating_sub(mark.1) > ROUND.as_nanos() as u64 * ROUNDS as u64 => {
                 let hz = now.0.saturating_sub(mark.0) as f64 * 1e9 / (now.1 - mark.1) as f64;
-                // A very different rate is not a refinement: keep the original one; the record shows the
-                // drift.
+                // A very different rate is not a refinement: keep the original one; the record shows the drift.
                 let near = (hz / self.hz - 1.0).abs() < 1e-3;
                 if near {
                     Self {
@@ -219,8 +216,8 @@ fn best_pair(ticks: impl Fn() -> u64) -> Pair {
     best.1
 }
 
-/// The counter is used only if the CPU guarantees a constant rate in all states and the kernel uses it as its
-/// clock source: the kernel monitors it and drops it when CPUs disagree.
+/// The counter is used only if the CPU guarantees a constant rate in all states and the kernel uses it as its clock source: the
+/// kernel monitors it and drops it when CPUs disagree.
 #[cfg(target_arch = "x86_64")]
 fn tsc_is_trusted() -> bool {
     let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

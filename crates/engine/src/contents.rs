@@ -1,9 +1,8 @@
-//! Data to write and to check. The buffers of one worker: a pool from which written records are taken, and a
-//! buffer that records are read into.
+//! Data to write and to check. The buffers of one worker: a pool from which written records are taken, and a buffer that records
+//! are read into.
 //!
-//! Unique data costs a few ns per 512 bytes: records are slices of a pool of random bytes, and every 512 bytes
-//! begin with a stamp derived from their position. So no two blocks of a file are equal at any block size, and
-//! nothing is copied.
+//! Unique data costs a few ns per 512 bytes: records are slices of a pool of random bytes, and every 512 bytes begin with a stamp
+//! derived from their position. So no two blocks of a file are equal at any block size, and nothing is copied.
 
 use crate::buffer::{Buffer, Making};
 use crate::shared::Call;
@@ -11,8 +10,7 @@ use crate::worker::Fault;
 use fathom_workload::ops::{Expected, Place, derive_seed};
 use fathom_workload::{Data, Stream, Verify};
 
-/// Size of the pool of random bytes: it fits into the second-level cache, as a real program's fresh data
-/// would.
+/// Size of the pool of random bytes: it fits into the second-level cache, as a real program's fresh data would.
 const POOL: usize = 1 << 20;
 /// Distance of stamps.
 const STAMP_EVERY: usize = 512;
@@ -32,8 +30,7 @@ pub(crate) struct Contents {
     read_at: usize,
     tag: u64,
     written: u64,
-    /// Size of each file where the region spans several files in a row: positioned data depend on the offset
-    /// within their file.
+    /// Size of each file where the region spans several files in a row: positioned data depend on the offset within their file.
     file_bytes: u64,
 }
 
@@ -43,8 +40,8 @@ impl Contents {
         Self::of_several(stream, Making::default(), largest, seed, place, 0, 1)
     }
 
-    /// The buffers of operation `number` of `depth` in flight: together they share one pool's worth of random
-    /// bytes, so that all of them still fit into the second-level cache.
+    /// The buffers of operation `number` of `depth` in flight: together they share one pool's worth of random bytes, so that all
+    /// of them still fit into the second-level cache.
     pub fn of_several(
         stream: &Stream,
         making: Making,
@@ -70,16 +67,16 @@ impl Contents {
             written: 0,
             file_bytes: u64::MAX,
         };
-        // Records that repeat across files must have the same bytes in every worker and place; unique ones
-        // differ by their stamps.
+        // Records that repeat across files must have the same bytes in every worker and place; unique ones differ by their
+        // stamps.
         let common = matches!(stream.data, Data::Reducible { .. });
         let own = derive_seed(tag, Place::default(), u64::from(number));
         this.fill_pool(if common { derive_seed(seed, Place::default(), FOR_POOL) } else { own });
         Ok(this)
     }
 
-    /// Continues with another file of the set: with its stamps, from the beginning of the pool. That is free,
-    /// so a writer of many small files does not need a pool for each.
+    /// Continues with another file of the set: with its stamps, from the beginning of the pool. That is free, so a writer of many
+    /// small files does not need a pool for each.
     pub fn turn_to_file(&mut self, seed: u64, number: u32) {
         self.tag = tag_of(&self.data, seed, Place { worker: number, ..Place::default() });
         (self.at, self.written) = (0, 0);
@@ -96,8 +93,8 @@ impl Contents {
         (rotate, if pooled { share.max(rotate) } else { rotate })
     }
 
-    /// Bytes needed by the pool and the read buffer of one operation in flight. A buffer that the direction
-    /// does not use is 0, and gets one page.
+    /// Bytes needed by the pool and the read buffer of one operation in flight. A buffer that the direction does not use is 0,
+    /// and gets one page.
     fn sizes(stream: &Stream, largest: usize, depth: u32) -> [usize; 2] {
         let (rotate, area) = Self::areas_of(stream, largest, depth);
         let write = if stream.direction.writes() { largest + area } else { 0 };
@@ -105,8 +102,7 @@ impl Contents {
         [write, read]
     }
 
-    /// Memory for the buffers of one operation in flight. With huge pages only used buffers count: the others
-    /// have base pages.
+    /// Memory for the buffers of one operation in flight. With huge pages only used buffers count: the others have base pages.
     pub fn bytes(stream: &Stream, largest: usize, depth: u32) -> u64 {
         let needed = Self::sizes(stream, largest, depth).into_iter().filter(|&bytes| bytes > 0);
         needed.fold(0, |sum, bytes| sum.saturating_add(Buffer::taken(bytes, stream.buffers.pages)))
@@ -272,8 +268,8 @@ impl Contents {
     }
 }
 
-/// A tag that distinguishes the data of a file from those of others. For positioned data it is the same in
-/// every phase, so that one phase can check what another wrote; it differs for each file of the set.
+/// A tag that distinguishes the data of a file from those of others. For positioned data it is the same in every phase, so that
+/// one phase can check what another wrote; it differs for each file of the set.
 fn tag_of(data: &Data, seed: u64, place: Place) -> u64 {
     match data {
         Data::Positioned { tag } => {
@@ -366,8 +362,7 @@ fn first_other(record: &[u8], byte: u8) -> Mismatch {
 
 #[inline]
 fn marks_mismatch(record: &[u8], byte: u8, stride: usize, length: usize) -> Mismatch {
-    // One-word marks, as IOzone uses, are compared as a whole: byte by byte they cost 5 % of a cached read of
-    // 64 KiB.
+    // One-word marks, as IOzone uses, are compared as a whole: byte by byte they cost 5 % of a cached read of 64 KiB.
     if length == 8 && stride >= 8 {
         let word = [byte; 8];
         let whole = record.chunks(stride).all(|mark| mark.first_chunk::<8>().is_none_or(|m| *m == word));
@@ -385,8 +380,8 @@ fn marks_mismatch(record: &[u8], byte: u8, stride: usize, length: usize) -> Mism
     None
 }
 
-/// The parts of a record in each 8-byte word of the file: ((position of the word, first byte in it), the
-/// part). Words are aligned to the file, so a record may begin anywhere.
+/// The parts of a record in each 8-byte word of the file: ((position of the word, first byte in it), the part). Words are aligned
+/// to the file, so a record may begin anywhere.
 fn words(record: &mut [u8], offset: u64) -> impl Iterator<Item = ((u64, usize), &mut [u8])> {
     let head = ((8 - offset % 8) % 8).min(record.len() as u64) as usize;
     let (first, rest) = record.split_at_mut(head);
@@ -396,8 +391,8 @@ fn words(record: &mut [u8], offset: u64) -> impl Iterator<Item = ((u64, usize), 
     first.into_iter().chain(rest)
 }
 
-/// Fills a record with positioned data. Records that begin on a word boundary, as nearly all do, are filled
-/// word by word without locating each: a fifth of the time.
+/// Fills a record with positioned data. Records that begin on a word boundary, as nearly all do, are filled word by word without
+/// locating each: a fifth of the time.
 fn fill_positioned(record: &mut [u8], offset: u64, tag: u64) {
     if !offset.is_multiple_of(8) {
         for (word, bytes) in words(record, offset) {
@@ -416,8 +411,8 @@ fn fill_positioned(record: &mut [u8], offset: u64, tag: u64) {
     rest.copy_from_slice(&last[..rest.len()]);
 }
 
-/// Whether a record of whole words has the data of its position. All words are compared before the result is
-/// tested, to avoid branches.
+/// Whether a record of whole words has the data of its position. All words are compared before the result is tested, to avoid
+/// branches.
 fn is_positioned(record: &[u8], offset: u64, tag: u64) -> bool {
     let (words, rest) = record.as_chunks::<8>();
     if !offset.is_multiple_of(8) || !rest.is_empty() {

@@ -1,11 +1,9 @@
-//! O_DIRECT requires offsets, lengths and memory aligned as the file system and the device demand. The demands
-//! are queried from the kernel (statx with STATX_DIOALIGN, Linux 6.1), so that a workload that violates them
-//! is refused with a message before the start, instead of by a bare EINVAL at its first operation. Where the
-//! kernel does not report them, the logical block size of the device is used; where that is unknown too,
-//! nothing is checked.
+//! O_DIRECT requires offsets, lengths and memory aligned as the file system and the device demand. The demands are queried from
+//! the kernel (statx with STATX_DIOALIGN, Linux 6.1), so that a workload that violates them is refused with a message before the
+//! start, instead of by a bare EINVAL at its first operation. Where the kernel does not report them, the logical block size of
+//! the device is used; where that is unknown too, nothing is checked.
 //!
-//! Not part of [`Engine::check`]: an emulated program finds out by itself, and its users expect its own
-//! failure.
+//! Not part of [`Engine::check`]: an emulated program finds out by itself, and its users expect its own failure.
 
 use crate::action::Sets;
 use crate::check::unsupported;
@@ -25,8 +23,8 @@ use std::path::{Path, PathBuf};
 const OURS: u64 = 4096;
 
 impl Engine {
-    /// Checks that every stream of a phase that opens its file with O_DIRECT meets the file's demands. Missing
-    /// files are judged by an unnamed file in their directory, or by the device below it.
+    /// Checks that every stream of a phase that opens its file with O_DIRECT meets the file's demands. Missing files are judged
+    /// by an unnamed file in their directory, or by the device below it.
     ///
     /// # Errors
     /// The first stream that does not, with what to change.

@@ -65,8 +65,8 @@ impl Engine {
         }
     }
 
-    /// From now on notes every call that reads, writes or syncs a file, at most `per_worker` for each worker
-    /// of a phase; 0 turns this off.
+    /// From now on notes every call that reads, writes or syncs a file, at most `per_worker` for each worker of a phase; 0 turns
+    /// this off.
     pub fn note_calls(&mut self, per_worker: usize) {
         self.calls_per_worker = per_worker;
     }
@@ -76,14 +76,13 @@ impl Engine {
         self.calls.take()
     }
 
-    /// Logs the operations of streams with `log_operations` to unnamed files in this directory instead of the
-    /// record, so their number need not be known in advance.
+    /// Logs the operations of streams with `log_operations` to unnamed files in this directory instead of the record, so their
+    /// number need not be known in advance.
     pub fn spool_operations(&mut self, directory: &Path) {
         self.spool_in = Some(directory.to_owned());
     }
 
-    /// Takes the operations logged so far: those of every logging worker, in its last repetition of each
-    /// phase.
+    /// Takes the operations logged so far: those of every logging worker, in its last repetition of each phase.
     pub fn take_operations(&mut self) -> Vec<Operations> {
         std::mem::take(&mut self.operations)
     }
@@ -96,9 +95,8 @@ impl Engine {
         check::check(workload, self.spool_in.is_some(), || self.sets(workload))
     }
 
-    /// Checks that the files of all streams may be modified. Called before the first phase, so that the last
-    /// phase is not refused after the others have run. A file that cannot lose data becomes owned until
-    /// another process changes it, and is kept.
+    /// Checks that the files of all streams may be modified. Called before the first phase, so that the last phase is not refused
+    /// after the others have run. A file that cannot lose data becomes owned until another process changes it, and is kept.
     ///
     /// # Errors
     /// The first file that is not owned, or not a regular file.
@@ -164,9 +162,8 @@ impl Engine {
         paths
     }
 
-    /// Executes one phase once: starts its workers, waits for all, and returns their results. Failures of
-    /// single operations are part of the result. `moments` is called when counters that belong to the rates
-    /// should be read.
+    /// Executes one phase once: starts its workers, waits for all, and returns their results. Failures of single operations are
+    /// part of the result. `moments` is called when counters that belong to the rates should be read.
     ///
     /// # Errors
     /// If the phase could not be started.
@@ -227,9 +224,8 @@ impl Engine {
             .collect()
     }
 
-    /// Creates the files that streams would create, so that they are in the ledger before a worker writes
-    /// them. Where creation itself is measured (streams that create, flows on listed files), returns them
-    /// instead; they are entered after the phase.
+    /// Creates the files that streams would create, so that they are in the ledger before a worker writes them. Where creation
+    /// itself is measured (streams that create, flows on listed files), returns them instead; they are entered after the phase.
     fn make_files(
         &mut self,
         workload: &Workload,

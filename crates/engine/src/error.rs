@@ -1,5 +1,5 @@
-//! Errors that keep the engine from starting or finishing a phase. Failures of single operations are part of
-//! the result instead ([`fathom_record::Ending::Failed`]).
+//! Errors that keep the engine from starting or finishing a phase. Failures of single operations are part of the result instead
+//! ([`fathom_record::Ending::Failed`]).
 
 use std::path::PathBuf;
 
@@ -123,8 +123,8 @@ impl EngineError {
     }
 }
 
-/// Advice for a kernel error of an action (`what`: "create", "read", ...); empty if there is none, otherwise
-/// begins with a full stop.
+/// Advice for a kernel error of an action (`what`: "create", "read", ...); empty if there is none, otherwise begins with a full
+/// stop.
 pub(crate) fn advice(what: &str, error: &std::io::Error) -> &'static str {
     let reads =
         matches!(what, "read" | "read the directory" | "list" | "stat" | "look at" | "find the size of");

@@ -95,8 +95,8 @@ pub(crate) fn open_donor(plan: &Plan, path: &Path) -> Result<OwnedFd, Errno> {
 /// Time a program may take to give up its lease. A file server needs milliseconds.
 const LEASE: Duration = Duration::from_secs(2);
 
-/// Opens a file without waiting for other processes: it may have become a pipe without a peer, and any user
-/// with read permission may hold a lease on it.
+/// Opens a file without waiting for other processes: it may have become a pipe without a peer, and any user with read permission
+/// may hold a lease on it.
 pub(crate) fn open_soon(path: &Path, flags: OFlags, mode: u32) -> Result<OwnedFd, Errno> {
     let until = Instant::now() + LEASE;
     let file = loop {

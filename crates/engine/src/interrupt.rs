@@ -1,7 +1,6 @@
-//! SIGINT, SIGTERM and SIGHUP: the first one stops everything (workers leave at their next operation,
-//! measurements are kept). A second one ends the program at once, in case a device hangs. A signal right after
-//! the first is part of the same request: timeout(1) signals the program and then its whole process group,
-//! which includes the program.
+//! SIGINT, SIGTERM and SIGHUP: the first one stops everything (workers leave at their next operation, measurements are kept). A
+//! second one ends the program at once, in case a device hangs. A signal right after the first is part of the same request:
+//! timeout(1) signals the program and then its whole process group, which includes the program.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU32, Ordering};
 
@@ -54,8 +53,8 @@ pub(crate) fn was_continued() -> bool {
     CONTINUED.swap(false, Ordering::SeqCst)
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP stop the workload instead of the program, and SIGCONT is noted. A
-/// signal that was ignored at the start stays ignored, as intended by nohup and by shells for background jobs.
+/// From now on SIGINT, SIGTERM and SIGHUP stop the workload instead of the program, and SIGCONT is noted. A signal that was
+/// ignored at the start stays ignored, as intended by nohup and by shells for background jobs.
 pub fn watch_signals() {
     handle(libc::SIGCONT, on_continue);
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
@@ -75,8 +74,7 @@ pub fn watch_signals() {
     }
 }
 
-/// Turns reaching a file size limit (`ulimit -f`) into an error of the write instead of the end of the
-/// process.
+/// Turns reaching a file size limit (`ulimit -f`) into an error of the write instead of the end of the process.
 pub fn ignore_file_size_signal() {
     // SAFETY: ignoring a valid signal has no preconditions.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };

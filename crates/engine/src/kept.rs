@@ -1,5 +1,5 @@
-//! Extents that workers have written (`keep_written`), passed from one phase to another: in unnamed files in
-//! memory, because workers may be separate processes. Sixteen bytes per extent, in the order of reading back.
+//! Extents that workers have written (`keep_written`), passed from one phase to another: in unnamed files in memory, because
+//! workers may be separate processes. Sixteen bytes per extent, in the order of reading back.
 
 use crate::EngineError;
 use crate::engine::instances;
@@ -27,8 +27,7 @@ pub(crate) struct Book {
 }
 
 impl Book {
-    /// Creates empty files for the workers of a phase that remember their writes; those of an earlier
-    /// repetition are dropped.
+    /// Creates empty files for the workers of a phase that remember their writes; those of an earlier repetition are dropped.
     pub fn begin(&mut self, number: u32, phase: &Phase) -> Result<(), EngineError> {
         for (worker, (thread, _)) in (0u32..).zip(phase.groups.iter().flat_map(instances)) {
             if let Program::Stream(stream) = &thread.program

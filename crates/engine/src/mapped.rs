@@ -1,5 +1,5 @@
-//! Arrays in anonymous shared memory: created by the parent before it forks, visible to every process and
-//! thread of the phase. They contain only atomics, so any of them may be killed at any time.
+//! Arrays in anonymous shared memory: created by the parent before it forks, visible to every process and thread of the phase.
+//! They contain only atomics, so any of them may be killed at any time.
 
 use crate::EngineError;
 use std::marker::PhantomData;
@@ -55,8 +55,7 @@ impl<T: Sharable> Deref for Mapped<T> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: mapped with space for `count` elements; zero bytes are a valid T, and everything that
-        // changes is an atomic.
+        // SAFETY: mapped with space for `count` elements; zero bytes are a valid T, and everything that changes is an atomic.
         unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.count) }
     }
 }

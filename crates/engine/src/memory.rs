@@ -1,6 +1,5 @@
-//! Whether the I/O buffers of a phase fit into memory. They are populated before the start, so requesting too
-//! much would trigger the OOM killer instead of an error; so would locking it. Reserved huge pages are a
-//! separate pool, and so is each NUMA node.
+//! Whether the I/O buffers of a phase fit into memory. They are populated before the start, so requesting too much would trigger
+//! the OOM killer instead of an error; so would locking it. Reserved huge pages are a separate pool, and so is each NUMA node.
 
 use crate::EngineError;
 use crate::buffer::huge_page_bytes;
@@ -10,8 +9,8 @@ use crate::worker::Job;
 use fathom_workload::{Node, Pages, Phase};
 use std::collections::BTreeMap;
 
-/// Refuses a phase whose buffers would take more than three quarters of the memory available now, on the
-/// machine or on a node, or more huge pages than are free.
+/// Refuses a phase whose buffers would take more than three quarters of the memory available now, on the machine or on a node, or
+/// more huge pages than are free.
 pub(crate) fn check<'a>(phase: &Phase, jobs: impl Iterator<Item = &'a Job<'a>>) -> Result<(), EngineError> {
     let mut needed = Needed::default();
     let mut locked = 0u64;

@@ -1,5 +1,5 @@
-//! NUMA nodes for I/O buffers: which exist, which one a file's device is attached to, and binding memory to
-//! one. Uses sysfs and one system call; no effect on a machine with a single node.
+//! NUMA nodes for I/O buffers: which exist, which one a file's device is attached to, and binding memory to one. Uses sysfs and
+//! one system call; no effect on a machine with a single node.
 
 use fathom_workload::Node;
 use rustix::io::Errno;
@@ -11,9 +11,8 @@ use std::ptr::NonNull;
 /// Limit for stacked devices, such as loop devices on loop devices.
 const MOST_LAYERS: u32 = 8;
 
-/// The node that buffers for the file at `path` are bound to. `None`: the kernel takes the node of the CPU
-/// that first touches the memory, unless the user chose otherwise (numactl), which is the meaning of
-/// [`Node::Local`].
+/// The node that buffers for the file at `path` are bound to. `None`: the kernel takes the node of the CPU that first touches the
+/// memory, unless the user chose otherwise (numactl), which is the meaning of [`Node::Local`].
 pub(crate) fn node_of(wanted: Node, path: &Path) -> Option<u32> {
     match wanted {
         // The thread's policy applies to them, too.
@@ -71,8 +70,8 @@ fn device_node(sys: &Path, path: &Path, layer: u32) -> Option<u32> {
     node_of_block_device(sys, &entry, layer)
 }
 
-/// The node of a block device by its directory in sysfs: that of the nearest bus device above it, or of the
-/// devices it is stacked on.
+/// The node of a block device by its directory in sysfs: that of the nearest bus device above it, or of the devices it is stacked
+/// on.
 fn node_of_block_device(sys: &Path, entry: &Path, layer: u32) -> Option<u32> {
     if layer > MOST_LAYERS {
         return None;
@@ -100,8 +99,8 @@ fn node_of_block_device(sys: &Path, entry: &Path, layer: u32) -> Option<u32> {
     device_node(sys, Path::new(image.trim_end()), layer + 1)
 }
 
-/// Sets the memory policy of the calling thread if its stream requests one: for all memory allocated from here
-/// on, its buffers and the page cache that it fills.
+/// Sets the memory policy of the calling thread if its stream requests one: for all memory allocated from here on, its buffers
+/// and the page cache that it fills.
 pub(crate) fn settle(wanted: Node) -> Result<(), Errno> {
     const MPOL_PREFERRED: libc::c_int = 1;
     const MPOL_BIND: libc::c_int = 2;
@@ -135,8 +134,7 @@ pub(crate) fn bind(base: NonNull<c_void>, length: usize, node: u32) -> Result<()
     *word = 1 << (node as usize % WORD);
     // The kernel uses one bit less than given.
     let most = mask.len() * WORD + 1;
-    // SAFETY: the range is the caller's own mapping; the mask has the given number of bits; contents are not
-    // touched.
+    // SAFETY: the range is the caller's own mapping; the mask has the given number of bits; contents are not touched.
     let refused = unsafe {
         libc::syscall(libc::SYS_mbind, base.as_ptr(), length, MPOL_BIND, mask.as_ptr(), most, 0u32)
     };
@@ -229,8 +227,7 @@ pub(crate) mod tests {
         assert!(refusal(Node::Prefer(63)).is_some() && refusal(Node::Bind(two)).is_some());
     }
 
-    /// A sysfs with a disk in a slot of node 1, its partition, a mirror on that, and a disk whose slot reports
-    /// no node.
+    /// A sysfs with a disk in a slot of node 1, its partition, a mirror on that, and a disk whose slot reports no node.
     #[test]
     fn the_node_of_a_device_is_that_of_its_slot() {
         let dir = tempfile::tempdir().unwrap();

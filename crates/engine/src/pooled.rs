@@ -1,5 +1,5 @@
-//! Which workers of a phase draw from which pool: one pool for all workers of a stream with a common sequence,
-//! one for each worker of a stream over a whole set with a separate sequence.
+//! Which workers of a phase draw from which pool: one pool for all workers of a stream with a common sequence, one for each
+//! worker of a stream over a whole set with a separate sequence.
 
 use crate::EngineError;
 use crate::action::Sets;
@@ -86,8 +86,7 @@ impl Pooled {
 }
 
 impl Given<'_> {
-    /// Assigns slots to the next worker of a thread entry; `open` is the pool if an earlier worker has created
-    /// it.
+    /// Assigns slots to the next worker of a thread entry; `open` is the pool if an earlier worker has created it.
     fn place(&mut self, group: &Group, thread: &Thread, open: &mut Option<Open>) -> Option<Member> {
         let Program::Stream(stream) = &thread.program else { return None };
         if stream.pick != Pick::All {

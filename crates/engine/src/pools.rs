@@ -1,6 +1,5 @@
-//! State shared by the workers of streams over whole file sets while they run: the common sequence of each
-//! such stream, and which records are being worked on. It is in a separate shared mapping, because workers may
-//! be processes.
+//! State shared by the workers of streams over whole file sets while they run: the common sequence of each such stream, and which
+//! records are being worked on. It is in a separate shared mapping, because workers may be processes.
 
 use crate::EngineError;
 use fathom_workload::ops::{Common, PooledFiles, Region};

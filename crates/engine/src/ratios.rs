@@ -1,5 +1,5 @@
-//! Which workers of a phase know each other: those that wait for each other, as their streams name the same
-//! group of ratios, and those of a company, which ends when one of them is done.
+//! Which workers of a phase know each other: those that wait for each other, as their streams name the same group of ratios, and
+//! those of a company, which ends when one of them is done.
 
 use crate::worker::Job;
 use fathom_workload::{Isolation, Phase};

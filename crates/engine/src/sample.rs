@@ -1,12 +1,12 @@
-//! The bytes that a stream would write, without writing them, for estimating their compressibility. They come
-//! from the same buffers and the same rule as the real ones, as consecutive records.
+//! The bytes that a stream would write, without writing them, for estimating their compressibility. They come from the same
+//! buffers and the same rule as the real ones, as consecutive records.
 
 use crate::contents::Contents;
 use fathom_workload::ops::Place;
 use fathom_workload::{Bytes, Direction, Stream};
 
-/// The first `bytes` bytes of consecutive records of the stream, from the beginning of a file. Records are no
-/// longer than the sample. Empty for a stream that does not write, and without memory for its buffers.
+/// The first `bytes` bytes of consecutive records of the stream, from the beginning of a file. Records are no longer than the
+/// sample. Empty for a stream that does not write, and without memory for its buffers.
 #[must_use]
 pub fn sample(stream: &Stream, seed: u64, bytes: usize) -> Vec<u8> {
     let record = usize::try_from(stream.record.largest().0).unwrap_or(bytes).min(bytes);

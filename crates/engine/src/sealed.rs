@@ -1,7 +1,6 @@
-//! Blocks in the format of fio's verify: a header, a checksum of what follows it, and random bytes or a
-//! pattern. The layouts were derived from files written by fio 3.33 and 3.42, so each program can check the
-//! other's files, except with sha256 and sha512: what fio writes there is not the sum, and 3.42, whose sha512
-//! is, wants more behind it than the sum.
+//! Blocks in the format of fio's verify: a header, a checksum of what follows it, and random bytes or a pattern. The layouts were
+//! derived from files written by fio 3.33 and 3.42, so each program can check the other's files, except with sha256 and sha512:
+//! what fio writes there is not the sum, and 3.42, whose sha512 is, wants more behind it than the sum.
 //!
 //! | bytes, 3.33 | 3.42 | |
 //! |---|---|---|
@@ -69,8 +68,7 @@ pub(crate) fn seal(record: &mut [u8], sealed: &Sealed, mut offset: u64) {
     }
 }
 
-/// Checks every block of a record. The fault holds the offset of the first wrong block or, for a pattern, of
-/// the wrong byte.
+/// Checks every block of a record. The fault holds the offset of the first wrong block or, for a pattern, of the wrong byte.
 pub(crate) fn check(record: &[u8], sealed: &Sealed, mut offset: u64) -> Result<(), Fault> {
     let mut moved = Vec::new();
     let begin = offset;
@@ -315,8 +313,8 @@ mod tests {
     }
 
     proptest! {
-        /// Records at unaligned offsets, rewritten in any order: each is intact afterwards, and no other
-        /// offset of the file passes the check.
+        /// Records at unaligned offsets, rewritten in any order: each is intact afterwards, and no other offset of the file
+        /// passes the check.
         #[test]
         fn what_was_written_again_is_whole_wherever_it_begins(
             start in 0usize..5000,

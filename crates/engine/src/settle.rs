@@ -1,5 +1,4 @@
-//! Scheduling and identity of a worker: its CPUs, niceness, I/O priority and user. All apply to the calling
-//! thread only.
+//! Scheduling and identity of a worker: its CPUs, niceness, I/O priority and user. All apply to the calling thread only.
 
 use crate::shared::Call;
 use crate::worker::Fault;
@@ -51,8 +50,8 @@ fn set_io_priority(number: u16) -> Result<(), Errno> {
     Err(Errno::from_raw_os_error(errno))
 }
 
-/// Why a thread, or single operations, cannot have this I/O priority; `None` if they can. Tried in a separate
-/// thread: the required privilege, and its name space, differ by kernel version.
+/// Why a thread, or single operations, cannot have this I/O priority; `None` if they can. Tried in a separate thread: the
+/// required privilege, and its name space, differ by kernel version.
 pub(crate) fn io_priority_refusal(class: IoClass, hint: u16) -> Option<String> {
     let tried = std::thread::spawn(move || set_io_priority(class.with_hint(0, hint))).join();
     match (tried, class) {

@@ -1,9 +1,8 @@
-//! Memory shared by the parent and its workers (threads and processes): the control words of a phase, and a
-//! slot per worker with counters and histograms. It is an anonymous shared mapping, so a worker's results
-//! survive its death.
+//! Memory shared by the parent and its workers (threads and processes): the control words of a phase, and a slot per worker with
+//! counters and histograms. It is an anonymous shared mapping, so a worker's results survive its death.
 //!
-//! Each slot has one writer. The parent reads counters while the worker runs (relaxed atomics), and the rest
-//! after the worker is done.
+//! Each slot has one writer. The parent reads counters while the worker runs (relaxed atomics), and the rest after the worker is
+//! done.
 
 use crate::EngineError;
 use crate::calls::{Book, Page};
@@ -17,8 +16,8 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Why the workers should stop; 0 while they should not. `STOP_SOME`: only some workers; each has its own
-/// reason in [`Live::stop`].
+/// Why the workers should stop; 0 while they should not. `STOP_SOME`: only some workers; each has its own reason in
+/// [`Live::stop`].
 pub(crate) const STOP_SOME: u32 = 1;
 pub(crate) const STOP_FIRST_DONE: u32 = 2;
 /// A phase rule watched by the parent: steady state.
@@ -84,8 +83,8 @@ pub(crate) const FINAL_SYNC: usize = 8;
 /// Discards and holes punched.
 pub(crate) const TRIM: usize = 9;
 
-/// Statistics of one kind of operation: written by one worker, read by the parent at any time. A sum may be
-/// one operation ahead of a count, which is fine for the interval series.
+/// Statistics of one kind of operation: written by one worker, read by the parent at any time. A sum may be one operation ahead
+/// of a count, which is fine for the interval series.
 #[repr(C, align(64))]
 pub(crate) struct KindStat {
     ops: AtomicU64,
@@ -235,8 +234,7 @@ pub(crate) enum Call {
     Header = 31,
     /// Punching a hole, or a discard.
     Trim = 32,
-    /// A minimum rate that was missed, in bytes and in operations; `fault_expected` and `fault_found` are both
-    /// rates.
+    /// A minimum rate that was missed, in bytes and in operations; `fault_expected` and `fault_found` are both rates.
     LeastBytes = 40,
     LeastOperations = 41,
     /// A latency above the limit; both values are in ns.
@@ -564,8 +562,7 @@ impl Shared {
         unsafe { &mut *self.slot(worker).figures.get() }
     }
 
-    /// The worker's operation log, for its single writer (same contract as [`Shared::figures_mut`]) or for the
-    /// parent afterwards.
+    /// The worker's operation log, for its single writer (same contract as [`Shared::figures_mut`]) or for the parent afterwards.
     pub fn log_pointer(&self, worker: usize) -> *mut fathom_record::OpLogEntry {
         let log_bytes = round_up(self.log_entries * size_of::<fathom_record::OpLogEntry>(), 128);
         let offset = size_of::<Control>() + self.workers * size_of::<Slot>() + worker * log_bytes;

@@ -1,8 +1,8 @@
-//! Log of every operation of a stream, written while it runs: into an unnamed file, through a buffer of the
-//! worker, so that memory stays bounded. The caller reads it after the run.
+//! Log of every operation of a stream, written while it runs: into an unnamed file, through a buffer of the worker, so that
+//! memory stays bounded. The caller reads it after the run.
 //!
-//! Cost: uses the loops with rare features (`hot::rare`), and copies 40 bytes per operation; a full buffer is
-//! written between two operations.
+//! Cost: uses the loops with rare features (`hot::rare`), and copies 40 bytes per operation; a full buffer is written between two
+//! operations.
 
 use crate::EngineError;
 use std::fs::File;

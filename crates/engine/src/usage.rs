@@ -13,8 +13,8 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// Usage of the calling thread until now. The sum of its CPU times is exact; the kernel splits it by
-    /// sampling at its ticks, so for less than some ten milliseconds the split means little.
+    /// Usage of the calling thread until now. The sum of its CPU times is exact; the kernel splits it by sampling at its ticks,
+    /// so for less than some ten milliseconds the split means little.
     pub fn now() -> Self {
         // SAFETY: getrusage fills the struct it is given.
         let usage = unsafe {
@@ -50,8 +50,8 @@ impl Usage {
         }
     }
 
-    /// Limits the CPU time to the clock's time. Reading the counters takes time itself, slightly after the
-    /// clock was read: a stream of microseconds would appear to use several times its duration.
+    /// Limits the CPU time to the clock's time. Reading the counters takes time itself, slightly after the clock was read: a
+    /// stream of microseconds would appear to use several times its duration.
     pub fn within(mut self, clocked_ns: u64) -> Self {
         let sum = self.user_ns.saturating_add(self.system_ns);
         if sum > clocked_ns {
@@ -62,8 +62,8 @@ impl Usage {
     }
 }
 
-/// How long a thread was ready to run but had no CPU, between two points in time. Reading it takes
-/// microseconds, which must be outside of the clock; therefore it is not part of [`Usage`].
+/// How long a thread was ready to run but had no CPU, between two points in time. Reading it takes microseconds, which must be
+/// outside of the clock; therefore it is not part of [`Usage`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProcessorWait {
     before: Option<u64>,
@@ -83,8 +83,7 @@ impl ProcessorWait {
     }
 }
 
-/// Time of the calling thread since it began: the second figure of its schedstat. Includes throttling by a
-/// control group's quota.
+/// Time of the calling thread since it began: the second figure of its schedstat. Includes throttling by a control group's quota.
 fn until_now() -> Option<u64> {
     use rustix::fs::{Mode, OFlags};
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;

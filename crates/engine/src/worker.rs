@@ -1,5 +1,5 @@
-//! The life of one worker, from opening its file to its last figure. The order of the steps follows the
-//! workload model: everything between the lines that set `start` and `elapsed_ns` is inside the clock.
+//! The life of one worker, from opening its file to its last figure. The order of the steps follows the workload model:
+//! everything between the lines that set `start` and `elapsed_ns` is inside the clock.
 
 mod beginning;
 mod ending;
@@ -201,8 +201,7 @@ pub(crate) fn work(job: &Job, shared: &Shared, clock: Clock, own_process: bool) 
             slot.fault_file = fault.file;
             slot.fault_expected = fault.expected;
             slot.fault_found = fault.found;
-            // Without this worker the results of the others are meaningless: they stop too, unless the
-            // workload says otherwise.
+            // Without this worker the results of the others are meaningless: they stop too, unless the workload says otherwise.
             if shared.control().fail_alone.load(Ordering::Relaxed) == 0 {
                 shared.control().stop.fetch_max(STOP_INTERRUPT, Ordering::AcqRel);
             }
@@ -305,9 +304,9 @@ impl ClockStop<'_> {
             let stopped = control.clocked.fetch_add(1, Ordering::AcqRel) as usize + 1;
             add_and_wake(&control.event);
             if stopped == self.shared.workers() {
-                // The last worker gives the parent time to read the counters, as an fsync outside the clock
-                // would change them at once. On a busy machine the parent may be late by many scheduler ticks;
-                // an fsync that starts before the reading would attribute cached writes to the device.
+                // The last worker gives the parent time to read the counters, as an fsync outside the clock would change them at
+                // once. On a busy machine the parent may be late by many scheduler ticks; an fsync that starts before the reading
+                // would attribute cached writes to the device.
                 const PATIENCE_NS: u64 = 1_000_000_000;
                 futex_wait(&control.seen, 0, PATIENCE_NS);
             }
@@ -481,8 +480,8 @@ fn live<B: Handle, D: Drive<B>>(
         Err(fault) if stream.until_full && fault.errno == libc::ENOSPC => Ok(Outcome::Completed),
         outcome => outcome,
     };
-    // What follows its operations is not part of the ratio. But where all share one time limit, it ends
-    // slightly earlier for some: late workers would continue without the others, and faster than before.
+    // What follows its operations is not part of the ratio. But where all share one time limit, it ends slightly earlier for
+    // some: late workers would continue without the others, and faster than before.
     let timed_out_together =
         plan.peers_end_together && matches!(outcome, Ok(Outcome::Stopped)) && control.stop_of(hot.live) == 0;
     if !timed_out_together {
@@ -504,8 +503,7 @@ fn live<B: Handle, D: Drive<B>>(
     // Before other workers are notified and woken, which is not part of the stream's usage.
     hot.note_usage(hot.figures.last_op_ns);
     let outcome = outcome?;
-    // A worker past its group's time limit also counts as done, as does one that was ended alone because it is
-    // steady.
+    // A worker past its group's time limit also counts as done, as does one that was ended alone because it is steady.
     let alone = hot.live.stop.load(Ordering::Acquire) == STOP_RULE;
     let own_time = plan.own_time && control.stop_of(hot.live) == 0;
     let timed_out = outcome == Outcome::Stopped && (own_time || alone);
@@ -524,8 +522,7 @@ fn live<B: Handle, D: Drive<B>>(
     if outcome != Outcome::Interrupted {
         finish_in_clock(plan, hot.figures, stats, clock, start, &mut open_still)?;
         if stream.timed.fsync || stream.timed.close {
-            // A pause after the last operation precedes the fsync: it is part of this time but must not be
-            // counted.
+            // A pause after the last operation precedes the fsync: it is part of this time but must not be counted.
             let not_counted_ns = excluded_ns + hot.paused_ns;
             let ended_ns = clock.between(start, clock.now());
             hot.figures.elapsed_ns = ended_ns.saturating_sub(not_counted_ns);

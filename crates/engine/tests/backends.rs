@@ -1,6 +1,5 @@
-//! Differences between back-ends: flags, flushes and advice, missing machine features, and the messages that
-//! refuse them. That all do the same operations is tested in streams.rs; their system calls in the program's
-//! own tests.
+//! Differences between back-ends: flags, flushes and advice, missing machine features, and the messages that refuse them. That
+//! all do the same operations is tested in streams.rs; their system calls in the program's own tests.
 
 use crate::support::{Bench, KIB, MIB, only};
 use fathom_engine::{State, capabilities, capabilities_in};
@@ -180,8 +179,7 @@ fn a_ring_lets_go_of_its_file_when_it_is_closed() {
             let r = bench.run(stream.clone());
             assert_eq!(failure(&r), None, "phase {phase}, registered: {registered}");
             std::fs::remove_file(bench.file()).unwrap();
-            // The kernel drops the last reference slightly later on a busy machine; a ring that kept it never
-            // would.
+            // The kernel drops the last reference slightly later on a busy machine; a ring that kept it never would.
             let began = std::time::Instant::now();
             while free_bytes(small.path()) < 2 * MIB && began.elapsed().as_secs() < 20 {
                 std::thread::sleep(std::time::Duration::from_millis(5));

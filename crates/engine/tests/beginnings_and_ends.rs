@@ -1,5 +1,5 @@
-//! What is counted: neither warm-up nor depth search; exactly a shared amount; until a steady state; and
-//! operations in flight at a stop are drained.
+//! What is counted: neither warm-up nor depth search; exactly a shared amount; until a steady state; and operations in flight at
+//! a stop are drained.
 
 use crate::support::{Bench, KIB, MIB, only};
 use fathom_record::{Ending, OpKind};
@@ -209,8 +209,7 @@ fn intervals_have_the_latencies_of_what_finished_in_them() {
     assert!(done.intervals.iter().all(|i| i.latencies.iter().all(|(kind, _)| *kind == OpKind::Write)));
 }
 
-/// Reads that are really in flight when the warm-up ends; `None` where the directory does not support
-/// O_DIRECT.
+/// Reads that are really in flight when the warm-up ends; `None` where the directory does not support O_DIRECT.
 fn direct_reads(bench: &Bench, depth: u32) -> Option<Stream> {
     if bench.in_memory() {
         return None;

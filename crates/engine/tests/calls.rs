@@ -1,5 +1,5 @@
-//! Streams whose operations move no data: file calls, computing; and data by other paths (POSIX AIO, splice),
-//! or until the disk is full.
+//! Streams whose operations move no data: file calls, computing; and data by other paths (POSIX AIO, splice), or until the disk
+//! is full.
 
 use crate::support::{Bench, KIB, MIB};
 use fathom_record::{Ending, OpKind, Repetition};

@@ -1,5 +1,5 @@
-//! The regions that the engine reports as read, and the bytes written into holes: those that laying the file
-//! out would have written, only in files of ours.
+//! The regions that the engine reports as read, and the bytes written into holes: those that laying the file out would have
+//! written, only in files of ours.
 
 use fathom_engine::{Engine, Ledger};
 use fathom_testkit::TestDir;

@@ -199,8 +199,7 @@ fn a_sequence_repeats_what_is_inside() {
     assert_eq!(row(&r, "use").class, RowClass::None);
 }
 
-// Regression, seen in optimised test builds: of six files picked by two threads one was sometimes picked
-// twice, and one never.
+// Regression, seen in optimised test builds: of six files picked by two threads one was sometimes picked twice, and one never.
 #[test]
 fn files_are_picked_in_turn_by_all_threads_together() {
     let ops = vec![

@@ -48,8 +48,7 @@ fn a_blocking_poster_is_no_further_ahead_than_the_mark() {
 
 #[test]
 fn blocked_workers_are_woken_and_wakings_are_not_remembered() {
-    // The first finished sleeper ends the phase: however slow the machine is, some are woken three times in
-    // total.
+    // The first finished sleeper ends the phase: however slow the machine is, some are woken three times in total.
     let sleeper = looped(3, vec![op("block", Act::Block), read("r")]);
     let waker = flow(vec![op("wake", Act::Wake).target("block"), op("spin", Act::Spin).value(2000)]);
     let b = files().group("s", 2, Isolation::Process, vec![(1, 0, sleeper)]).process("w", waker);
@@ -102,8 +101,7 @@ fn limits_let_no_more_through_than_the_rate() {
             let b = files().group("g", 1, Isolation::Process, vec![(instances, 0, flow(ops))]).ms(300);
             let r = b.phase(|p| p.events_per_s = Some(RATE)).run();
             let done = counts(&r, metered).0;
-            // Each thread may have done one operation and one open without having taken them from the amount
-            // yet.
+            // Each thread may have done one operation and one open without having taken them from the amount yet.
             let most = 30 + 2 * u64::from(instances);
             assert!(done <= most, "{metered} of {instances}: {done}");
             assert!(done > 0);
@@ -113,8 +111,7 @@ fn limits_let_no_more_through_than_the_rate() {
 
 #[test]
 fn threads_that_come_and_go_hang_no_process_with_several() {
-    // Rust's library takes a lock when a thread begins and ends. A process forked while it is held has it
-    // locked forever.
+    // Rust's library takes a lock when a thread begins and ends. A process forked while it is held has it locked forever.
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for _ in 0..3 {

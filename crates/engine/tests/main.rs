@@ -1,5 +1,4 @@
-//! The engine's guarantees, each tested with real I/O on its own files: one file per subject, one test
-//! program.
+//! The engine's guarantees, each tested with real I/O on its own files: one file per subject, one test program.
 
 mod backends;
 mod beginnings_and_ends;

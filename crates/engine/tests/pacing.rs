@@ -1,6 +1,5 @@
-//! Rates: operations are issued when due, one by one and several in flight; response time counts from the due
-//! time. The machine may be slow, so exact checks apply to the schedule and the accounting, never to
-//! punctuality.
+//! Rates: operations are issued when due, one by one and several in flight; response time counts from the due time. The machine
+//! may be slow, so exact checks apply to the schedule and the accounting, never to punctuality.
 
 use crate::support::{Bench, MIB, only};
 use fathom_record::{Ending, OpKind};
@@ -215,8 +214,7 @@ fn a_pause_after_the_last_operation_is_no_part_of_the_time_and_takes_none_away()
     };
     let done = Bench::new(MIB).run(stream);
     let worker = only(&done);
-    // Two bursts of ten with one pause in between, which is not counted; the pause after the second belongs to
-    // neither.
+    // Two bursts of ten with one pause in between, which is not counted; the pause after the second belongs to neither.
     assert!(worker.elapsed_ns > 0 && worker.elapsed_ns < worker.marks.last_op_ns, "{worker:?}");
     assert!(worker.marks.last_op_ns >= 100 * MS, "{worker:?}");
 }
@@ -233,8 +231,8 @@ fn a_write_is_not_charged_for_making_the_data_of_others() {
     };
     let done = Bench::new(64 * MIB).run(stream);
     let all = done.latency(OpKind::WriteSubmission);
-    // The first of a batch waits for the other 63 to be filled, the last for none: with a single stamp at the
-    // beginning, the shortest would be as long as the longest.
+    // The first of a batch waits for the other 63 to be filled, the last for none: with a single stamp at the beginning, the
+    // shortest would be as long as the longest.
     assert!(all.min_ns() * 4 < all.max_ns(), "{} to {} ns", all.min_ns(), all.max_ns());
 }
 

@@ -155,8 +155,7 @@ fn a_full_device_is_one_clear_error() {
             advice: None,
         },
     ] {
-        // A separate device each: a worker forked by another test may keep the previous file open, which takes
-        // up its space.
+        // A separate device each: a worker forked by another test may keep the previous file open, which takes up its space.
         let test = "a_full_device_is_one_clear_error";
         let Some(tmp) = fathom_testkit::TmpFs::mount(test, 1 << 20) else { return };
         let bench = Bench::new_in(tmp.path(), 4 * MIB);

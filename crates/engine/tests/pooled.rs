@@ -1,5 +1,5 @@
-//! Streams over all files of a set: one sequence for all workers, with every back-end; periodic syncs;
-//! self-checking blocks; a shared rate.
+//! Streams over all files of a set: one sequence for all workers, with every back-end; periodic syncs; self-checking blocks; a
+//! shared rate.
 
 use crate::support::{Bench, KIB, completed, ops};
 use fathom_engine::Moments;
@@ -140,8 +140,7 @@ fn a_common_rate_is_that_of_all_workers() {
         pace: Pace { rate: Some(rate), ..Pace::default() },
         ..pooled(Direction::Read, Access::Scaled(Scaled::default()), Amount::Endless)
     });
-    // The schedule is the limit, however busy the machine is; a separate one per worker would allow four times
-    // as many.
+    // The schedule is the limit, however busy the machine is; a separate one per worker would allow four times as many.
     assert!(done.ops() <= 310, "{}", done.ops());
     assert_eq!(ops(&done, OpKind::Response), done.ops());
 }

@@ -7,8 +7,8 @@ use fathom_workload::{Action, Workload};
 const KIB: u64 = 1 << 10;
 const BYTES: u64 = 2304 * KIB;
 
-/// Contents of one prepared file of [`BYTES`], and the number of this thread's writes for it; `None` if the
-/// kernel does not count.
+/// Contents of one prepared file of [`BYTES`], and the number of this thread's writes for it; `None` if the kernel does not
+/// count.
 fn prepared(set: &str) -> (Vec<u8>, Option<u64>) {
     let dir = TestDir::new();
     let path = dir.path().join("f");

@@ -1,5 +1,5 @@
-//! Workers that wait for each other, and limits that end a worker: shares are exact on any machine, because no
-//! worker gets ahead of its share; a violated limit is reported with both numbers.
+//! Workers that wait for each other, and limits that end a worker: shares are exact on any machine, because no worker gets ahead
+//! of its share; a violated limit is reported with both numbers.
 
 use crate::support::{Bench, MIB, only};
 use fathom_record::{Ending, OpError, Worker};

@@ -1,6 +1,5 @@
-//! Reading a file through a ring: correct bytes for any requests and any number of threads; ends, errors and
-//! short files reported at the right offset; O_DIRECT at any offset; and no buffer lost, whatever a caller
-//! does.
+//! Reading a file through a ring: correct bytes for any requests and any number of threads; ends, errors and short files reported
+//! at the right offset; O_DIRECT at any offset; and no buffer lost, whatever a caller does.
 
 use fathom_engine::read_ring::{Event, Geometry, MOST_DEPTH, ReadRing, Wanted};
 use fathom_testkit::{TestDir, skip, without_call};
@@ -127,8 +126,7 @@ fn past_the_page_cache_any_place_can_be_read() {
     }
 }
 
-/// More threads than buffers, with rounds of more reads than buffers: each gets its own bytes, and none waits
-/// forever.
+/// More threads than buffers, with rounds of more reads than buffers: each gets its own bytes, and none waits forever.
 #[test]
 fn threads_share_a_ring() {
     let dir = TestDir::new();
@@ -164,8 +162,7 @@ fn threads_share_a_ring() {
     );
 }
 
-/// A descriptor without read permission: each read fails at its first byte, and nothing after that is
-/// requested.
+/// A descriptor without read permission: each read fails at its first byte, and nothing after that is requested.
 #[test]
 fn what_may_not_be_read_is_an_error_at_its_first_byte() {
     let dir = TestDir::new();

@@ -1,5 +1,5 @@
-//! What the engine refuses before anything starts, where a run would loop, panic, or do something else than
-//! requested; and that a panic in the observer does not leave the workers waiting.
+//! What the engine refuses before anything starts, where a run would loop, panic, or do something else than requested; and that a
+//! panic in the observer does not leave the workers waiting.
 
 use crate::support::{Bench, KIB, MIB, only};
 use fathom_engine::Moments;

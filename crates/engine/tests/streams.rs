@@ -344,8 +344,8 @@ fn with_a_rate_the_response_is_counted_from_when_an_operation_was_due() {
         open: Open { sync: OpenSync::Dsync, ..Open::default() },
         ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
     });
-    // No storage does a million durable writes a second: each operation is later than the one before, but its
-    // service time is not longer.
+    // No storage does a million durable writes a second: each operation is later than the one before, but its service time is not
+    // longer.
     let (service, response) = (r.latency(OpKind::Write), r.latency(OpKind::Response));
     assert_eq!((service.count(), response.count()), (20, 20));
     assert!(

@@ -1,5 +1,5 @@
-//! File sets that are trees or draw their sizes, on disk: what is created, what is found in place, what is
-//! left alone, and what a kill leaves behind.
+//! File sets that are trees or draw their sizes, on disk: what is created, what is found in place, what is left alone, and what a
+//! kill leaves behind.
 
 use fathom_engine::{Engine, EngineError, Ledger, Prepared, Progress, Step};
 use fathom_record::Ending;
@@ -111,8 +111,7 @@ fn a_tree_on_disk_is_its_layout_and_goes_at_the_end() {
         files_of(&workload, &root).iter().map(|f| fs::read(f).unwrap()[512..1024].to_vec()).collect();
     assert_eq!(blocks.len(), told.len());
     assert!(dir.in_memory() || fs::metadata(&one).unwrap().blocks() * 512 >= 10240);
-    // A tree of ours is created again; flows may have added files and directories with names of our scheme,
-    // and removed others.
+    // A tree of ours is created again; flows may have added files and directories with names of our scheme, and removed others.
     fs::remove_file(&one).unwrap();
     fs::create_dir(root.join("00000001/00000077")).unwrap();
     prepare(&mut engine, &workload).unwrap();
@@ -584,8 +583,7 @@ fn a_block_device_is_read_and_never_written() {
     assert!(refusal(&mut engine, &workload(8 << 20)).contains("is a device, not a regular file"));
 }
 
-/// Filebench 1.5's own numbers: sizes 1000, 1007, 1333 of three files, and then writes of 2413, 3916, 1730
-/// bytes.
+/// Filebench 1.5's own numbers: sizes 1000, 1007, 1333 of three files, and then writes of 2413, 3916, 1730 bytes.
 #[test]
 fn flows_draw_on_where_the_sizes_of_their_files_ended() {
     let dir = TestDir::new();

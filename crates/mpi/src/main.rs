@@ -1,9 +1,8 @@
-//! The program `fathom-mpi`: the measurements of `fathom`, made by all ranks of an MPI job together. Most of
-//! it is in `fathom`'s library; this crate adds MPI ([`team`]) and a guard.
+//! The program `fathom-mpi`: the measurements of `fathom`, made by all ranks of an MPI job together. Most of it is in `fathom`'s
+//! library; this crate adds MPI ([`team`]) and a guard.
 //!
-//! The guard is the process that the launcher started; the rank itself is its child. When a process is killed,
-//! the launcher ends the job and reports that process's exit code: the guard turns it into 3, the code of an
-//! incomplete run.
+//! The guard is the process that the launcher started; the rank itself is its child. When a process is killed, the launcher ends
+//! the job and reports that process's exit code: the guard turns it into 3, the code of an incomplete run.
 
 mod team;
 
@@ -34,9 +33,9 @@ fn main() -> ExitCode {
 
 /// The child process that runs the rank.
 fn rank(words: &[OsString]) -> ExitCode {
-    // SAFETY: plain set-up of this process; the handler makes async-signal-safe calls only, and a zeroed
-    // struct is valid. In a separate process group, the launcher's signals arrive through the guard only,
-    // once; and its SIGKILL, a second later, leaves this process time to save its results.
+    // SAFETY: plain set-up of this process; the handler makes async-signal-safe calls only, and a zeroed struct is valid. In a
+    // separate process group, the launcher's signals arrive through the guard only, once; and its SIGKILL, a second later, leaves
+    // this process time to save its results.
     unsafe {
         libc::setpgid(0, 0);
         let mut action: libc::sigaction = std::mem::zeroed();
@@ -100,8 +99,7 @@ fn guard(child: libc::pid_t) -> ExitCode {
         }
     }
     let mut status = 0;
-    // SAFETY: waits for our own child; the status lives through the call. A signal to us is passed on, and the
-    // wait repeated.
+    // SAFETY: waits for our own child; the status lives through the call. A signal to us is passed on, and the wait repeated.
     while unsafe { libc::waitpid(child, &raw mut status, 0) } == -1 {
         if std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
             return ExitCode::from(FAILED);

@@ -1,5 +1,4 @@
-//! A team that communicates by MPI: the calls of `calls.c`, with sent buffers kept until MPI has released
-//! them.
+//! A team that communicates by MPI: the calls of `calls.c`, with sent buffers kept until MPI has released them.
 
 use fathom_cli::ranks::{Message, Team};
 use std::cell::RefCell;

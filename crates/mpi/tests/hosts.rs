@@ -1,6 +1,5 @@
-//! Two hosts made of network namespaces on this machine, each with its own name and mounts, and four ranks on
-//! them. Needs root, Open MPI and iproute2; otherwise the tests record a skip and pass. `cargo xtask mpi` runs
-//! them.
+//! Two hosts made of network namespaces on this machine, each with its own name and mounts, and four ranks on them. Needs root,
+//! Open MPI and iproute2; otherwise the tests record a skip and pass. `cargo xtask mpi` runs them.
 
 use fathom_record::{Histogram, OpKind, Run, Status, Store};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,5 @@
-//! The shares of 1024 ranks, joined as a run joins them after each phase and kept in a store: one process
-//! plays all ranks one by one, the last first, so that the collecting rank finds all messages. Its output is
-//! in docs/mpi.md; times are not asserted.
+//! The shares of 1024 ranks, joined as a run joins them after each phase and kept in a store: one process plays all ranks one by
+//! one, the last first, so that the collecting rank finds all messages. Its output is in docs/mpi.md; times are not asserted.
 
 use fathom_cli::ranks::{self, Message, Team};
 use fathom_record::ranks::{Doer, Share};

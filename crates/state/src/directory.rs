@@ -1,5 +1,5 @@
-//! A directory for data that one run leaves for the next. It was reached safely ([`crate::walk`]), and every
-//! file in it is opened, created, renamed and removed through its descriptor.
+//! A directory for data that one run leaves for the next. It was reached safely ([`crate::walk`]), and every file in it is
+//! opened, created, renamed and removed through its descriptor.
 
 use crate::{Untrusted, trust, walk};
 use rustix::fd::{AsFd as _, OwnedFd};

@@ -1,6 +1,5 @@
-//! The working directory of this process. Its name may lead elsewhere at any time: the owner of the directory
-//! above can rename it and put a link in its place. Therefore paths below it are opened relative to the
-//! working directory, however they are named.
+//! The working directory of this process. Its name may lead elsewhere at any time: the owner of the directory above can rename it
+//! and put a link in its place. Therefore paths below it are opened relative to the working directory, however they are named.
 
 use rustix::fd::BorrowedFd;
 use std::io::Result;
@@ -53,8 +52,7 @@ pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(&whole).unwrap_or(whole)
 }
 
-/// A path relative to the working directory, if it lies in it. The directory is changed only by [`go`] and
-/// [`enter`].
+/// A path relative to the working directory, if it lies in it. The directory is changed only by [`go`] and [`enter`].
 #[must_use]
 pub fn here(path: &Path) -> &Path {
     match with_name(|name| path.strip_prefix(name?).ok()) {

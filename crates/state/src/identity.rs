@@ -1,5 +1,5 @@
-//! Distinguishes a file created by fathom from another that replaced it. Device and inode number are not
-//! enough: file systems reuse inode numbers, often at once.
+//! Distinguishes a file created by fathom from another that replaced it. Device and inode number are not enough: file systems
+//! reuse inode numbers, often at once.
 
 use crate::here;
 use rustix::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
@@ -53,8 +53,8 @@ impl Identity {
         Ok(found)
     }
 
-    /// Identity of a file of ours at a path. Marks it if it has no birth time; `None` if it does not exist or
-    /// cannot be inspected.
+    /// Identity of a file of ours at a path. Marks it if it has no birth time; `None` if it does not exist or cannot be
+    /// inspected.
     #[must_use]
     pub fn of_ours(path: &Path) -> Option<Self> {
         Self::of_new(Self::open(path).ok()??.as_fd()).ok()
@@ -111,8 +111,8 @@ impl Identity {
         rustix::fs::openat(CWD, here(path), LOOK, Mode::empty()).is_ok_and(|file| self.is(file.as_fd()))
     }
 
-    /// Removes the file at a path if it is still this one; returns whether it was. The path is split into
-    /// directory and name once, so a path changed in between affects nothing elsewhere.
+    /// Removes the file at a path if it is still this one; returns whether it was. The path is split into directory and name
+    /// once, so a path changed in between affects nothing elsewhere.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -149,8 +149,7 @@ impl Identity {
             })
     }
 
-    /// Whether it has the inode number of `held`, which was kept open since its creation, so the number cannot
-    /// have been reused.
+    /// Whether it has the inode number of `held`, which was kept open since its creation, so the number cannot have been reused.
     #[must_use]
     pub fn is_held(held: &OwnedFd, file: BorrowedFd<'_>) -> bool {
         let numbers = |file: BorrowedFd<'_>| Self::seen(file).ok().map(|(i, _)| (i.device, i.inode));
@@ -163,8 +162,8 @@ impl Identity {
         matches!(self.proof, Proof::Changed(_))
     }
 
-    /// Whether it may be the file at a path: it is, or only a change of the file contradicts it, or the kernel
-    /// does not report its attributes.
+    /// Whether it may be the file at a path: it is, or only a change of the file contradicts it, or the kernel does not report
+    /// its attributes.
     #[must_use]
     pub fn may_be_at(&self, path: &Path) -> bool {
         let file = match rustix::fs::openat(CWD, here(path), LOOK, Mode::empty()) {

@@ -1,6 +1,6 @@
-//! A mark on kept files that fathom created. It travels with the file, so that users without this state
-//! directory (another user, a container, a program without a home) recognise it, too. It ends with the next
-//! change by another program, because it contains the size and the time of the last change.
+//! A mark on kept files that fathom created. It travels with the file, so that users without this state directory (another user,
+//! a container, a program without a home) recognise it, too. It ends with the next change by another program, because it contains
+//! the size and the time of the last change.
 
 use rustix::fd::{AsRawFd as _, BorrowedFd};
 use rustix::fs::XattrFlags;

@@ -1,9 +1,8 @@
-//! Data that one run leaves for the next: journals of files and settings, the list of kept files. Every
-//! command reads it first, also when run by root, and acts on it, so it must not come from another user.
+//! Data that one run leaves for the next: journals of files and settings, the list of kept files. Every command reads it first,
+//! also when run by root, and acts on it, so it must not come from another user.
 //!
 //! * [`place`]: where the directory is.
-//! * [`Directory`]: a directory that only this user and root can change; every file in it is opened through
-//!   its descriptor.
+//! * [`Directory`]: a directory that only this user and root can change; every file in it is opened through its descriptor.
 //! * [`trust`]: what "only this user and root" means for one file or directory.
 //! * [`lines`]: a text of facts, one a line, each with a checksum.
 //! * [`owner`]: which process a journal belongs to, and whether it is alive.

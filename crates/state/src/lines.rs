@@ -1,6 +1,6 @@
-//! A text of facts: the first line holds kind and version, then one fact per line, each ended by its checksum
-//! (CRC-32, eight hexadecimal digits). A truncated or changed line is skipped. Words are separated by one
-//! blank, so words with arbitrary content are percent-encoded; an empty word is `%`.
+//! A text of facts: the first line holds kind and version, then one fact per line, each ended by its checksum (CRC-32, eight
+//! hexadecimal digits). A truncated or changed line is skipped. Words are separated by one blank, so words with arbitrary content
+//! are percent-encoded; an empty word is `%`.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};

@@ -1,10 +1,9 @@
-//! Which process owns a journal. Its name contains "PID-START": process ids are reused, so the start time must
-//! match as well.
+//! Which process owns a journal. Its name contains "PID-START": process ids are reused, so the start time must match as well.
 
 use std::fs;
 
-/// This process as part of a journal's name: "PID-START-TIME". In containers that share a directory two runs
-/// may have the same id and start; the current time makes the name unique.
+/// This process as part of a journal's name: "PID-START-TIME". In containers that share a directory two runs may have the same id
+/// and start; the current time makes the name unique.
 #[must_use]
 pub fn own_name() -> String {
     let pid = std::process::id();
@@ -25,8 +24,7 @@ pub fn lives(name: &str) -> bool {
     start.is_some() && pid_of(name).and_then(start_time) == start
 }
 
-/// Field 22 of /proc/PID/stat; the name in field 2 may contain anything, so fields are counted from its
-/// closing bracket.
+/// Field 22 of /proc/PID/stat; the name in field 2 may contain anything, so fields are counted from its closing bracket.
 fn start_time(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let fields = stat.rsplit_once(')')?.1;

@@ -1,5 +1,4 @@
-//! Location of the state directory, from the environment alone. Whether its contents may be trusted is not
-//! checked here.
+//! Location of the state directory, from the environment alone. Whether its contents may be trusted is not checked here.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

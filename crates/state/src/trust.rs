@@ -1,5 +1,5 @@
-//! Whether only this user and root can change a file or directory, judged by owner and permissions. For an
-//! access list, the group permissions show the most that it grants.
+//! Whether only this user and root can change a file or directory, judged by owner and permissions. For an access list, the group
+//! permissions show the most that it grants.
 
 use crate::Untrusted;
 use rustix::fs::{FileType, Stat};
@@ -16,8 +16,7 @@ pub fn user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Checks a directory on the path. Others may add names to it if they cannot change those of this user and of
-/// root.
+/// Checks a directory on the path. Others may add names to it if they cannot change those of this user and of root.
 pub(crate) fn on_the_way(path: &Path, about: &Stat) -> Result<(), Untrusted> {
     owned(path, about)?;
     if about.st_mode & STICKY != 0 { Ok(()) } else { closed(path, about) }

@@ -1,6 +1,5 @@
-//! The path from `/` to a directory, step by step: each name is looked up in a directory that is already open
-//! and trusted, so no other user can replace anything on the way. Links are followed if only this user and
-//! root can have created them.
+//! The path from `/` to a directory, step by step: each name is looked up in a directory that is already open and trusted, so no
+//! other user can replace anything on the way. Links are followed if only this user and root can have created them.
 
 use crate::{Untrusted, trust};
 use rustix::fd::OwnedFd;

@@ -1,9 +1,8 @@
-//! Directories for tests: on a real file system where available, removed with the test, and swept by a later
-//! test run if this one is killed first.
+//! Directories for tests: on a real file system where available, removed with the test, and swept by a later test run if this one
+//! is killed first.
 //!
-//! Ownership is a `flock` on the directory itself, held while the [`TestDir`] lives. The kernel releases it at
-//! any death of the process, so a test directory that can be locked is a leftover; process ids would be fooled
-//! by reuse and containers.
+//! Ownership is a `flock` on the directory itself, held while the [`TestDir`] lives. The kernel releases it at any death of the
+//! process, so a test directory that can be locked is a leftover; process ids would be fooled by reuse and containers.
 
 use crate::mounts;
 use std::ffi::CString;
@@ -25,8 +24,7 @@ const PREFIX: &str = "fathom-test-";
 /// A directory younger than this may be unlocked: its creator is between mkdir and flock.
 const LOCKED_BY_THEN: Duration = Duration::from_secs(30);
 
-/// A temporary directory; removed on drop. Mounts below it are unmounted first, so their contents are not
-/// deleted.
+/// A temporary directory; removed on drop. Mounts below it are unmounted first, so their contents are not deleted.
 #[derive(Debug)]
 pub struct TestDir {
     dir: Option<tempfile::TempDir>,
@@ -36,8 +34,8 @@ pub struct TestDir {
 }
 
 impl TestDir {
-    /// Creates one in the best location: `FATHOM_TEST_DIR`, else the first of the temporary directories and
-    /// the build directory that is not in memory.
+    /// Creates one in the best location: `FATHOM_TEST_DIR`, else the first of the temporary directories and the build directory
+    /// that is not in memory.
     #[must_use]
     pub fn new() -> Self {
         Self::new_in(&base_directory())
@@ -108,8 +106,7 @@ impl Drop for TestDir {
         mounts::release_all_below(&self.path);
         let Some(dir) = self.dir.take() else { return };
         if mounts::mounts_below(&self.path).is_empty() {
-            // On failure the next test run sweeps the directory; a panic inside drop would hide the test's
-            // own.
+            // On failure the next test run sweeps the directory; a panic inside drop would hide the test's own.
             let _ = dir.close();
         } else {
             let _ = dir.keep();
@@ -127,8 +124,7 @@ pub fn names_in(dir: &Path) -> Vec<String> {
     names
 }
 
-/// The prefix of test directories, followed by an id of the `cargo xtask test` run, so that the run finds what
-/// its tests left.
+/// The prefix of test directories, followed by an id of the `cargo xtask test` run, so that the run finds what its tests left.
 fn prefix(skips: Option<&Path>) -> String {
     let name = skips.and_then(|file| file.file_name()?.to_str()).unwrap_or_default();
     match name.strip_prefix("fathom-suite-") {
@@ -169,8 +165,8 @@ fn try_lock(dir: &File) -> bool {
     unsafe { libc::flock(dir.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) == 0 }
 }
 
-/// Removes what killed test runs left in `base`: unmounts, detaches loop devices, deletes. Returns what it
-/// removed. Errors are ignored, as another test run may be sweeping at the same time.
+/// Removes what killed test runs left in `base`: unmounts, detaches loop devices, deletes. Returns what it removed. Errors are
+/// ignored, as another test run may be sweeping at the same time.
 fn sweep(base: &Path, older_than: Duration) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(base) else { return Vec::new() };
     let ours = entries.filter_map(Result::ok).filter(|e| e.file_name().to_string_lossy().starts_with(PREFIX));

@@ -1,6 +1,5 @@
-//! The program under test: run it, watch it, signal it. Each [`Fathom`] has its own directory with the store,
-//! the XDG directories and a place to measure, so that tests interfere neither with each other nor with the
-//! user's records.
+//! The program under test: run it, watch it, signal it. Each [`Fathom`] has its own directory with the store, the XDG directories
+//! and a place to measure, so that tests interfere neither with each other nor with the user's records.
 
 use crate::strace::{Trace, strace_command};
 use crate::{Outcome, Running, TestDir, find_tool};
@@ -9,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Longest a command may take unless [`Fathom::timeout`] says otherwise: far above any test's need, far below
-/// a CI job's time limit.
+/// Longest a command may take unless [`Fathom::timeout`] says otherwise: far above any test's need, far below a CI job's time
+/// limit.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The program with its own store and directories, which are removed on drop.

@@ -9,8 +9,7 @@ pub const BLESS_ENV: &str = "FATHOM_BLESS";
 /// Lines of context around a difference.
 const CONTEXT: usize = 2;
 
-/// Compares `text` with the golden file `path` (relative to the package of the test). Panics with a line diff
-/// if they differ.
+/// Compares `text` with the golden file `path` (relative to the package of the test). Panics with a line diff if they differ.
 #[track_caller]
 pub fn golden(path: impl AsRef<Path>, text: &str) {
     let bless = std::env::var_os(BLESS_ENV).is_some_and(|v| !v.is_empty() && v != "0");

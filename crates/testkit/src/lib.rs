@@ -1,9 +1,9 @@
-//! For tests only: access to machine features, and a record of those that are missing. Never part of the
-//! shipped program (`cargo xtask tidy` checks that every crate uses it only as a dev-dependency).
+//! For tests only: access to machine features, and a record of those that are missing. Never part of the shipped program (`cargo
+//! xtask tidy` checks that every crate uses it only as a dev-dependency).
 //!
-//! A helper that fails because the *test* is wrong panics with a message. A helper that cannot work on this
-//! machine (not root, no loop devices, no strace) records a skip under the test's name and returns `None`, so
-//! that a green run reports what it did not test. See `docs/testing.md`.
+//! A helper that fails because the *test* is wrong panics with a message. A helper that cannot work on this machine (not root, no
+//! loop devices, no strace) records a skip under the test's name and returns `None`, so that a green run reports what it did not
+//! test. See `docs/testing.md`.
 //!
 //! * [`skip`]: skips, and requirements of tests
 //! * [`dir`]: directories that are removed with the test, also after a SIGKILL

@@ -1,6 +1,5 @@
-//! A real file system on a loop device: a sparse image in a test directory, formatted, mounted, and taken down
-//! again on drop. For tests of full disks, read-only and vanished mounts, and of the I/O that reaches a block
-//! device.
+//! A real file system on a loop device: a sparse image in a test directory, formatted, mounted, and taken down again on drop. For
+//! tests of full disks, read-only and vanished mounts, and of the I/O that reaches a block device.
 
 use crate::{TestDir, find_tool, mounts, need_root, need_tool, skip};
 use std::fs::File;
@@ -71,8 +70,8 @@ pub struct LoopFsOptions {
     image_dir: Option<PathBuf>,
 }
 
-/// A mounted file system. Dropping it unmounts, detaches and deletes, also while the test panics; what a
-/// SIGKILL leaves is swept by the next test that creates a [`TestDir`].
+/// A mounted file system. Dropping it unmounts, detaches and deletes, also while the test panics; what a SIGKILL leaves is swept
+/// by the next test that creates a [`TestDir`].
 #[derive(Debug)]
 pub struct LoopFs {
     mount_point: PathBuf,
@@ -126,8 +125,8 @@ impl LoopFs {
         self.kind
     }
 
-    /// Remounts it read-only. Panics if a file stays open for writing, as the kernel refuses then. This may
-    /// happen briefly: a child started by another test inherits all open files until its exec.
+    /// Remounts it read-only. Panics if a file stays open for writing, as the kernel refuses then. This may happen briefly: a
+    /// child started by another test inherits all open files until its exec.
     pub fn remount_read_only(&self) {
         let limit = Instant::now() + PATIENCE;
         while let Err(e) = mounts::remount(&self.mount_point, libc::MS_RDONLY) {
@@ -151,8 +150,8 @@ impl LoopFs {
         }
     }
 
-    /// Shuts the file system down like a lost disk: from now on every operation that needs the disk fails with
-    /// EIO, on open files too.
+    /// Shuts the file system down like a lost disk: from now on every operation that needs the disk fails with EIO, on open files
+    /// too.
     pub fn shut_down(&self) {
         /// `_IOR('X', 125, u32)`, the same number on ext4, XFS and f2fs.
         const SHUTDOWN: libc::c_ulong = 0x8004_587d;
@@ -182,24 +181,23 @@ impl LoopFsOptions {
         self
     }
 
-    /// Makes the loop device bypass the page cache of the file system that contains its image, so that its I/O
-    /// reaches the disk below. Without it the image is soon cached, and the loop device runs at memory speed.
+    /// Makes the loop device bypass the page cache of the file system that contains its image, so that its I/O reaches the disk
+    /// below. Without it the image is soon cached, and the loop device runs at memory speed.
     #[must_use]
     pub fn direct_io(mut self) -> Self {
         self.direct_io = true;
         self
     }
 
-    /// Puts the image into this directory (of a memory file system, say) instead of a separate one. It must
-    /// exist until the file system is dropped.
+    /// Puts the image into this directory (of a memory file system, say) instead of a separate one. It must exist until the file
+    /// system is dropped.
     #[must_use]
     pub fn image_in(mut self, dir: &Path) -> Self {
         self.image_dir = Some(dir.to_path_buf());
         self
     }
 
-    /// Creates and mounts it; `None`, with the skip recorded, if this machine cannot (not root, a tool
-    /// missing, no loop devices).
+    /// Creates and mounts it; `None`, with the skip recorded, if this machine cannot (not root, a tool missing, no loop devices).
     #[must_use]
     pub fn mount(self) -> Option<LoopFs> {
         if !need_root(&self.test)
@@ -259,8 +257,7 @@ impl Drop for LoopFs {
     }
 }
 
-/// Attaches an image to a free loop device. Two processes may be offered the same free device, so a refusal is
-/// retried.
+/// Attaches an image to a free loop device. Two processes may be offered the same free device, so a refusal is retried.
 fn attach(image: &Path, direct_io: bool) -> Result<PathBuf, String> {
     let losetup = find_tool("losetup").unwrap_or_else(|| "losetup".into());
     let mut why = String::new();

@@ -1,13 +1,12 @@
-//! Masks the numbers in output, so that two runs of different speed compare equal but a shifted column does
-//! not.
+//! Masks the numbers in output, so that two runs of different speed compare equal but a shifted column does not.
 //!
-//! A number is `12`, `1,234`, `0.5`, `1.5e-3`. Digits after a letter or an underscore belong to a name
-//! (`ext4`, `sda1`) and stay, as does a sign. The two masks treat the width differently:
+//! A number is `12`, `1,234`, `0.5`, `1.5e-3`. Digits after a letter or an underscore belong to a name (`ext4`, `sda1`) and stay,
+//! as does a sign. The two masks treat the width differently:
 //!
-//! * [`mask_keep_width`] is for right-aligned tables: a number and the blanks before it become one `#` at the
-//!   position of its last character, so the column's right edge is compared and the magnitude is not.
-//! * [`mask_squeeze`] is for sentences and left-aligned columns: the number becomes `#` and every run of
-//!   blanks beside a masked number becomes one blank.
+//! * [`mask_keep_width`] is for right-aligned tables: a number and the blanks before it become one `#` at the position of its
+//!   last character, so the column's right edge is compared and the magnitude is not.
+//! * [`mask_squeeze`] is for sentences and left-aligned columns: the number becomes `#` and every run of blanks beside a masked
+//!   number becomes one blank.
 
 /// A number found in a text, for the closure of [`mask_numbers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +40,7 @@ pub fn mask_squeeze(text: &str) -> String {
     mask_numbers(text, Width::Squeeze, |_| false)
 }
 
-/// Masks the numbers for which `keep` is false: `|n| n.nth < 2` keeps the file and record size that open an
-/// IOzone row.
+/// Masks the numbers for which `keep` is false: `|n| n.nth < 2` keeps the file and record size that open an IOzone row.
 #[must_use]
 pub fn mask_numbers(text: &str, width: Width, keep: impl Fn(Number<'_>) -> bool) -> String {
     text.split_inclusive('\n')

@@ -1,5 +1,5 @@
-//! Mounting and unmounting for the test file systems. Reads the kernel's mount table and loop devices;
-//! everything is identified by a path below a test directory, so the user's own mounts are never affected.
+//! Mounting and unmounting for the test file systems. Reads the kernel's mount table and loop devices; everything is identified
+//! by a path below a test directory, so the user's own mounts are never affected.
 
 use std::ffi::CString;
 use std::fs;

@@ -1,13 +1,12 @@
-//! Files and mounts shared with other tests in the same process. A descriptor open in one thread is briefly
-//! also open in every child that another thread starts, between fork and exec; so the kernel reports a file
-//! just written, or a mount just read, as busy.
+//! Files and mounts shared with other tests in the same process. A descriptor open in one thread is briefly also open in every
+//! child that another thread starts, between fork and exec; so the kernel reports a file just written, or a mount just read, as
+//! busy.
 
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Copies a program for execution. A separate process does it, as the kernel refuses to run a program that is
-/// open for writing.
+/// Copies a program for execution. A separate process does it, as the kernel refuses to run a program that is open for writing.
 pub fn install(from: &Path, to: &Path) {
     let done = Command::new("install").args(["-m", "755"]).arg(from).arg(to).status();
     assert!(

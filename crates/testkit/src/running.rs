@@ -70,8 +70,7 @@ impl Running {
         self.stderr.text()
     }
 
-    /// Waits until standard output or error contains `text`. Panics if the program ends or time runs out
-    /// first.
+    /// Waits until standard output or error contains `text`. Panics if the program ends or time runs out first.
     #[track_caller]
     pub fn wait_for_text(&mut self, text: &str) {
         let (stdout, stderr) = (self.stdout.clone(), self.stderr.clone());
@@ -86,8 +85,7 @@ impl Running {
         self.wait_until(&name, || path.metadata().is_ok_and(|m| m.len() > 0));
     }
 
-    /// Waits until `condition` holds; `what` names it in the failure. Panics if the program ends or time runs
-    /// out first.
+    /// Waits until `condition` holds; `what` names it in the failure. Panics if the program ends or time runs out first.
     #[track_caller]
     pub fn wait_until(&mut self, what: &str, mut condition: impl FnMut() -> bool) {
         loop {
@@ -105,8 +103,7 @@ impl Running {
         }
     }
 
-    /// Waits until its workers have transferred at least this many bytes by calls, so they are known to be
-    /// running.
+    /// Waits until its workers have transferred at least this many bytes by calls, so they are known to be running.
     #[track_caller]
     pub fn wait_for_work(&mut self, bytes: u64) {
         let pid = self.pid();
@@ -173,8 +170,7 @@ pub fn transferred(pid: u32) -> u64 {
     family(pid).into_iter().map(|pid| moved(&format!("/proc/{pid}"))).sum()
 }
 
-/// The same for workers only: the threads that the engine names `fathom-PID`, and the processes that the
-/// program has started.
+/// The same for workers only: the threads that the engine names `fathom-PID`, and the processes that the program has started.
 #[must_use]
 pub fn moved_by_workers(pid: u32) -> u64 {
     let threads = |pid: u32| std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
@@ -220,8 +216,8 @@ fn moved(whose: &str) -> u64 {
         .sum()
 }
 
-/// Restores default signal actions: a suite started in the background of a script ignores SIGINT, and its
-/// children would inherit that.
+/// Restores default signal actions: a suite started in the background of a script ignores SIGINT, and its children would inherit
+/// that.
 fn default_signals() -> std::io::Result<()> {
     for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM] {
         // SAFETY: restoring the default action of a valid signal number has no preconditions.
@@ -271,8 +267,7 @@ impl Captured {
         String::from_utf8_lossy(&self.text.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 
-    /// The complete output. A worker that outlives the program keeps the pipe open, so the wait for its end is
-    /// short.
+    /// The complete output. A worker that outlives the program keeps the pipe open, so the wait for its end is short.
     fn finish(&self) -> String {
         let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(reader) = reader {

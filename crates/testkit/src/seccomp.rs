@@ -1,10 +1,9 @@
-//! System calls forbidden to a test, as containers and hardened kernels forbid them. The filter is permanent
-//! for the calling thread and its children, so it is set in a separate thread.
+//! System calls forbidden to a test, as containers and hardened kernels forbid them. The filter is permanent for the calling
+//! thread and its children, so it is set in a separate thread.
 
 use crate::skip;
 
-/// Runs a closure in a thread in which one system call returns an error. Records a skip where calls cannot be
-/// filtered.
+/// Runs a closure in a thread in which one system call returns an error. Records a skip where calls cannot be filtered.
 pub fn without_call(test: &str, call: libc::c_long, errno: i32, run: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
         let there = scope.spawn(|| match forbid(call, errno) {

@@ -1,12 +1,10 @@
-//! The seed documents: e-mails and reports that we may not ship. They are outside the repository, in
-//! `shared/seeds` of a parent directory or where `FATHOM_SEEDS` says; tests that read them skip if they are
-//! absent.
+//! The seed documents: e-mails and reports that we may not ship. They are outside the repository, in `shared/seeds` of a parent
+//! directory or where `FATHOM_SEEDS` says; tests that read them skip if they are absent.
 
 use crate::skip;
 use std::path::PathBuf;
 
-/// The text of the seed document whose file name begins with `begins`; records a skip of `test` if there is
-/// none.
+/// The text of the seed document whose file name begins with `begins`; records a skip of `test` if there is none.
 #[must_use]
 pub fn seed(test: &str, begins: &str) -> Option<String> {
     let found = folders().into_iter().find_map(|folder| {

@@ -1,6 +1,6 @@
-//! Skips: a test that cannot run here reports this by name and passes. cargo's test harness captures the
-//! output of passing tests, so the line also goes to the file named by `FATHOM_TEST_SKIPS`; `cargo xtask test`
-//! sets that variable, reads the file at the end and lists and counts the skips.
+//! Skips: a test that cannot run here reports this by name and passes. cargo's test harness captures the output of passing tests,
+//! so the line also goes to the file named by `FATHOM_TEST_SKIPS`; `cargo xtask test` sets that variable, reads the file at the
+//! end and lists and counts the skips.
 
 use std::fs::OpenOptions;
 use std::io::Write;

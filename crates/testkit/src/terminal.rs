@@ -30,8 +30,7 @@ pub fn on_terminal(command: &mut Command) -> (ExitStatus, String) {
 fn terminal() -> (OwnedFd, OwnedFd) {
     let (mut ours, mut theirs) = (-1, -1);
     let none = std::ptr::null_mut();
-    // SAFETY: two valid pointers to numbers; the other pointers may be null. The opened descriptors are owned
-    // here alone.
+    // SAFETY: two valid pointers to numbers; the other pointers may be null. The opened descriptors are owned here alone.
     unsafe {
         let opened = libc::openpty(&raw mut ours, &raw mut theirs, none, none.cast(), none.cast());
         assert_eq!(opened, 0, "openpty: {}", std::io::Error::last_os_error());

@@ -1,6 +1,5 @@
-//! Character devices without contents: data written to `/dev/null`, `/dev/zero` and `/dev/full` are discarded,
-//! so any user may work on them, and they have any requested size. Other character devices are refused:
-//! writing to one may do anything.
+//! Character devices without contents: data written to `/dev/null`, `/dev/zero` and `/dev/full` are discarded, so any user may
+//! work on them, and they have any requested size. Other character devices are refused: writing to one may do anything.
 
 use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};

@@ -1,5 +1,5 @@
-//! State of the page cache for files before a phase: empty or full. Both only read the file or write back its
-//! present contents, so they are safe for files that are not ours. Whether it worked is measured elsewhere.
+//! State of the page cache for files before a phase: empty or full. Both only read the file or write back its present contents,
+//! so they are safe for files that are not ours. Whether it worked is measured elsewhere.
 
 use super::bottomless::is_bottomless;
 use super::owned::open_to_read;
@@ -19,8 +19,8 @@ impl Engine {
     }
 }
 
-/// Writes back and drops the pages: only clean pages can be dropped, so fdatasync comes first. A file that
-/// does not exist yet has none.
+/// Writes back and drops the pages: only clean pages can be dropped, so fdatasync comes first. A file that does not exist yet has
+/// none.
 pub(super) fn evict(path: &Path) -> Result<(), EngineError> {
     let file = match open_to_read(path) {
         Err(EngineError::File { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -30,8 +30,7 @@ pub(super) fn evict(path: &Path) -> Result<(), EngineError> {
         return Ok(());
     }
     rustix::fs::fdatasync(&file).map_err(|e| EngineError::file("write back", path, e))?;
-    // Pages in a CPU's private batch are skipped; the attempt itself drains the batches, so a second one finds
-    // them.
+    // Pages in a CPU's private batch are skipped; the attempt itself drains the batches, so a second one finds them.
     for _ in 0..2 {
         rustix::fs::fadvise(&file, 0, None, Advice::DontNeed)
             .map_err(|e| EngineError::file("evict", path, e))?;

@@ -1,6 +1,5 @@
-//! Block devices that are written: only those allowed outside of any workload ([`Ledger::allow_device`]), only
-//! while not otherwise in use unless that was allowed as well ([`Ledger::allow_device_in_use`]), and never
-//! beyond their ends.
+//! Block devices that are written: only those allowed outside of any workload ([`Ledger::allow_device`]), only while not
+//! otherwise in use unless that was allowed as well ([`Ledger::allow_device_in_use`]), and never beyond their ends.
 
 use crate::{EngineError, Ledger};
 use std::fs::{File, Metadata, OpenOptions};
@@ -18,8 +17,7 @@ pub(super) fn may_write(
     if !found.file_type().is_block_device() || !ledger.allows_device(path) {
         return Ok(false);
     }
-    // An exclusive open of a device fails while it, or a part of it, is mounted, swapped on, or below another
-    // device.
+    // An exclusive open of a device fails while it, or a part of it, is mounted, swapped on, or below another device.
     let alone = if ledger.allows_device_in_use(path) { 0 } else { libc::O_EXCL };
     let mut device = OpenOptions::new()
         .read(true)

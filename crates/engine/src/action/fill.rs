@@ -1,7 +1,6 @@
-//! Holes and unwritten extents in the range that a phase will read. Reading them costs no device access (a
-//! direct random read of a sparse file ran 50 times as fast as of a written one), so in our own files they are
-//! filled with the data that laying out would have written. The caller finds them: the engine lists the
-//! regions it will read, and gets the ranges to fill.
+//! Holes and unwritten extents in the range that a phase will read. Reading them costs no device access (a direct random read of
+//! a sparse file ran 50 times as fast as of a written one), so in our own files they are filled with the data that laying out
+//! would have written. The caller finds them: the engine lists the regions it will read, and gets the ranges to fill.
 
 use super::owned::open_for_data;
 use super::sets::Sets;
@@ -35,8 +34,8 @@ impl Engine {
         written
     }
 
-    /// Fills ranges of files, given as (path, first byte, length), with the data of their file set, and writes
-    /// them back. Returns the number of bytes. Files that are not ours are left alone; a signal ends it early.
+    /// Fills ranges of files, given as (path, first byte, length), with the data of their file set, and writes them back. Returns
+    /// the number of bytes. Files that are not ours are left alone; a signal ends it early.
     ///
     /// # Errors
     /// If a file of ours cannot be written.
@@ -149,8 +148,8 @@ impl Filling<'_> {
         Ok(filled.into_inner())
     }
 
-    /// The data of the file, and where its blocks begin: those of a stream that verifies its reads, else those
-    /// that laying out would write.
+    /// The data of the file, and where its blocks begin: those of a stream that verifies its reads, else those that laying out
+    /// would write.
     fn data(&self) -> (Data, u64) {
         let mut streams = self.workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
         let checked = streams.find_map(|t| match &t.program {

@@ -1,5 +1,5 @@
-//! The steps between phases: laying files out ([`plain`], [`tree`]), evicting and warming ([`cache`]), filling
-//! holes ([`fill`]), removing ([`owned`]), and steps [`outside`] of files. None of them is inside a clock.
+//! The steps between phases: laying files out ([`plain`], [`tree`]), evicting and warming ([`cache`]), filling holes ([`fill`]),
+//! removing ([`owned`]), and steps [`outside`] of files. None of them is inside a clock.
 
 mod bottomless;
 mod cache;
@@ -74,8 +74,8 @@ impl Engine {
         }
     }
 
-    /// As [`Action::Prepare`], reporting the fate of each file that must exist: for listed and numbered files
-    /// in their order, before the file is written; for trees directory by directory, afterwards.
+    /// As [`Action::Prepare`], reporting the fate of each file that must exist: for listed and numbered files in their order,
+    /// before the file is written; for trees directory by directory, afterwards.
     ///
     /// # Errors
     /// If a file is in the way, or cannot be created.

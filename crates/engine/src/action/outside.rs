@@ -30,8 +30,7 @@ pub(super) fn remount(point: &Path) -> Result<(), EngineError> {
     let busy = |e: &EngineError| e.to_string().contains("busy");
     let mut outcome = program("umount");
     for i in 0..TRIES {
-        // A file system stays busy briefly after the last close (scanners, lazy release). Only that error is
-        // retried.
+        // A file system stays busy briefly after the last close (scanners, lazy release). Only that error is retried.
         if !outcome.as_ref().is_err_and(busy) || interrupted_by().is_some() {
             break;
         }
@@ -42,8 +41,8 @@ pub(super) fn remount(point: &Path) -> Result<(), EngineError> {
     program("mount")
 }
 
-/// Whether no other user can replace a mount point, or a directory above it. The owner of the directory below
-/// the mount is not visible: in a directory like `/tmp` they could rename it.
+/// Whether no other user can replace a mount point, or a directory above it. The owner of the directory below the mount is not
+/// visible: in a directory like `/tmp` they could rename it.
 fn is_ours_alone(point: &Path) -> bool {
     let above = point.canonicalize().ok().and_then(|point| point.parent().map(Path::to_path_buf));
     above.is_some_and(|above| fathom_state::Directory::open(&above).is_ok())

@@ -1,5 +1,4 @@
-//! What may be modified: files created by us, files given to us, and nothing else. docs/safety.md has the
-//! table.
+//! What may be modified: files created by us, files given to us, and nothing else. docs/safety.md has the table.
 
 use super::bottomless::is_bottomless;
 use super::image;
@@ -54,8 +53,7 @@ pub(super) fn may_change(set: &FileSet, path: &Path, ledger: &Ledger) -> bool {
         || (set.existing == Existing::Reuse && set.foreign_writable)
 }
 
-/// Checks that an existing file may be written to: it is ours or was given to us, and no foreign data are
-/// reached through it.
+/// Checks that an existing file may be written to: it is ours or was given to us, and no foreign data are reached through it.
 fn must_be_changeable(
     set: &FileSet,
     path: &Path,
@@ -117,8 +115,8 @@ pub(crate) fn ensure(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<
     Ok(())
 }
 
-/// For streams and flows whose operations create files: creates the parent directories. Existing files must be
-/// ours, or given to us; missing ones are returned.
+/// For streams and flows whose operations create files: creates the parent directories. Existing files must be ours, or given to
+/// us; missing ones are returned.
 pub(crate) fn make_room(
     sets: &Sets,
     set: &FileSet,
@@ -143,8 +141,8 @@ fn make_way_to_missing(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Resul
     Ok(missing)
 }
 
-/// For streams that create directories: creates the parents. Missing ones are returned; existing ones stay and
-/// make the call fail.
+/// For streams that create directories: creates the parents. Missing ones are returned; existing ones stay and make the call
+/// fail.
 pub(crate) fn make_way_to_directories(
     sets: &Sets,
     set: &FileSet,
@@ -170,8 +168,8 @@ pub(super) fn make_directories(sets: &Sets, set: &FileSet, ledger: &mut Ledger) 
     Ok(())
 }
 
-/// Directories to be removed must be ours, or given to us. Anything else at the path stays, as the kernel
-/// refuses to remove it as a directory.
+/// Directories to be removed must be ours, or given to us. Anything else at the path stays, as the kernel refuses to remove it as
+/// a directory.
 pub(crate) fn directories_must_be_ours(
     sets: &Sets,
     set: &FileSet,
@@ -191,8 +189,8 @@ pub(crate) fn directories_must_be_ours(
     Ok(())
 }
 
-/// Initial check: files that streams will write are ours, given to us, or missing; those that they read are
-/// files, and large enough if we may not extend them.
+/// Initial check: files that streams will write are ours, given to us, or missing; those that they read are files, and large
+/// enough if we may not extend them.
 pub(crate) fn check_all(workload: &Workload, sets: &Sets, ledger: &Ledger) -> Result<(), EngineError> {
     for phase in &workload.phases {
         let made = phase.before.iter().filter_map(|action| match action {

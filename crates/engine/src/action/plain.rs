@@ -107,8 +107,8 @@ pub(super) enum Given {
     Space,
 }
 
-/// Gives missing or short files their size, their space or both, without writing them. Where the file system
-/// cannot reserve space, only the size is set, if requested: other programs get no more there either.
+/// Gives missing or short files their size, their space or both, without writing them. Where the file system cannot reserve
+/// space, only the size is set, if requested: other programs get no more there either.
 pub(super) fn reserve(
     sets: &Sets,
     set: &FileSet,

@@ -17,8 +17,8 @@ pub struct Progress<'a> {
     pub bytes: u64,
 }
 
-/// Steps of laying out a file set. Each step with work to do is reported at its start and end, and about ten
-/// times a second in between.
+/// Steps of laying out a file set. Each step with work to do is reported at its start and end, and about ten times a second in
+/// between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// An existing tree in its place is removed.

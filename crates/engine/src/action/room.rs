@@ -1,5 +1,5 @@
-//! Whether the files to be laid out fit: checked before the first byte is reserved, as even a briefly full
-//! disk disturbs everyone who writes to it.
+//! Whether the files to be laid out fit: checked before the first byte is reserved, as even a briefly full disk disturbs everyone
+//! who writes to it.
 
 use super::sets::Sets;
 use crate::EngineError;

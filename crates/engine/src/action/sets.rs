@@ -1,5 +1,5 @@
-//! The file sets of a workload as files: number, location, size, and which of them exist at the start. Trees
-//! and drawn sizes are computed once and cached while the workload requests the same.
+//! The file sets of a workload as files: number, location, size, and which of them exist at the start. Trees and drawn sizes are
+//! computed once and cached while the workload requests the same.
 
 use crate::check::unsupported;
 use crate::{Engine, EngineError};
@@ -77,8 +77,7 @@ impl Sets {
             && self.asked.filesets == workload.filesets
     }
 
-    /// The layouts themselves, including leaf directories, with the state of the generators that they were
-    /// drawn from.
+    /// The layouts themselves, including leaf directories, with the state of the generators that they were drawn from.
     pub fn layouts(&self) -> &Layouts {
         &self.layouts
     }
@@ -128,8 +127,7 @@ impl Sets {
         }
     }
 
-    /// Whether a file exists at the start. For lists and numbered files the share is spread evenly; trees draw
-    /// it.
+    /// Whether a file exists at the start. For lists and numbered files the share is spread evenly; trees draw it.
     pub fn exists(&self, set: &FileSet, index: u64) -> bool {
         if let Some(layout) = self.layout(set) {
             return usize::try_from(index).ok().and_then(|i| layout.files.get(i)).is_some_and(|f| f.exists);

@@ -1,5 +1,5 @@
-//! Writing the data that a file set is laid out with. Real writes: fallocate would leave unwritten extents,
-//! which read without device access and write slowly.
+//! Writing the data that a file set is laid out with. Real writes: fallocate would leave unwritten extents, which read without
+//! device access and write slowly.
 
 use super::CHUNK;
 use crate::contents::Contents;
@@ -12,8 +12,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Writes the files of a set one by one, in the records that the set requests. It has memory for two of them,
-/// at least 2 MiB.
+/// Writes the files of a set one by one, in the records that the set requests. It has memory for two of them, at least 2 MiB.
 pub(super) struct Writer {
     contents: Contents,
     seed: u64,
@@ -54,8 +53,8 @@ impl Writer {
         Ok(Self { contents, seed, record, made, from })
     }
 
-    /// Writes a range of file `number` of the set: the same byte at the same offset, in whatever parts it is
-    /// written. Adds to `bytes` as it goes; a signal ends it early.
+    /// Writes a range of file `number` of the set: the same byte at the same offset, in whatever parts it is written. Adds to
+    /// `bytes` as it goes; a signal ends it early.
     pub fn write(
         &mut self,
         file: &File,
@@ -66,8 +65,7 @@ impl Writer {
         self.contents.turn_to_file(self.seed, number);
         let mut at = range.start;
         while at < range.end && interrupted_by().is_none() {
-            // As if the file had been laid out from its beginning. The part before its first block is no
-            // block.
+            // As if the file had been laid out from its beginning. The part before its first block is no block.
             let (first, made) = match at.checked_sub(self.from) {
                 Some(inside) => (self.from + inside / self.made * self.made, self.made),
                 None => (0, self.from),

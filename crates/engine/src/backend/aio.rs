@@ -1,5 +1,5 @@
-//! Linux native asynchronous I/O by its system calls (io_setup, io_submit, io_getevents), as libaio uses them.
-//! Buffered operations are executed inside io_submit; only O_DIRECT is really asynchronous.
+//! Linux native asynchronous I/O by its system calls (io_setup, io_submit, io_getevents), as libaio uses them. Buffered
+//! operations are executed inside io_submit; only O_DIRECT is really asynchronous.
 
 use super::probe::{Capability, Ground, State, number_in, text};
 use super::pvsync2::ATOMIC;
@@ -196,8 +196,8 @@ impl AsyncBackend for Aio {
 impl Aio {
     /// Submits the queued operations.
     fn give(&mut self, clock: Clock) -> Result<u64, Fault> {
-        /// Most sleeps of a millisecond while the kernel cannot take operations although none of ours is in
-        /// flight: it is short of memory.
+        /// Most sleeps of a millisecond while the kernel cannot take operations although none of ours is in flight: it is short
+        /// of memory.
         const MOST_NAPS: u32 = 1000;
         let (mut from, mut naps) = (0, 0);
         while from < self.queued.len() {
@@ -249,8 +249,7 @@ impl Aio {
         }
     }
 
-    /// Fetches at least `wait` events, or those available after `most_ns`. They are appended to those not
-    /// reaped yet.
+    /// Fetches at least `wait` events, or those available after `most_ns`. They are appended to those not reaped yet.
     fn fetch(&mut self, wait: usize, most_ns: Option<u64>) -> Result<(), Fault> {
         let kept = self.fetched.len();
         self.events.copy_within(self.fetched.clone(), 0);
@@ -317,8 +316,7 @@ fn refused(error: Errno) -> String {
     }
 }
 
-/// Why `operations` cannot be in flight. No context is created to find out, as destroying one takes the kernel
-/// milliseconds.
+/// Why `operations` cannot be in flight. No context is created to find out, as destroying one takes the kernel milliseconds.
 pub(super) fn refusal(operations: u64) -> Option<String> {
     // A context for 0 operations is refused as invalid if the call exists and is allowed.
     if let Err(e) = attempt(0)
@@ -389,8 +387,7 @@ mod tests {
         }
         let file = crate::backend::probe::file_in_memory().unwrap();
         rustix::io::pwrite(&file, &[7], 0).unwrap();
-        // The kernel rounds up, to a page of events and by the number of CPUs, and still cannot take this
-        // many.
+        // The kernel rounds up, to a page of events and by the number of CPUs, and still cannot take this many.
         let mut aio = Aio::on(vec![file], MANY, 1).unwrap();
         let mut bytes = vec![0u8; MANY];
         for (number, byte) in bytes.iter_mut().enumerate() {

@@ -1,6 +1,5 @@
-//! A user's program beside other streams: started by the first operation, ended when the stream is over.
-//! Operations wait for its end, a tenth of a second each, so that a stop is noticed. Its exit status is
-//! ignored.
+//! A user's program beside other streams: started by the first operation, ended when the stream is over. Operations wait for its
+//! end, a tenth of a second each, so that a stop is noticed. Its exit status is ignored.
 
 use super::{Backend, Handle};
 use crate::shared::Call;
@@ -27,8 +26,8 @@ pub(crate) struct Running {
     grace: Duration,
 }
 
-/// Opens the file for the program's output, in append mode so that no contents are lost. In a directory that
-/// others can change, the name may lead to any file of ours, so there it must be a new file.
+/// Opens the file for the program's output, in append mode so that no contents are lost. In a directory that others can change,
+/// the name may lead to any file of ours, so there it must be a new file.
 fn output(name: &Path, kind: &str) -> std::io::Result<File> {
     let mut path = name.as_os_str().to_owned();
     path.push(kind);

@@ -1,5 +1,5 @@
-//! Computing for a given time instead of a call: CPU load beside other streams. The pause between two
-//! operations is that of the stream.
+//! Computing for a given time instead of a call: CPU load beside other streams. The pause between two operations is that of the
+//! stream.
 
 use super::{Backend, Handle};
 use crate::worker::{Fault, Plan};

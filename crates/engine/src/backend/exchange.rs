@@ -1,8 +1,8 @@
-//! Exchanges the blocks of each write with those of a donor (EXT4_IOC_MOVE_EXT), as a defragmenter moves a
-//! file. The file's contents stay; those of the donor are lost.
+//! Exchanges the blocks of each write with those of a donor (EXT4_IOC_MOVE_EXT), as a defragmenter moves a file. The file's
+//! contents stay; those of the donor are lost.
 //!
-//! The donor's space is allocated once, or for each write and freed afterwards. Both files are on one ext4;
-//! holes in either cannot be moved.
+//! The donor's space is allocated once, or for each write and freed afterwards. Both files are on one ext4; holes in either
+//! cannot be moved.
 
 use super::{Backend, Handle};
 use crate::files;

@@ -1,6 +1,5 @@
-//! Several open files behind one handle; each operation selects its file. For streams over all files of a set;
-//! the one-by-one back-ends are unaware of it. (The asynchronous ones hold several files themselves, as they
-//! have one queue.)
+//! Several open files behind one handle; each operation selects its file. For streams over all files of a set; the one-by-one
+//! back-ends are unaware of it. (The asynchronous ones hold several files themselves, as they have one queue.)
 
 use super::{Backend, Handle};
 use crate::contents::Contents;

@@ -1,13 +1,12 @@
 //! The file mapped into memory: shared for writing, private for reading; records are copied in or out.
 //!
-//! With a flush, every N written records msync is given the range from the first to the last byte written
-//! since the previous flush. For sequential writes that is exactly the written range; scattered writes have
-//! clean pages in between, which the kernel skips. The remainder is flushed with the next fsync or when the
-//! file is closed, so no record that was to be flushed stays unflushed.
+//! With a flush, every N written records msync is given the range from the first to the last byte written since the previous
+//! flush. For sequential writes that is exactly the written range; scattered writes have clean pages in between, which the kernel
+//! skips. The remainder is flushed with the next fsync or when the file is closed, so no record that was to be flushed stays
+//! unflushed.
 //!
-//! A full file system or a truncated file raises SIGBUS, which cannot be turned into an error inside a thread.
-//! So workers with this back-end always run in separate processes (see phase.rs), and the parent reports the
-//! signal.
+//! A full file system or a truncated file raises SIGBUS, which cannot be turned into an error inside a thread. So workers with
+//! this back-end always run in separate processes (see phase.rs), and the parent reports the signal.
 
 use super::probe::{Capability, Ground, State, text};
 use super::{Backend, Handle};
@@ -82,8 +81,7 @@ impl Handle for Mmap {
         let base = unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, protection, flags, &file, 0) }
             .map_err(fault)?;
         for advised in advices.into_iter().flatten().filter_map(advised) {
-            // SAFETY: inside the mapping just made; the advices offered do not change contents of shared or
-            // unwritten pages.
+            // SAFETY: inside the mapping just made; the advices offered do not change contents of shared or unwritten pages.
             unsafe { rustix::mm::madvise(base, length, advised.advice) }.map_err(fault)?;
         }
         Ok(Self {

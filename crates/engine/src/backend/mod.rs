@@ -1,5 +1,5 @@
-//! The calls that do the I/O, one back-end per file. A back-end does exactly one record per operation and
-//! reports failures; it keeps no counters and reads no clock. The hot loops are compiled once for each.
+//! The calls that do the I/O, one back-end per file. A back-end does exactly one record per operation and reports failures; it
+//! keeps no counters and reads no clock. The hot loops are compiled once for each.
 
 mod aio;
 mod beside;
@@ -44,8 +44,8 @@ use rustix::io::Errno;
 
 /// One open file, or several.
 pub(crate) trait Handle: Sized {
-    /// Whether dedicated loops are compiled for streams on one file, plain and other. False for back-ends
-    /// whose calls are slow anyway, or that have several files.
+    /// Whether dedicated loops are compiled for streams on one file, plain and other. False for back-ends whose calls are slow
+    /// anyway, or that have several files.
     const ONE_FILE: bool = true;
     /// The same for streams on all files of a set.
     const SEVERAL_FILES: bool = false;
@@ -72,8 +72,8 @@ pub(crate) trait Handle: Sized {
     fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
         files::sync(self.descriptor().ok_or_else(|| Fault::of(Call::Sync, Errno::BADF, 0))?, data_only)
     }
-    /// Drops the clean pages of a range from the page cache. This is only advice: pages that the kernel keeps
-    /// show in the I/O that reaches the device.
+    /// Drops the clean pages of a range from the page cache. This is only advice: pages that the kernel keeps show in the I/O
+    /// that reaches the device.
     fn evict(&mut self, offset: u64, bytes: u32) {
         if let Some(file) = self.descriptor() {
             files::evict(file, offset, bytes);
@@ -95,8 +95,7 @@ pub(crate) trait Backend: Handle {
 /// A record's buffer, as an asynchronous back-end needs it.
 #[derive(Clone, Copy)]
 pub(crate) struct Target {
-    /// Where the record's bytes are. They stay there, and nothing else accesses them, until the completion is
-    /// reaped.
+    /// Where the record's bytes are. They stay there, and nothing else accesses them, until the completion is reaped.
     pub pointer: *mut u8,
     /// Index of the registered buffer that contains them.
     pub registered: u16,
@@ -108,8 +107,8 @@ pub(crate) struct Target {
 pub(crate) trait AsyncBackend: Handle {
     /// Prepares an operation for the next `submit`. The queue holds queue-depth operations.
     fn queue(&mut self, number: u32, op: &Op, target: Target);
-    /// Submits the queued operations and waits until at least `wait` completions can be reaped. Returns the
-    /// submission time: on entry into a call that submits and waits, or on return of a call that only submits.
+    /// Submits the queued operations and waits until at least `wait` completions can be reaped. Returns the submission time: on
+    /// entry into a call that submits and waits, or on return of a call that only submits.
     fn submit(&mut self, wait: usize, clock: Clock) -> Result<u64, Fault>;
     /// Like `submit`, but waits for one completion or `most_ns`, whichever comes first.
     fn submit_for(&mut self, most_ns: u64, clock: Clock) -> Result<u64, Fault>;

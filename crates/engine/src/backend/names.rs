@@ -1,6 +1,5 @@
-//! Calls on the names of files and directories, one per operation: create, stat or remove. No file stays open
-//! between operations. Names are created and removed in directories that were opened at the start, so a link
-//! put on the path later has no effect.
+//! Calls on the names of files and directories, one per operation: create, stat or remove. No file stays open between operations.
+//! Names are created and removed in directories that were opened at the start, so a link put on the path later has no effect.
 
 use super::{Backend, Handle};
 use crate::files::{self, mode_of_directory};
@@ -23,8 +22,7 @@ pub(crate) struct Names {
     names: Vec<(Option<Rc<OwnedFd>>, CString)>,
     /// Index of the file for the next operation.
     at: usize,
-    /// File opened by the previous operation. Closed when the next file is selected, outside the measured
-    /// time.
+    /// File opened by the previous operation. Closed when the next file is selected, outside the measured time.
     made: Option<OwnedFd>,
     flags: OFlags,
     mode: Mode,

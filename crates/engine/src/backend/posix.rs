@@ -1,6 +1,5 @@
-//! POSIX asynchronous I/O: the C library's aio_read, aio_write and aio_fsync. It is asynchronous by library
-//! threads: glibc uses one for each open file and runs its operations one by one, so a queue on one file is a
-//! queue in front of a thread.
+//! POSIX asynchronous I/O: the C library's aio_read, aio_write and aio_fsync. It is asynchronous by library threads: glibc uses
+//! one for each open file and runs its operations one by one, so a queue on one file is a queue in front of a thread.
 
 use super::{AsyncBackend, Handle, Target};
 use crate::clock::Clock;
@@ -16,8 +15,8 @@ pub(crate) struct Posix {
     files: Vec<OwnedFd>,
     /// Index of the file that `read_now` and `sync` use.
     selected: usize,
-    /// A control block for each operation in flight. The library's threads write to them, so they are accessed
-    /// only through pointers.
+    /// A control block for each operation in flight. The library's threads write to them, so they are accessed only through
+    /// pointers.
     blocks: Box<[UnsafeCell<libc::aiocb>]>,
     /// Operations to submit, with their kinds.
     queued: Vec<(u32, OpKind)>,
@@ -53,8 +52,8 @@ impl Posix {
 
     /// Passes the queued operations to the library.
     fn give(&mut self) -> Result<(), Fault> {
-        /// Most sleeps of a millisecond while the library cannot take operations although none of ours is in
-        /// flight: it cannot create a thread.
+        /// Most sleeps of a millisecond while the library cannot take operations although none of ours is in flight: it cannot
+        /// create a thread.
         const MOST_NAPS: u32 = 1000;
         let (mut next, mut naps) = (0, 0);
         while let Some((number, kind)) = self.queued.get(next).copied() {

@@ -1,7 +1,6 @@
-//! What the back-ends can do on this machine, found by trying: every answer comes from a real call, on an
-//! unnamed file that disappears with its descriptor. The full table is for users (`fathom backends`). The
-//! checks for one workload run before it, so that it is refused with a message instead of failing midway. The
-//! probes themselves are in the back-ends' files.
+//! What the back-ends can do on this machine, found by trying: every answer comes from a real call, on an unnamed file that
+//! disappears with its descriptor. The full table is for users (`fathom backends`). The checks for one workload run before it, so
+//! that it is refused with a message instead of failing midway. The probes themselves are in the back-ends' files.
 
 use super::{aio, mmap, psync, pvsync2, stdio, uring};
 use fathom_workload::{Backend, FileSet, Files, Pvsync2, Stream};
@@ -46,16 +45,16 @@ pub struct Capability {
     pub sentence: String,
 }
 
-/// What all back-ends can do with files in the temporary directory. File systems differ: call
-/// [`capabilities_in`] for the directory to be measured.
+/// What all back-ends can do with files in the temporary directory. File systems differ: call [`capabilities_in`] for the
+/// directory to be measured.
 #[must_use]
 pub fn capabilities() -> Vec<Capability> {
     capabilities_in(&std::env::temp_dir())
 }
 
-/// What all back-ends can do with files in a directory. The directory is not changed: the probe uses an
-/// unnamed file. Where that is not supported, a file in memory is used instead, and the sentences say so.
-/// Takes some milliseconds, and some tens more where the kernel is slow to destroy an aio queue.
+/// What all back-ends can do with files in a directory. The directory is not changed: the probe uses an unnamed file. Where that
+/// is not supported, a file in memory is used instead, and the sentences say so. Takes some milliseconds, and some tens more
+/// where the kernel is slow to destroy an aio queue.
 #[must_use]
 pub fn capabilities_in(directory: &Path) -> Vec<Capability> {
     let ground = match Ground::new(directory) {
@@ -159,8 +158,8 @@ pub(super) fn number_in(path: impl AsRef<Path>) -> Option<u64> {
     std::fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
-/// Whether the device below a file has polled queues, and its name; `None` if unknown, as for file systems
-/// that span devices or have none.
+/// Whether the device below a file has polled queues, and its name; `None` if unknown, as for file systems that span devices or
+/// have none.
 fn polled_queues(device: u64) -> Option<(String, bool)> {
     let link = format!("/sys/dev/block/{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
     let found = std::fs::canonicalize(link).ok()?;
@@ -206,8 +205,7 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Tried {
-    /// Why this machine cannot execute the stream with its back-end. Streams without special requests cost
-    /// nothing.
+    /// Why this machine cannot execute the stream with its back-end. Streams without special requests cost nothing.
     pub fn refusal(&mut self, asked: &Asked) -> Option<String> {
         match asked.stream.backend {
             Backend::Null
@@ -334,8 +332,7 @@ mod tests {
             assert!(c.sentence.len() > 10 && !c.sentence.ends_with('.'), "{c:?}");
         }
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-        // Other tests of this process open and close files concurrently; a leaking probe would leak one per
-        // try.
+        // Other tests of this process open and close files concurrently; a leaking probe would leak one per try.
         let after = std::fs::read_dir("/proc/self/fd").unwrap().count();
         assert!(after < before + 10, "{before} descriptors before, {after} after");
     }

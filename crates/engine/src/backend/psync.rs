@@ -1,5 +1,4 @@
-//! One synchronous system call at a time: read and write (with lseek if the position differs), or pread and
-//! pwrite.
+//! One synchronous system call at a time: read and write (with lseek if the position differs), or pread and pwrite.
 //!
 //! A short call is followed by another one, which reports the reason (end of file, no space, size limit).
 

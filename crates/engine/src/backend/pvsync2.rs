@@ -1,9 +1,8 @@
-//! preadv2 and pwritev2 with one vector and flags for each call (RWF_ of linux/fs.h). Flags that only apply to
-//! writing are passed to writes only.
+//! preadv2 and pwritev2 with one vector and flags for each call (RWF_ of linux/fs.h). Flags that only apply to writing are passed
+//! to writes only.
 //!
-//! A kernel or file system that refuses a flag only reports "not supported". So the first refusal of a run is
-//! investigated: the record is tried with each flag alone, and the error names the refused flag and what it
-//! needs.
+//! A kernel or file system that refuses a flag only reports "not supported". So the first refusal of a run is investigated: the
+//! record is tried with each flag alone, and the error names the refused flag and what it needs.
 
 use super::probe::{Capability, Ground, State};
 use super::{Backend, Handle};
@@ -94,8 +93,7 @@ const FLAGS: [Flag; 6] = [
     },
 ];
 
-/// APPEND with NOAPPEND (Linux 6.9): refused as contradictory, but only after unknown flags are refused as
-/// unknown.
+/// APPEND with NOAPPEND (Linux 6.9): refused as contradictory, but only after unknown flags are refused as unknown.
 const CONTRADICTION: u32 = 0x10 | 0x20;
 
 fn flags(bits: u32) -> ReadWriteFlags {
@@ -151,8 +149,7 @@ impl Pvsync2 {
         rustix::io::pwritev2(&self.file, &[IoSlice::new(buffer)], offset, flags)
     }
 
-    /// Completes a short or interrupted read, or one that would have blocked; without NOWAIT, as waiting is
-    /// now required. Cold.
+    /// Completes a short or interrupted read, or one that would have blocked; without NOWAIT, as waiting is now required. Cold.
     #[cold]
     fn read_rest(&self, offset: u64, buffer: &mut [u8], mut moved: usize) -> Result<(), Fault> {
         let patient = self.read.difference(flags(NOWAIT));
@@ -226,8 +223,7 @@ impl Pvsync2 {
     }
 }
 
-/// The flags that cause an error: one of them, all if each alone is accepted, none if the call fails without
-/// any.
+/// The flags that cause an error: one of them, all if each alone is accepted, none if the call fails without any.
 fn culprit(
     error: Errno,
     asked: ReadWriteFlags,
@@ -319,9 +315,8 @@ impl Backend for Pvsync2 {
     }
 }
 
-/// Whether the kernel knows a flag, independent of file systems. Kernels before 6.9 do not know the
-/// contradictory pair and give no answer; there the flag itself is tried on a file in memory, which supports
-/// all flags of such kernels.
+/// Whether the kernel knows a flag, independent of file systems. Kernels before 6.9 do not know the contradictory pair and give
+/// no answer; there the flag itself is tried on a file in memory, which supports all flags of such kernels.
 fn known(file: BorrowedFd<'_>, flag: &Flag) -> bool {
     let write = |bits| rustix::io::pwritev2(file, &[IoSlice::new(&[0])], 0, flags(bits)).err();
     write(flag.bits | CONTRADICTION) == Some(Errno::INVAL)
@@ -342,8 +337,8 @@ pub(super) fn refusal(options: &Options) -> Option<String> {
     ))
 }
 
-/// Why the file system does not support the options, as far as trying shows: writing or reading without
-/// waiting, and atomic writes. `None` if no probe file could be created.
+/// Why the file system does not support the options, as far as trying shows: writing or reading without waiting, and atomic
+/// writes. `None` if no probe file could be created.
 pub(super) fn refusal_of_files(
     options: &Options,
     direct: bool,
@@ -399,8 +394,8 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     all
 }
 
-/// Table rows for a flag: a name, and whether reads and writes are tried. Some file systems support NOWAIT for
-/// reads only; other flags work for both or for none.
+/// Table rows for a flag: a name, and whether reads and writes are tried. Some file systems support NOWAIT for reads only; other
+/// flags work for both or for none.
 fn rows(flag: &Flag) -> Vec<(&'static str, bool, bool)> {
     match flag.bits {
         NOWAIT => vec![("RWF_NOWAIT reads", true, false), ("RWF_NOWAIT writes", false, true)],
@@ -470,8 +465,7 @@ fn refused(file: BorrowedFd<'_>, flag: &Flag, moves: Moves) -> Option<(&'static 
     refusal(written).map(|e| ("writes", e))
 }
 
-/// The state of a flag that the kernel accepts; it accepts but ignores polling where the device does not
-/// support it.
+/// The state of a flag that the kernel accepts; it accepts but ignores polling where the device does not support it.
 fn works(ground: &Ground, flag: &Flag) -> (State, String) {
     if flag.key == "high_priority" {
         return super::probe::polling_state(ground, "the calls take it");

@@ -1,5 +1,5 @@
-//! Records through a pipe: splice between the file and the pipe, vmsplice between the pipe and memory. A
-//! record larger than the pipe is moved in parts.
+//! Records through a pipe: splice between the file and the pipe, vmsplice between the pipe and memory. A record larger than the
+//! pipe is moved in parts.
 
 use super::{Backend, Handle};
 use crate::files;
@@ -58,8 +58,7 @@ fn vmsplice(end: BorrowedFd<'_>, memory: *mut u8, bytes: usize) -> Result<usize,
     answer(unsafe { libc::vmsplice(end.as_raw_fd(), &raw const part, 1, 0) })
 }
 
-/// Moves all `bytes` of a step by calls that may move less. Stops when a call moves nothing; returns the bytes
-/// moved.
+/// Moves all `bytes` of a step by calls that may move less. Stops when a call moves nothing; returns the bytes moved.
 fn all(bytes: usize, mut once: impl FnMut(usize) -> Result<usize, Errno>) -> Result<usize, Errno> {
     let mut moved = 0;
     while moved < bytes {

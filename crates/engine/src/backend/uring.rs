@@ -1,9 +1,9 @@
-//! io_uring: one ring per worker, created in the worker itself, as a single-issuer ring belongs to its
-//! creating thread. With registered file and buffers and deferred task work, an operation costs one entry in a
-//! shared ring; one io_uring_enter submits all free entries.
+//! io_uring: one ring per worker, created in the worker itself, as a single-issuer ring belongs to its creating thread. With
+//! registered file and buffers and deferred task work, an operation costs one entry in a shared ring; one io_uring_enter submits
+//! all free entries.
 //!
-//! A feature that the running kernel lacks is an error that names it; there is no silent fallback. The flags
-//! came with Linux 5.19 (COOP_TASKRUN), 6.0 (SINGLE_ISSUER) and 6.1 (DEFER_TASKRUN).
+//! A feature that the running kernel lacks is an error that names it; there is no silent fallback. The flags came with Linux 5.19
+//! (COOP_TASKRUN), 6.0 (SINGLE_ISSUER) and 6.1 (DEFER_TASKRUN).
 
 use super::probe::{Capability, Ground, State, text};
 use super::pvsync2::ATOMIC;
@@ -34,9 +34,9 @@ pub(crate) struct Uring {
     since_async: u32,
 }
 
-/// A ring with its registrations. Both are unregistered before the ring is closed: the kernel dismantles a
-/// ring asynchronously, some time after its descriptor is closed, and would keep the file and the buffer pages
-/// until then. A removed file would still occupy space in its file system when the next phase writes.
+/// A ring with its registrations. Both are unregistered before the ring is closed: the kernel dismantles a ring asynchronously,
+/// some time after its descriptor is closed, and would keep the file and the buffer pages until then. A removed file would still
+/// occupy space in its file system when the next phase writes.
 struct Held {
     ring: Ring,
     file: bool,
@@ -101,8 +101,7 @@ impl Handle for Uring {
             .flat_map(Contents::areas)
             .map(|area| libc::iovec { iov_base: area.as_mut_ptr().cast(), iov_len: area.len() })
             .collect();
-        // SAFETY: the areas belong to the worker's memory, which outlives this handle (it is dropped after
-        // it).
+        // SAFETY: the areas belong to the worker's memory, which outlives this handle (it is dropped after it).
         unsafe { self.ring.ring.submitter().register_buffers(&vectors) }.map_err(|e| setup_fault(&e))?;
         self.ring.buffers = true;
         Ok(())
@@ -136,8 +135,7 @@ fn submit_fault(error: &std::io::Error) -> Fault {
     Fault::of(Call::Submit, Errno::from_raw_os_error(error.raw_os_error().unwrap_or(0)), 0)
 }
 
-/// The entry for an operation on a file given as `$file`, with or without a registered buffer; `$flags`: RWF_
-/// flags of writes.
+/// The entry for an operation on a file given as `$file`, with or without a registered buffer; `$flags`: RWF_ flags of writes.
 macro_rules! entry {
     ($file:expr, $op:expr, $target:expr, $fixed:expr, $flags:expr) => {{
         let (op, target) = ($op, $target);
@@ -235,8 +233,8 @@ impl Held {
         }
     }
 
-    /// Waits until the kernel's submission thread has taken an entry: an operation can complete before the
-    /// queue's head shows that its entry was taken.
+    /// Waits until the kernel's submission thread has taken an entry: an operation can complete before the queue's head shows
+    /// that its entry was taken.
     #[cold]
     fn make_room(&mut self) -> Result<(), Fault> {
         self.submit(0)?;

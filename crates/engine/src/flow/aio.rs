@@ -1,5 +1,5 @@
-//! Asynchronous writes of a flow: many files, one io_uring per thread. A write counts when it is submitted;
-//! its result is checked when it is waited for. Each has its own buffer until then.
+//! Asynchronous writes of a flow: many files, one io_uring per thread. A write counts when it is submitted; its result is checked
+//! when it is waited for. Each has its own buffer until then.
 
 use super::hand::{Break, Hand};
 use super::io::descriptor;
@@ -17,8 +17,7 @@ pub(super) const IN_FLIGHT: usize = 256;
 /// Longest asynchronous wait.
 const PATIENCE_NS: u64 = 1_000_000_000;
 
-/// A thread's asynchronous writes. Fields are dropped in order: the ring before the buffers that it writes
-/// from.
+/// A thread's asynchronous writes. Fields are dropped in order: the ring before the buffers that it writes from.
 pub(crate) struct Flights {
     ring: Option<Loose>,
     buffers: Vec<Option<Buffer>>,
@@ -111,8 +110,7 @@ impl Hand<'_> {
         };
         let from = self.clock.now();
         let write = Write { kind: OpKind::Write, offset, bytes: bytes as u32, think_ns: 0, file: 0 };
-        // SAFETY: the buffer belongs to this write alone until it is reaped; leaving and dropping wait for
-        // that.
+        // SAFETY: the buffer belongs to this write alone until it is reaped; leaving and dropping wait for that.
         unsafe { ring.write(number as u32, file.as_raw_fd(), &write, pointer) };
         self.flights.flying[number] = Some((offset, bytes));
         ring.submit(0)?;

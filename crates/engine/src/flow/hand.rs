@@ -1,5 +1,5 @@
-//! A worker that executes a flow: the state of its operations, and how they are counted. Each family of
-//! operations adds its methods in a separate file.
+//! A worker that executes a flow: the state of its operations, and how they are counted. Each family of operations adds its
+//! methods in a separate file.
 //!
 //! An operation still in flight at the end of the phase is not counted; all others are.
 
@@ -101,8 +101,7 @@ pub(crate) struct Hand<'a> {
 }
 
 impl Hand<'_> {
-    /// Counts an operation that began at tick `from` and ends now. One in flight at the end of the phase is
-    /// not counted.
+    /// Counts an operation that began at tick `from` and ends now. One in flight at the end of the phase is not counted.
     #[inline(always)]
     pub(super) fn done(&mut self, op: &Op, from: u64, bytes: u64) -> Result<(), Break> {
         let now = self.clock.now();

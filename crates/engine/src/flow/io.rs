@@ -1,5 +1,5 @@
-//! Reading and writing through a slot: one operation, or a whole file. An operation on a closed slot opens a
-//! file of its set first, which counts as a separate operation of 0 bytes.
+//! Reading and writing through a slot: one operation, or a whole file. An operation on a closed slot opens a file of its set
+//! first, which counts as a separate operation of 0 bytes.
 //!
 //! Work between two operations (drawing the offset, finding the slot) is not part of the latency.
 

@@ -1,11 +1,10 @@
-//! Flows: lists of operations that a thread executes repeatedly, in order. The interpreter in
-//! `fathom_workload::flow` decides what each of them works on; this module executes it with real calls. Shared
-//! state is laid out in shared memory ([`setting`]); then each worker ([`hand`]) goes through its steps
-//! ([`run`]), with one file for each family of operations ([`io`], [`names`], [`aio`], [`wait`], [`finish`]).
+//! Flows: lists of operations that a thread executes repeatedly, in order. The interpreter in `fathom_workload::flow` decides
+//! what each of them works on; this module executes it with real calls. Shared state is laid out in shared memory ([`setting`]);
+//! then each worker ([`hand`]) goes through its steps ([`run`]), with one file for each family of operations ([`io`], [`names`],
+//! [`aio`], [`wait`], [`finish`]).
 //!
-//! The phase around them (start barrier, stop flags, watching) is the same as for streams. Reads and writes
-//! are part of the same statistics as those of streams; in addition, every operation of a flow has a separate
-//! row.
+//! The phase around them (start barrier, stop flags, watching) is the same as for streams. Reads and writes are part of the same
+//! statistics as those of streams; in addition, every operation of a flow has a separate row.
 
 mod aio;
 mod finish;

@@ -139,8 +139,8 @@ impl Hand<'_> {
         self.done(op, from, 0)
     }
 
-    /// Creates or removes a name in its parent directory. Finding that directory is not part of the operation:
-    /// the start tick is moved by that time, and the caller closes the directory later.
+    /// Creates or removes a name in its parent directory. Finding that directory is not part of the operation: the start tick is
+    /// moved by that time, and the caller closes the directory later.
     fn in_parent<'p>(
         &self,
         place: &'p Where,

@@ -1,5 +1,4 @@
-//! Flows that cannot be executed, refused before anything starts: invalid ones, and those that this machine
-//! does not support.
+//! Flows that cannot be executed, refused before anything starts: invalid ones, and those that this machine does not support.
 
 use crate::EngineError;
 use crate::check::unsupported;

@@ -1,5 +1,4 @@
-//! The life of a worker that executes a flow, from its buffers to its last figure, and the loop through the
-//! steps.
+//! The life of a worker that executes a flow, from its buffers to its last figure, and the loop through the steps.
 
 use super::Plan;
 use super::aio::Flights;

@@ -1,5 +1,5 @@
-//! Messages of flows to the user: a worker may not print, so it leaves its index and that of the operation in
-//! shared memory. The parent, which knows the texts, passes the message on at its next look.
+//! Messages of flows to the user: a worker may not print, so it leaves its index and that of the operation in shared memory. The
+//! parent, which knows the texts, passes the message on at its next look.
 
 use super::setting::Setting;
 use crate::EngineError;

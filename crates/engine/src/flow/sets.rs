@@ -1,6 +1,6 @@
-//! Locations of the files of a set: paths and open modes, fixed before the workers start. The changing state
-//! (which entries exist, which are open) belongs to the interpreter and is in shared memory; it is initialised
-//! from the file system when a phase begins.
+//! Locations of the files of a set: paths and open modes, fixed before the workers start. The changing state (which entries
+//! exist, which are open) belongs to the interpreter and is in shared memory; it is initialised from the file system when a phase
+//! begins.
 
 use super::setting::Words;
 use super::spot::{Bases, Spot, c_path};

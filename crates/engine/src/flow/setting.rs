@@ -1,6 +1,6 @@
-//! Shared state of all flows of a phase: the file sets, the random variables, the rows, the points where
-//! workers wait for each other, the supply of events. Created by the parent before the workers; all share the
-//! same view, and changing state is in shared memory.
+//! Shared state of all flows of a phase: the file sets, the random variables, the rows, the points where workers wait for each
+//! other, the supply of events. Created by the parent before the workers; all share the same view, and changing state is in
+//! shared memory.
 
 use super::say::Messages;
 use super::sets::{Names, Place as Where};
@@ -79,8 +79,8 @@ pub(crate) fn directory_of(setting: &Setting, worker: usize) -> PathBuf {
 }
 
 impl Setting {
-    /// The shared state of the phase's flows; `None` if it has none. `names` returns the files of a set,
-    /// `layouts` holds the drawn ones.
+    /// The shared state of the phase's flows; `None` if it has none. `names` returns the files of a set, `layouts` holds the
+    /// drawn ones.
     pub fn new(
         workload: &Workload,
         phase: &Phase,

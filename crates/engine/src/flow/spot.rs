@@ -1,5 +1,5 @@
-//! How names of a changing set are reached: from directories that were opened before the workers started. A
-//! link or mount put on the path later affects nothing elsewhere; the operation that meets it fails.
+//! How names of a changing set are reached: from directories that were opened before the workers started. A link or mount put on
+//! the path later affects nothing elsewhere; the operation that meets it fails.
 
 use crate::EngineError;
 use crate::ledger::tree as ours;
@@ -18,8 +18,8 @@ const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CL
 /// A file or directory of a set.
 pub(crate) struct Spot {
     path: CString,
-    /// Index of the open directory that contains it, if that existed, and where in the path the name below it
-    /// begins. `None` in sets that are only read, which may be behind links: the whole path is used.
+    /// Index of the open directory that contains it, if that existed, and where in the path the name below it begins. `None` in
+    /// sets that are only read, which may be behind links: the whole path is used.
     below: Option<(Option<usize>, usize)>,
 }
 
@@ -103,8 +103,7 @@ impl Bases {
         // The call refuses a mode without O_CREAT.
         let mode = if flags.contains(OFlags::CREATE) { mode } else { 0 };
         let file = ours::open_below(base, name, flags, mode)?;
-        // The other link may be in another user's directory. New or read-only files cannot be changed through
-        // it.
+        // The other link may be in another user's directory. New or read-only files cannot be changed through it.
         let asks =
             !self.given && !flags.contains(OFlags::EXCL) && flags.intersects(OFlags::WRONLY | OFlags::RDWR);
         if asks && rustix::fs::fstat(&file)?.st_nlink > 1 { Err(Errno::MLINK) } else { Ok(file) }

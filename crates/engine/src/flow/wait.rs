@@ -1,6 +1,5 @@
-//! Waiting: for another worker (blocks, semaphores), for a time, for the CPU. Workers of all processes meet at
-//! points in shared memory. A waiting worker sleeps there and is woken, or notices within some hundredths of a
-//! second that the phase is over.
+//! Waiting: for another worker (blocks, semaphores), for a time, for the CPU. Workers of all processes meet at points in shared
+//! memory. A waiting worker sleeps there and is woken, or notices within some hundredths of a second that the phase is over.
 
 use super::hand::{Break, Hand};
 use crate::shared::{futex_wait, wake_all};

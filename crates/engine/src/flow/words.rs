@@ -1,5 +1,5 @@
-//! Messages for failures of flows: turns the numbers that a worker leaves in shared memory into a sentence
-//! with the operation, the file and advice.
+//! Messages for failures of flows: turns the numbers that a worker leaves in shared memory into a sentence with the operation,
+//! the file and advice.
 
 use super::sets::text;
 use super::setting::Setting;

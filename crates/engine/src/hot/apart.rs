@@ -1,5 +1,5 @@
-//! Tracks the ranges in flight, so that no operation starts on bytes that another is still working on. A list,
-//! since it holds at most queue-depth entries; it stays empty for streams that do not request this.
+//! Tracks the ranges in flight, so that no operation starts on bytes that another is still working on. A list, since it holds at
+//! most queue-depth entries; it stays empty for streams that do not request this.
 
 use fathom_workload::ops::{Op, OpKind};
 

@@ -1,5 +1,5 @@
-//! A minimum rate that a worker must reach, and a latency that no operation may exceed. A worker that violates
-//! either ends with an error. Checked when operations end, and only for streams with such a limit.
+//! A minimum rate that a worker must reach, and a latency that no operation may exceed. A worker that violates either ends with
+//! an error. Checked when operations end, and only for streams with such a limit.
 
 use super::Hot;
 use crate::clock::Clock;

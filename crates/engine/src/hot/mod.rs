@@ -1,12 +1,10 @@
-//! The hot loops: draw an operation, do it between two readings of the clock, record it. [`one_by_one`] does
-//! one after the other, [`several`] keeps several in flight. Each is compiled for every back-end, for plain
-//! streams and others (`fathom_workload::ops::Plain`), and with and without the rare features, so that a
-//! stream pays for nothing it does not use.
+//! The hot loops: draw an operation, do it between two readings of the clock, record it. [`one_by_one`] does one after the other,
+//! [`several`] keeps several in flight. Each is compiled for every back-end, for plain streams and others
+//! (`fathom_workload::ops::Plain`), and with and without the rare features, so that a stream pays for nothing it does not use.
 //!
-//! The loops do not allocate, lock or format, and make no system call besides the I/O. The data touched per
-//! operation is kept on few cache lines: after a system call little of the program is left in the first-level
-//! cache, and every line costs more than an instruction. `cargo xtask bench engine` prints the cost beside
-//! that of a minimal loop.
+//! The loops do not allocate, lock or format, and make no system call besides the I/O. The data touched per operation is kept on
+//! few cache lines: after a system call little of the program is left in the first-level cache, and every line costs more than an
+//! instruction. `cargo xtask bench engine` prints the cost beside that of a minimal loop.
 
 mod apart;
 mod depth;
@@ -157,9 +155,8 @@ impl Hot<'_> {
         self.used_before = Usage::now();
     }
 
-    /// Notes the thread's usage since counting began; the clock has run for `clocked_ns`. Inlined, so that no
-    /// call takes the address of values that the loop holds in registers, which would slow down every
-    /// operation.
+    /// Notes the thread's usage since counting began; the clock has run for `clocked_ns`. Inlined, so that no call takes the
+    /// address of values that the loop holds in registers, which would slow down every operation.
     #[inline(always)]
     pub fn note_usage(&mut self, clocked_ns: u64) {
         self.figures.used = Some(used_since(self.used_before, clocked_ns));
@@ -183,8 +180,7 @@ impl Hot<'_> {
         op.offset.wrapping_add(u64::from(op.file).wrapping_mul(self.file_bytes))
     }
 
-    /// Where only one kind of a mix has a rate: tells the source whether that kind is early, before it draws
-    /// the next operation.
+    /// Where only one kind of a mix has a rate: tells the source whether that kind is early, before it draws the next operation.
     fn look_what_is_early(&mut self) {
         let (clock, released) = (self.clock, self.released);
         self.done.early =
@@ -206,8 +202,7 @@ impl Hot<'_> {
         page.note(&Noted { op: kind, offset: op.offset, bytes, file, begun, ended });
     }
 
-    /// Adds an operation to the log, if there is one; syncs are only noted as calls. `given`: the submission
-    /// time.
+    /// Adds an operation to the log, if there is one; syncs are only noted as calls. `given`: the submission time.
     fn log_operation(&mut self, op: &Op, begun: u64, given: u64, ended: u64) {
         self.note_call(op, begun, ended);
         if matches!(op.kind, OpKind::Sync { .. }) {

@@ -1,5 +1,5 @@
-//! The loop that does one operation after the other. Latency is from just before the call to just after it:
-//! service time. With a rate, response time is recorded as well, from the scheduled start.
+//! The loop that does one operation after the other. Latency is from just before the call to just after it: service time. With a
+//! rate, response time is recorded as well, from the scheduled start.
 
 use super::rare::{Waited, wait_until};
 use super::{Hot, Outcome, passed, trim};
@@ -11,9 +11,9 @@ use fathom_workload::drive::WarmUp;
 use fathom_workload::ops::{Op, OpKind, Source};
 use std::sync::atomic::Ordering;
 
-/// Runs the warm-up, if any, and the counted part of a stream. `PLAIN`: the stream has no rare features, so no
-/// loop with them is compiled. A separate function, called once per stream, so that its instructions can be
-/// counted (crates/cli/tests/instructions.rs).
+/// Runs the warm-up, if any, and the counted part of a stream. `PLAIN`: the stream has no rare features, so no loop with them is
+/// compiled. A separate function, called once per stream, so that its instructions can be counted
+/// (crates/cli/tests/instructions.rs).
 #[inline(never)]
 pub(crate) fn run<B: Backend, S: Source, const PLAIN: bool>(
     hot: &mut Hot,
@@ -34,8 +34,7 @@ pub(crate) fn run<B: Backend, S: Source, const PLAIN: bool>(
     counted::<B, S, false>(hot, backend, source, when_stopped)
 }
 
-/// Issues operations without counting them until the warm-up is over. An outcome means that nothing will be
-/// counted.
+/// Issues operations without counting them until the warm-up is over. An outcome means that nothing will be counted.
 #[inline(never)]
 fn warm_up<B: Backend>(
     hot: &mut Hot,
@@ -127,8 +126,7 @@ fn counted<B: Backend, S: Source, const RARE: bool>(
     }
 }
 
-/// Puts back an operation that was drawn but must not be issued. If the rest is finished uncounted, it begins
-/// with this one.
+/// Puts back an operation that was drawn but must not be issued. If the rest is finished uncounted, it begins with this one.
 #[cold]
 fn cut(hot: &mut Hot, op: Op, when_stopped: WhenStopped) -> Outcome {
     hot.pending = Some(op);
@@ -311,8 +309,8 @@ fn before<B: Backend>(
     if takes_turns && super::ratio::wait(hot, when_stopped) == Waited::Cut {
         return Ok(Waited::Cut);
     }
-    // Take from the shared amount only when the operation is due, since a waiting worker must not hold what
-    // others could do, and before a lock is taken, since nothing would release it.
+    // Take from the shared amount only when the operation is due, since a waiting worker must not hold what others could do, and
+    // before a lock is taken, since nothing would release it.
     if hot.counting && hot.rare.as_ref().is_some_and(|r| !r.quota.take(&hot.control.taken, op)) {
         return Ok(Waited::Cut);
     }
@@ -341,8 +339,7 @@ fn before<B: Backend>(
     Ok(Waited::Enough)
 }
 
-/// Everything after an operation that was issued at the tick `issued` (`None` for failed operations: not
-/// timed).
+/// Everything after an operation that was issued at the tick `issued` (`None` for failed operations: not timed).
 #[inline(never)]
 fn after<B: Backend>(
     hot: &mut Hot,

@@ -1,6 +1,6 @@
-//! Errors that a stream tolerates. Successful operations do not come through here: it is called where a fault
-//! would otherwise end the worker. The operation is passed by value: taking its address would make the loop
-//! build each one in memory, although hardly any fail.
+//! Errors that a stream tolerates. Successful operations do not come through here: it is called where a fault would otherwise end
+//! the worker. The operation is passed by value: taking its address would make the loop build each one in memory, although hardly
+//! any fail.
 
 use super::Hot;
 use crate::shared::{Call, READ, TRIM, WRITE};
@@ -8,8 +8,8 @@ use crate::worker::Fault;
 use fathom_workload::ops::{Op, OpKind, Source};
 use fathom_workload::{ErrorNumber, PassOver};
 
-/// Whether the stream tolerates a fault. Faults without a kernel error are never tolerated: a file that ends
-/// too early does so for every later read.
+/// Whether the stream tolerates a fault. Faults without a kernel error are never tolerated: a file that ends too early does so
+/// for every later read.
 fn bears(rules: &PassOver, fault: &Fault) -> bool {
     let listed = |list: &[ErrorNumber]| fault.errno != 0 && list.contains(&ErrorNumber(fault.errno));
     match fault.call {

@@ -1,5 +1,4 @@
-//! I/O priorities of single operations, for streams that request them. Only the loops with rare features use
-//! this.
+//! I/O priorities of single operations, for streams that request them. Only the loops with rare features use this.
 
 use crate::worker::Plan;
 use fathom_workload::PriorityShare;

@@ -1,6 +1,5 @@
-//! Features that a plain stream lacks: computing between operations, rates, bursts, locks, cache purging,
-//! disturbing reads, an operation log, an amount shared by all workers. The loops are compiled once with and
-//! once without them.
+//! Features that a plain stream lacks: computing between operations, rates, bursts, locks, cache purging, disturbing reads, an
+//! operation log, an amount shared by all workers. The loops are compiled once with and once without them.
 
 use super::Hot;
 use super::limits::Limits;
@@ -31,8 +30,7 @@ pub(crate) struct Rare<'a> {
     pub purge: Option<Buffer>,
     pub lock_records: bool,
     pub disturb_every: u64,
-    /// Target buffer of disturbing reads; its size is that of a read: one byte, or a page where O_DIRECT
-    /// demands it.
+    /// Target buffer of disturbing reads; its size is that of a read: one byte, or a page where O_DIRECT demands it.
     pub disturb: Option<Buffer>,
     pub disturb_bytes: usize,
     pub quota: Quota,
@@ -123,8 +121,7 @@ pub(super) const SPIN_NS: u64 = 60_000;
 /// Longest sleep, so that a stop is noticed.
 pub(super) const NAP_NS: u64 = 50_000_000;
 
-/// Whether waiting at the tick `now` is pointless: a stop, the end of the time, or nothing left of the shared
-/// amount.
+/// Whether waiting at the tick `now` is pointless: a stop, the end of the time, or nothing left of the shared amount.
 pub(super) fn is_over(hot: &Hot, now: u64, when_stopped: WhenStopped) -> bool {
     let stop = hot.control.stop_of(hot.live);
     stop != 0 && (stop != STOP_FIRST_DONE || when_stopped != WhenStopped::Ignore)
@@ -132,8 +129,8 @@ pub(super) fn is_over(hot: &Hot, now: u64, when_stopped: WhenStopped) -> bool {
         || hot.counting && hot.rare.as_ref().is_some_and(|r| r.quota.is_used_up(&hot.control.taken))
 }
 
-/// Waits until a tick: sleeps until shortly before it, then spins. `busy` spins all the time, to emulate
-/// computing between operations.
+/// Waits until a tick: sleeps until shortly before it, then spins. `busy` spins all the time, to emulate computing between
+/// operations.
 pub(super) fn wait_until(hot: &Hot, tick: u64, busy: bool, when_stopped: WhenStopped) -> Waited {
     loop {
         let now = hot.clock.now();
@@ -154,7 +151,6 @@ pub(super) fn wait_until(hot: &Hot, tick: u64, busy: bool, when_stopped: WhenSto
 
 /// The kernel may delay a wake-up by 50 us to coalesce timers; a stream with a rate needs it on time.
 pub(crate) fn punctual_sleeps() {
-    // SAFETY: a plain prctl on the calling thread. If it fails, sleeps are as late as before, and the lateness
-    // is measured.
+    // SAFETY: a plain prctl on the calling thread. If it fails, sleeps are as late as before, and the lateness is measured.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
 }

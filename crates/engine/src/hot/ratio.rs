@@ -1,5 +1,4 @@
-//! Operations in a ratio to those of other workers: the shared progress words, and how a worker waits for its
-//! turn.
+//! Operations in a ratio to those of other workers: the shared progress words, and how a worker waits for its turn.
 
 use super::Hot;
 use super::rare::{NAP_NS, Waited, is_over};
@@ -8,8 +7,8 @@ use crate::worker::Plan;
 use fathom_workload::WhenStopped;
 use fathom_workload::drive::Turn;
 
-/// The turn of a worker whose stream has a ratio. Called before the worker is ready: one that begins later
-/// counts as away until then.
+/// The turn of a worker whose stream has a ratio. Called before the worker is ready: one that begins later counts as away until
+/// then.
 pub(crate) fn turn<'a>(plan: &Plan<'_>, shared: &'a Shared) -> Option<Turn<'a>> {
     let ratio = plan.stream.pace.ratio?;
     let word = |worker: usize| &shared.live(worker).progress;

@@ -1,17 +1,14 @@
-//! The loop with several operations in flight. It reads the clock and fills every free slot with an operation;
-//! one call submits them and waits; the completions found then share one clock reading, as that is when a
-//! program could know of them. Latency is from the first reading to that one; its two parts, before and after
-//! submission to the kernel, are recorded as well. So a read's latency is never too short, and too long by the
-//! time to prepare the operations submitted with it, some 10 ns each; a separate reading for each would cost
-//! as much again. A write has a separate reading, after its data were generated, which also serves the
-//! operations prepared after it.
+//! The loop with several operations in flight. It reads the clock and fills every free slot with an operation; one call submits
+//! them and waits; the completions found then share one clock reading, as that is when a program could know of them. Latency is
+//! from the first reading to that one; its two parts, before and after submission to the kernel, are recorded as well. So a
+//! read's latency is never too short, and too long by the time to prepare the operations submitted with it, some 10 ns each; a
+//! separate reading for each would cost as much again. A write has a separate reading, after its data were generated, which also
+//! serves the operations prepared after it.
 //!
-//! A stream may have completions taken only when nothing more may start (`take_at_most`): the reading is then
-//! of that time.
+//! A stream may have completions taken only when nothing more may start (`take_at_most`): the reading is then of that time.
 //!
-//! With a rate, an operation is issued when it is due and a slot is free; response time counts from its due
-//! time. At the end, and at a stop, operations in flight are drained: the device executes them, so they are
-//! recorded and counted.
+//! With a rate, an operation is issued when it is due and a slot is free; response time counts from its due time. At the end, and
+//! at a stop, operations in flight are drained: the device executes them, so they are recorded and counted.
 
 use super::apart::Apart;
 use super::depth;
@@ -59,8 +56,8 @@ struct Places {
     completed: Vec<(u32, i32)>,
     /// An operation that must wait: an fsync for those in flight, one with a rate for its due time.
     held: Option<Op>,
-    /// An fsync covers the writes complete when it starts. Unless it may overlap them, it runs alone, and
-    /// later operations wait for it.
+    /// An fsync covers the writes complete when it starts. Unless it may overlap them, it runs alone, and later operations wait
+    /// for it.
     alone: bool,
     /// Ranges in flight, for streams whose operations must not overlap.
     apart: Apart,
@@ -112,8 +109,8 @@ impl Places {
     }
 }
 
-/// Runs the warm-up, if any, and the counted part of a stream. `PLAIN`: the stream has no rare features, so no
-/// loop with them is compiled.
+/// Runs the warm-up, if any, and the counted part of a stream. `PLAIN`: the stream has no rare features, so no loop with them is
+/// compiled.
 pub(crate) fn run<B: AsyncBackend, S: Source, const PLAIN: bool>(
     hot: &mut Hot,
     backend: &mut B,
@@ -187,8 +184,7 @@ struct How {
     wait_for: usize,
     /// Queue level down to which a full queue drains before it is refilled.
     refill_at: usize,
-    /// Most completions processed at a time, when nothing more may start; `None`: all available ones after
-    /// every call.
+    /// Most completions processed at a time, when nothing more may start; `None`: all available ones after every call.
     take_at_most: Option<usize>,
     recorded: bool,
     /// An fsync waits for the operations in flight, and later ones wait for it.
@@ -420,8 +416,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                 }
                 continue;
             }
-            // Nothing is queued or in flight. If the rest is finished uncounted, it begins with the held
-            // operation.
+            // Nothing is queued or in flight. If the rest is finished uncounted, it begins with the held operation.
             hot.pending = places.held;
             if RARE && ended.is_some_and(|e| e != Outcome::Completed) && hot.rare.is_some() {
                 hot.stopped_at(now);
@@ -586,8 +581,8 @@ fn done_uncounted(hot: &mut Hot, flight: &Flight) {
     }
 }
 
-/// Operations of one kind that were prepared, submitted and completed together: they share one latency and are
-/// recorded at once. On a device that completes them one by one it holds one operation.
+/// Operations of one kind that were prepared, submitted and completed together: they share one latency and are recorded at once.
+/// On a device that completes them one by one it holds one operation.
 #[derive(Default)]
 struct Alike {
     kind: Option<OpKind>,
@@ -639,8 +634,7 @@ impl Alike {
         hot.stats[kind].record_alike(ns, self.bytes, self.n);
         let given_ns = hot.clock.between(self.stamp, self.given);
         hot.stats[submission].record_alike(given_ns, self.bytes, self.n);
-        // The remainder, so that the two parts add up to the whole to the nanosecond, here and in the notes of
-        // each operation.
+        // The remainder, so that the two parts add up to the whole to the nanosecond, here and in the notes of each operation.
         hot.stats[completion].record_alike(ns.saturating_sub(given_ns), self.bytes, self.n);
     }
 }
@@ -665,8 +659,7 @@ fn rarely(hot: &mut Hot, flight: &Flight, now: u64) {
     }
 }
 
-/// The warm-up: what it waits for, and the queue depth until then. Workers that search for a depth begin to
-/// count together.
+/// The warm-up: what it waits for, and the queue depth until then. Workers that search for a depth begin to count together.
 #[cold]
 fn warming(
     hot: &mut Hot,
@@ -710,8 +703,7 @@ fn rest(hot: &Hot, tries: &mut u32) -> u64 {
     hot.clock.now()
 }
 
-/// Nothing is in flight and the next operation is not due: sleeps until shortly before it, or spins. Returns
-/// the time afterwards.
+/// Nothing is in flight and the next operation is not due: sleeps until shortly before it, or spins. Returns the time afterwards.
 #[cold]
 fn nap(hot: &Hot, due: u64, now: u64) -> u64 {
     let left_ns = hot.clock.between(now, due.min(hot.deadline));
@@ -735,8 +727,7 @@ fn drain<B: AsyncBackend>(hot: &mut Hot, backend: &mut B, in_flight: usize) {
     }
 }
 
-/// Operations in flight can no longer be waited for. The kernel may still write to the buffers, so they are
-/// never freed.
+/// Operations in flight can no longer be waited for. The kernel may still write to the buffers, so they are never freed.
 #[cold]
 fn leave_to_the_kernel(memory: &mut Vec<Contents>) {
     std::mem::forget(std::mem::take(memory));
@@ -826,8 +817,7 @@ fn complete<B: AsyncBackend, S: Source>(
     Ok(())
 }
 
-/// Completes a short transfer by synchronous calls, as the other back-ends do; if that fails, one of them
-/// returns the error.
+/// Completes a short transfer by synchronous calls, as the other back-ends do; if that fails, one of them returns the error.
 #[cold]
 fn move_the_rest(
     file: Option<rustix::fd::BorrowedFd<'_>>,
@@ -839,8 +829,8 @@ fn move_the_rest(
     if flight.record.is_null() {
         return Err(Fault::short(call, flight.op.offset, bytes as u64, moved as u64));
     }
-    // SAFETY: this much of the worker's memory was given to this operation, which the kernel is done with; no
-    // other operation uses it until this one ends.
+    // SAFETY: this much of the worker's memory was given to this operation, which the kernel is done with; no other operation
+    // uses it until this one ends.
     let record = unsafe { std::slice::from_raw_parts_mut(flight.record, bytes) };
     while moved < bytes {
         let fell = Fault::short(call, flight.op.offset, bytes as u64, moved as u64);

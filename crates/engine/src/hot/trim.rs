@@ -1,5 +1,5 @@
-//! Deallocating a record: a hole in a regular file, a discard on a block device. No queue supports it, so with
-//! several operations in flight it is done synchronously before the next one is prepared.
+//! Deallocating a record: a hole in a regular file, a discard on a block device. No queue supports it, so with several operations
+//! in flight it is done synchronously before the next one is prepared.
 
 use super::Hot;
 use crate::backend::{AsyncBackend, Handle};

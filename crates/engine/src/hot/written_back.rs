@@ -1,5 +1,4 @@
-//! Tracks what was written to each file since its last write-back, for streams that call sync_file_range every
-//! N writes.
+//! Tracks what was written to each file since its last write-back, for streams that call sync_file_range every N writes.
 
 use crate::backend::Handle;
 use crate::files;

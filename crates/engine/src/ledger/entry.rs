@@ -18,8 +18,8 @@ pub(super) struct Entry {
     pub identity: Identity,
     /// Root of a tree: its contents with names of our scheme are ours too, without separate entries.
     pub tree: bool,
-    /// Held open where the file system offers no proof of identity, so that its inode number cannot be reused.
-    /// A kept file is held from the time it is first recognised, as this run will change it.
+    /// Held open where the file system offers no proof of identity, so that its inode number cannot be reused. A kept file is
+    /// held from the time it is first recognised, as this run will change it.
     held: OnceLock<Arc<OwnedFd>>,
     /// Whether it was at its path on the first check.
     was_there: OnceLock<bool>,
@@ -39,8 +39,7 @@ impl Entry {
         Ok(entry)
     }
 
-    /// Entry of a file to be kept, at rest; `None` if nothing is there, or something other than the known
-    /// entry.
+    /// Entry of a file to be kept, at rest; `None` if nothing is there, or something other than the known entry.
     pub fn at_rest(path: &Path, tree: bool, known: Option<&Self>) -> Option<Self> {
         let file = rustix::fs::openat(CWD, here(path), LOOK, Mode::empty()).ok()?;
         let is_it = known.is_none_or(|known| known.is(file.as_fd()));
@@ -123,8 +122,7 @@ impl Entry {
         Ok(is_it)
     }
 
-    /// Removes it. The path is split into directory and name once, so a path changed in between affects
-    /// nothing elsewhere.
+    /// Removes it. The path is split into directory and name once, so a path changed in between affects nothing elsewhere.
     ///
     /// # Errors
     /// If something else is there, the kernel refuses, or a tree contains something that is not ours.
@@ -155,12 +153,10 @@ impl PartialEq for Entry {
     }
 }
 
-/// Duplicates the descriptor. A set may need one per file, so the limit of open files is raised as far as this
-/// user may.
+/// Duplicates the descriptor. A set may need one per file, so the limit of open files is raised as far as this user may.
 fn held(file: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    // Reopened, because a second writable descriptor would keep the file system from being remounted
-    // read-only.
+    // Reopened, because a second writable descriptor would keep the file system from being remounted read-only.
     let again = format!("/proc/self/fd/{}", file.as_raw_fd());
     let open = || match rustix::fs::open(&again, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
         Err(Errno::NOENT) => rustix::io::fcntl_dupfd_cloexec(file, 0),
@@ -176,8 +172,8 @@ fn held(file: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
     })
 }
 
-/// Whether a file does not exist and cannot reappear: the remaining directories above it are on the device
-/// where it was created, or its file system was an image that was removed with its directory.
+/// Whether a file does not exist and cannot reappear: the remaining directories above it are on the device where it was created,
+/// or its file system was an image that was removed with its directory.
 pub(super) fn is_gone_from(path: &Path, device: u64) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     // A less specific error may be temporary.

@@ -1,6 +1,5 @@
-//! The text of journals and of the list of kept files ([`fathom_state::lines`]). The facts: `intent PATH`,
-//! `made DEV INODE PROOF PATH`, `tree DEV INODE PROOF PATH`, `gone PATH`, and `failed PATH`: the intended
-//! creation failed.
+//! The text of journals and of the list of kept files ([`fathom_state::lines`]). The facts: `intent PATH`, `made DEV INODE PROOF
+//! PATH`, `tree DEV INODE PROOF PATH`, `gone PATH`, and `failed PATH`: the intended creation failed.
 
 use super::entry::Entry;
 use fathom_state::here;
@@ -28,8 +27,7 @@ pub(super) struct Facts {
     pub intent: Option<PathBuf>,
 }
 
-/// The facts of a file in the state directory; `None` if it does not exist, is not ours, or has another
-/// version.
+/// The facts of a file in the state directory; `None` if it does not exist, is not ours, or has another version.
 pub(super) fn read_facts(directory: &Directory, name: &str) -> Option<Facts> {
     Facts::parse(&directory.text(name).ok()??)
 }
@@ -80,8 +78,8 @@ pub(super) fn failed(path: &Path) -> String {
     format!("failed {}", coded_path(path))
 }
 
-/// Removes the result of an unfinished intent: an empty file or directory of this user, as old as the
-/// journal's last line. Returns whether there was one.
+/// Removes the result of an unfinished intent: an empty file or directory of this user, as old as the journal's last line.
+/// Returns whether there was one.
 ///
 /// # Errors
 /// If it cannot be inspected or removed.
@@ -111,8 +109,8 @@ pub(super) fn remove_intended(path: &Path, journal: &fs::Metadata) -> Result<boo
     }
 }
 
-/// A file is created right after its intent is noted. One created long before or after belongs to someone
-/// else: better to leave an empty file of ours than to remove theirs.
+/// A file is created right after its intent is noted. One created long before or after belongs to someone else: better to leave
+/// an empty file of ours than to remove theirs.
 pub(super) fn made_right_after(file_s: i64, noted_s: i64) -> bool {
     (-1..=2).contains(&file_s.saturating_sub(noted_s))
 }

@@ -1,11 +1,11 @@
-//! Which files are ours. Every file and directory that fathom creates is entered in a journal before it is
-//! used, with its device, inode number and a proof of identity ([`fathom_state::Identity`]). So only files
-//! created by fathom are ever removed: at the end, on Ctrl-C, and, after a kill, by the next run.
+//! Which files are ours. Every file and directory that fathom creates is entered in a journal before it is used, with its device,
+//! inode number and a proof of identity ([`fathom_state::Identity`]). So only files created by fathom are ever removed: at the
+//! end, on Ctrl-C, and, after a kill, by the next run.
 //!
-//! A journal is a text file `files-PID-START-TIME` in the state directory, append-only ([`journal`]). It is
-//! locked while its process lives. `kept` lists files that the user asked to keep: later runs may overwrite
-//! them, but never remove them unasked. A tree of numbered files is one entry, its root ([`tree`]): a million
-//! entries would cost more than the files. docs/safety.md explains it for users.
+//! A journal is a text file `files-PID-START-TIME` in the state directory, append-only ([`journal`]). It is locked while its
+//! process lives. `kept` lists files that the user asked to keep: later runs may overwrite them, but never remove them unasked. A
+//! tree of numbered files is one entry, its root ([`tree`]): a million entries would cost more than the files. docs/safety.md
+//! explains it for users.
 
 mod entry;
 mod journal;
@@ -13,8 +13,8 @@ mod sweep;
 /// f_type of a virtual file system that reports blocks: efivarfs.
 const COUNTED: u64 = 0xde5e_81e4;
 
-/// Whether a file is on a file system that stores data. Files in procfs, sysfs and the like look empty, and
-/// writing them changes settings; those file systems report no blocks.
+/// Whether a file is on a file system that stores data. Files in procfs, sysfs and the like look empty, and writing them changes
+/// settings; those file systems report no blocks.
 fn holds_data(file: BorrowedFd<'_>) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|about| about.f_blocks > 0 && about.f_type as u64 != COUNTED)
 }
@@ -54,8 +54,8 @@ pub struct Ledger {
     kept: BTreeMap<PathBuf, Entry>,
     /// Those of them that were taken over as harmless: they are not removed.
     taken: BTreeSet<PathBuf>,
-    /// Files that had our mark when this run began to use them. Files changed by other programs since the last
-    /// run are never marked.
+    /// Files that had our mark when this run began to use them. Files changed by other programs since the last run are never
+    /// marked.
     marked: BTreeSet<PathBuf>,
     /// Block devices that the user named for writing.
     devices: BTreeSet<PathBuf>,
@@ -133,8 +133,8 @@ impl Ledger {
         sweep::is_needed(directory)
     }
 
-    /// Allows a block device to be written: the user named it, or it has no signature. Workloads of the native
-    /// format cannot express this.
+    /// Allows a block device to be written: the user named it, or it has no signature. Workloads of the native format cannot
+    /// express this.
     pub fn allow_device(&mut self, path: &Path) {
         self.devices.insert(absolute(path));
     }
@@ -145,8 +145,7 @@ impl Ledger {
         self.devices.contains(&absolute(path))
     }
 
-    /// Allows a block device named by the user to be written even while mounted or otherwise in use, as the
-    /// job requests.
+    /// Allows a block device named by the user to be written even while mounted or otherwise in use, as the job requests.
     pub fn allow_device_in_use(&mut self, path: &Path) {
         self.used_devices.insert(absolute(path));
     }
@@ -157,8 +156,8 @@ impl Ledger {
         self.allows_device(path) && self.used_devices.contains(&absolute(path))
     }
 
-    /// Whether the file at `path` was created by this or an earlier run and has not been replaced, or is in
-    /// such a tree under a name of our scheme.
+    /// Whether the file at `path` was created by this or an earlier run and has not been replaced, or is in such a tree under a
+    /// name of our scheme.
     #[must_use]
     pub fn owns(&self, path: &Path) -> bool {
         self.is_ours(path).unwrap_or(false)
@@ -189,15 +188,14 @@ impl Ledger {
         self.entry(&root).is_some_and(|e| e.tree && e.is_at(&root))
     }
 
-    /// Whether an open directory may be used as the root of a tree to change: if we created one there, it must
-    /// be that one.
+    /// Whether an open directory may be used as the root of a tree to change: if we created one there, it must be that one.
     #[must_use]
     pub(crate) fn may_be_tree(&self, root: &Path, open: BorrowedFd<'_>) -> bool {
         self.entry(&absolute(root)).is_none_or(|entry| !entry.tree || entry.is(open))
     }
 
-    /// Whether an open file may be changed under a path: if we created one there, it must be that one. A file
-    /// of an earlier run does not count if this run has only seen a different one there that it may write.
+    /// Whether an open file may be changed under a path: if we created one there, it must be that one. A file of an earlier run
+    /// does not count if this run has only seen a different one there that it may write.
     #[must_use]
     pub(crate) fn may_be_file(&self, path: &Path, open: BorrowedFd<'_>) -> bool {
         let path = absolute(path);
@@ -284,8 +282,8 @@ impl Ledger {
         Err(EngineError::file("create", path, error))
     }
 
-    /// The open parent directory of a new name. If it is one of ours it must still be the same: another user
-    /// may have replaced it by a link.
+    /// The open parent directory of a new name. If it is one of ours it must still be the same: another user may have replaced it
+    /// by a link.
     fn above(&self, path: &Path) -> std::io::Result<OwnedFd> {
         let above = path.parent().unwrap_or(path);
         let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -296,8 +294,7 @@ impl Ledger {
         Ok(open)
     }
 
-    /// Enters files (or directories) that a worker created after `since` where nothing existed before. Missing
-    /// ones are skipped.
+    /// Enters files (or directories) that a worker created after `since` where nothing existed before. Missing ones are skipped.
     ///
     /// # Errors
     /// If the journal cannot be written.
@@ -328,8 +325,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Creates the missing directories above a file. One that another process (such as another rank) creates
-    /// at the same time belongs to that process.
+    /// Creates the missing directories above a file. One that another process (such as another rank) creates at the same time
+    /// belongs to that process.
     ///
     /// # Errors
     /// As for [`Ledger::create`].
@@ -374,8 +371,8 @@ impl Ledger {
         self.make_directory(absolute(path), false, mode)
     }
 
-    /// Creates the root of a tree and the missing directories above it. Everything created in it under names
-    /// of our scheme is ours and is removed with it.
+    /// Creates the root of a tree and the missing directories above it. Everything created in it under names of our scheme is
+    /// ours and is removed with it.
     ///
     /// # Errors
     /// As for [`Ledger::create`].
@@ -408,8 +405,8 @@ impl Ledger {
         EngineError::file("look at", path, error)
     }
 
-    /// Removes a file, a tree or an empty directory that is ours; anything else is left alone. Directories
-    /// created and kept together with a kept tree are removed too, once they are empty.
+    /// Removes a file, a tree or an empty directory that is ours; anything else is left alone. Directories created and kept
+    /// together with a kept tree are removed too, once they are empty.
     ///
     /// # Errors
     /// If the kernel refuses, or a tree contains something that is not ours.
@@ -452,8 +449,7 @@ impl Ledger {
         }
     }
 
-    /// Removes a tree that the user named for replacement, whoever created it, if it contains only names of
-    /// our scheme.
+    /// Removes a tree that the user named for replacement, whoever created it, if it contains only names of our scheme.
     ///
     /// # Errors
     /// If the kernel refuses, or it contains something else.
@@ -521,9 +517,9 @@ impl Ledger {
         self.keep_entries(entry.into_iter().collect())
     }
 
-    /// Takes over a file that cannot lose data, until another program changes it; it is not removed. Returns
-    /// whether it could be taken: it must be empty, or created and kept by a run of another user or in a
-    /// container, and have no second hard link. If this run writes it, later runs recognise it.
+    /// Takes over a file that cannot lose data, until another program changes it; it is not removed. Returns whether it could be
+    /// taken: it must be empty, or created and kept by a run of another user or in a container, and have no second hard link. If
+    /// this run writes it, later runs recognise it.
     pub fn take_harmless(&mut self, path: &Path) -> bool {
         let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let Ok(file) = rustix::fs::open(here(path), how, Mode::empty()) else { return false };
@@ -556,9 +552,8 @@ impl Ledger {
         }
     }
 
-    /// As [`Ledger::keep_all`], for files that were laid out: they get a mark, so that other users may
-    /// overwrite them. Files that existed before without a mark do not, as another program may have written
-    /// them.
+    /// As [`Ledger::keep_all`], for files that were laid out: they get a mark, so that other users may overwrite them. Files that
+    /// existed before without a mark do not, as another program may have written them.
     ///
     /// # Errors
     /// If the list of kept files cannot be written.
@@ -590,8 +585,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Removes everything that is ours and not kept, and the journal. Returns what could not be removed; it
-    /// stays in the journal for the next run.
+    /// Removes everything that is ours and not kept, and the journal. Returns what could not be removed; it stays in the journal
+    /// for the next run.
     pub fn finish(&mut self) -> Vec<PathBuf> {
         let mut made: Vec<_> = std::mem::take(&mut self.made).into_iter().collect();
         made.sort_unstable_by_key(|(_, (order, _))| std::cmp::Reverse(*order));
@@ -613,8 +608,7 @@ impl Ledger {
         left
     }
 
-    /// Updates the entries of kept files that this run has written, where only the time of the last change
-    /// identifies them.
+    /// Updates the entries of kept files that this run has written, where only the time of the last change identifies them.
     fn renew_kept(&mut self) {
         let changed = |(path, entry): (&PathBuf, &Entry)| Some((path.clone(), entry.changed(path)?));
         let changed: BTreeMap<PathBuf, Entry> = self.kept.iter().filter_map(changed).collect();
@@ -634,19 +628,19 @@ impl Ledger {
             let directory = Directory::make(path).map_err(untold)?;
             let name = format!("{PREFIX}{}", owner::own_name());
             let file = directory.create(&name).map_err(untold)?;
-            // Process ids are meaningless in another container or on another host that shares the directory; a
-            // lock is not, and the kernel releases it at any death. Without lock support the id has to do.
+            // Process ids are meaningless in another container or on another host that shares the directory; a lock is not, and
+            // the kernel releases it at any death. Without lock support the id has to do.
             let _ = rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
             let journal = self.journal.insert(Journal { directory, name, file });
             journal.append(&format!("{FIRST}\n"))?;
         }
-        // One write per line: a killed process leaves whole lines. No sync is needed: after a power failure
-        // the next start finds files and journal in the same state, or neither.
+        // One write per line: a killed process leaves whole lines. No sync is needed: after a power failure the next start finds
+        // files and journal in the same state, or neither.
         self.journal.as_mut().map_or(Ok(()), |journal| journal.append(&lines::sealed(fact)))
     }
 
-    /// Changes the entries of some paths in the list of kept files. It is read and written under a lock, as
-    /// other runs change it too.
+    /// Changes the entries of some paths in the list of kept files. It is read and written under a lock, as other runs change it
+    /// too.
     fn change_kept<'p>(
         &self,
         concerned: impl IntoIterator<Item = &'p Path>,
@@ -662,8 +656,7 @@ impl Ledger {
         let facts = read_facts(&directory, KEPT).unwrap_or_default();
         let mut kept: BTreeMap<PathBuf, Entry> = facts.made.into_iter().collect();
         change(&mut kept);
-        // Drops sibling entries that are gone or replaced. Others are not checked, as their file system may
-        // not respond.
+        // Drops sibling entries that are gone or replaced. Others are not checked, as their file system may not respond.
         let near: BTreeSet<Option<&Path>> = concerned.into_iter().map(Path::parent).collect();
         kept.retain(|file, entry| !near.contains(&file.parent()) || entry.identity.may_be_at(file));
         let facts = kept.iter().map(|(file, entry)| lines::sealed(&made(entry, file)));

@@ -1,5 +1,4 @@
-//! Cleanup of what killed runs left: files proved to be ours are removed, everything else stays and is
-//! reported.
+//! Cleanup of what killed runs left: files proved to be ours are removed, everything else stays and is reported.
 
 use super::entry::{Entry, is_gone_from};
 use super::journal::{ASIDE, Facts, KEPT, PREFIX, read_facts, remove_intended};
@@ -10,8 +9,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A killed run holds its journals briefly, until its last process is gone. A run in another container that
-/// shares the directory looks dead from here, and holds its journal while it lives.
+/// A killed run holds its journals briefly, until its last process is gone. A run in another container that shares the directory
+/// looks dead from here, and holds its journal while it lives.
 const HELD: Duration = Duration::from_millis(250);
 
 /// A step of a sweep, reported before it is done, because a file system with a dead server may not respond.
@@ -43,8 +42,7 @@ pub enum Fate {
     Removed,
     /// Something else is there now; it was left alone.
     Replaced,
-    /// The file system has no proof to distinguish it from a later file with the same name and inode number;
-    /// it was left alone.
+    /// The file system has no proof to distinguish it from a later file with the same name and inode number; it was left alone.
     Unproven,
     /// It is ours but could not be removed; the reason.
     Stays(String),

@@ -1,7 +1,6 @@
-//! Trees of numbered directories and files: opening their entries, and removing them. No full path is used, as
-//! another user could redirect it: every step goes from an open directory to a name in it, never through a
-//! link or onto another file system. Only names of our scheme are touched, and a tree is scanned completely
-//! before any of it is removed.
+//! Trees of numbered directories and files: opening their entries, and removing them. No full path is used, as another user could
+//! redirect it: every step goes from an open directory to a name in it, never through a link or onto another file system. Only
+//! names of our scheme are touched, and a tree is scanned completely before any of it is removed.
 
 use crate::EngineError;
 use fathom_state::here;
@@ -103,9 +102,8 @@ pub(super) fn is_new(file: BorrowedFd<'_>, since: SystemTime) -> io::Result<bool
     Ok(about.created().or_else(|_| about.modified()).is_ok_and(|made| made + slack >= since))
 }
 
-/// Opens a directory that was created after `since`. If it is not empty, another user has replaced it, or
-/// another rank has started to work in it, in which case its contents are as new. The top of a tree is not
-/// shared.
+/// Opens a directory that was created after `since`. If it is not empty, another user has replaced it, or another rank has
+/// started to work in it, in which case its contents are as new. The top of a tree is not shared.
 pub(super) fn just_made(
     above: BorrowedFd<'_>,
     name: &OsStr,
@@ -134,12 +132,11 @@ pub(super) fn lies_in(root: &Path, inside: &Path) -> bool {
     })
 }
 
-/// Threads that remove files. Where a file system waits for the device on each removal (as ext4 mounted with
-/// `discard` does), eight were seven times as fast as one, whatever the number of CPUs.
+/// Threads that remove files. Where a file system waits for the device on each removal (as ext4 mounted with `discard` does),
+/// eight were seven times as fast as one, whatever the number of CPUs.
 const THREADS: usize = 8;
 
-/// Removes a tree that the user named, whoever created it. If it contains any name outside our scheme, nothing
-/// is removed.
+/// Removes a tree that the user named, whoever created it. If it contains any name outside our scheme, nothing is removed.
 ///
 /// # Errors
 /// Names what is not ours, or what could not be removed.
@@ -153,8 +150,8 @@ pub(super) fn remove_named(path: &Path) -> Result<(), EngineError> {
 /// The path to a tree is not part of it, and may contain links.
 const ABOVE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// Removes a tree in an open directory, if its root is the right one. If it contains anything that is not
-/// ours, nothing is removed.
+/// Removes a tree in an open directory, if its root is the right one. If it contains anything that is not ours, nothing is
+/// removed.
 ///
 /// # Errors
 /// Names what is not ours, or what could not be removed.

@@ -1,5 +1,4 @@
-//! The interval series of each worker, beside that of all workers: its progress per interval, by kind of
-//! operation.
+//! The interval series of each worker, beside that of all workers: its progress per interval, by kind of operation.
 
 use super::collect::RECORDED;
 use crate::shared::{KINDS, Shared};

@@ -1,5 +1,4 @@
-//! Turns the slots in shared memory into the record: what each worker did, how it ended, and the message of a
-//! failure.
+//! Turns the slots in shared memory into the record: what each worker did, how it ended, and the message of a failure.
 
 use super::{Children, Named};
 use crate::clock::Clock;

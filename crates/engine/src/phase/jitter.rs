@@ -1,10 +1,9 @@
-//! Disturbances by the machine while a phase runs: a latency tail may come from the scheduler or the
-//! hypervisor.
+//! Disturbances by the machine while a phase runs: a latency tail may come from the scheduler or the hypervisor.
 //!
-//! The parent wakes periodically to check its workers. One measure is how late its sleep ended. The other is a
-//! short spin in which it reads the clock as fast as it can: a gap between two readings is time in which the
-//! CPU did something else. It spins only while there are CPUs without a worker, and for at most a thousandth
-//! of the time since the release, so the measurement is hardly affected.
+//! The parent wakes periodically to check its workers. One measure is how late its sleep ended. The other is a short spin in
+//! which it reads the clock as fast as it can: a gap between two readings is time in which the CPU did something else. It spins
+//! only while there are CPUs without a worker, and for at most a thousandth of the time since the release, so the measurement is
+//! hardly affected.
 
 use crate::clock::Clock;
 use crate::interrupt::was_continued;
@@ -43,8 +42,7 @@ pub(super) struct Probe {
 const AWAY_NS: u64 = 100_000_000;
 
 impl Probe {
-    /// A probe beside `workers` workers, which were `released` at that tick: this process may have been
-    /// stopped since.
+    /// A probe beside `workers` workers, which were `released` at that tick: this process may have been stopped since.
     pub fn new(clock: Clock, workers: usize, released: u64) -> Self {
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         // The release may still be in the future.
@@ -69,8 +67,7 @@ impl Probe {
         self.begin();
     }
 
-    /// Call when the work since the last visit may have taken long: a gap counts only if this process was
-    /// stopped in that time.
+    /// Call when the work since the last visit may have taken long: a gap counts only if this process was stopped in that time.
     pub fn back(&mut self) {
         if was_continued() {
             self.goes_on();

@@ -1,5 +1,5 @@
-//! One phase: plans workers, starts them, releases them together, watches them ([`watch`], [`rounds`]), and
-//! turns their slots into a repetition ([`collect`]).
+//! One phase: plans workers, starts them, releases them together, watches them ([`watch`], [`rounds`]), and turns their slots
+//! into a repetition ([`collect`]).
 
 mod by_worker;
 mod collect;
@@ -33,8 +33,8 @@ struct Named<'a> {
     paths: &'a [std::path::PathBuf],
 }
 
-/// Raises the soft limit of open files: the usual 1024 are too few for many workers that each open all files
-/// of a set. The hard limit stays; an open that exceeds it says so.
+/// Raises the soft limit of open files: the usual 1024 are too few for many workers that each open all files of a set. The hard
+/// limit stays; an open that exceeds it says so.
 fn allow_open_files<'p>(jobs: impl Iterator<Item = &'p Job<'p>>) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     const OWN: u64 = 64;
@@ -122,8 +122,7 @@ pub(crate) fn run(
     Ok((repetition, calls))
 }
 
-/// Groups plans by process. Mapped files always get separate processes: a full file system raises SIGBUS
-/// there.
+/// Groups plans by process. Mapped files always get separate processes: a full file system raises SIGBUS there.
 fn crews_of(jobs: Vec<(Isolation, u32, Job<'_>)>) -> Vec<Crew<'_>> {
     let mut crews: Vec<Crew> = Vec::new();
     let mut by_process: BTreeMap<u32, usize> = BTreeMap::new();
@@ -199,8 +198,7 @@ impl Children {
         lost
     }
 
-    /// Kills children that do not end `waited_ns` after a signal, and finally this process, as its threads end
-    /// only with it.
+    /// Kills children that do not end `waited_ns` after a signal, and finally this process, as its threads end only with it.
     fn press(&mut self, waited_ns: u64, moments: &mut dyn Moments) {
         if waited_ns > PATIENCE_NS {
             self.kill();
@@ -244,8 +242,7 @@ impl Drop for Children {
     }
 }
 
-/// Releases the workers when the parent panics: otherwise they would wait for it forever, and the panic would
-/// hang the program.
+/// Releases the workers when the parent panics: otherwise they would wait for it forever, and the panic would hang the program.
 struct LetGo<'a>(&'a Shared);
 
 impl Drop for LetGo<'_> {
@@ -304,19 +301,17 @@ struct Released {
     lost: usize,
 }
 
-/// Hooks at points of a phase where the caller may want to read counters. The phase waits while the first and
-/// the last hook run.
+/// Hooks at points of a phase where the caller may want to read counters. The phase waits while the first and the last hook run.
 pub trait Moments {
-    /// Every worker is prepared (files open, earlier dirty pages written back if requested); the clocks start
-    /// right after.
+    /// Every worker is prepared (files open, earlier dirty pages written back if requested); the clocks start right after.
     fn ready(&mut self) {}
-    /// Release time, ns of CLOCK_MONOTONIC, if workers on other hosts are released at that time, too. Called
-    /// once, right after [`Moments::ready`]; with `None` they are released as soon as all can be awake.
+    /// Release time, ns of CLOCK_MONOTONIC, if workers on other hosts are released at that time, too. Called once, right after
+    /// [`Moments::ready`]; with `None` they are released as soon as all can be awake.
     fn release_at(&mut self) -> Option<u64> {
         None
     }
-    /// Whether a cooperating worker outside this engine has ended the counting of all (the stop `first_done`).
-    /// `here`: one of this engine has.
+    /// Whether a cooperating worker outside this engine has ended the counting of all (the stop `first_done`). `here`: one of
+    /// this engine has.
     fn first_done(&mut self, _here: bool) -> bool {
         false
     }
@@ -324,11 +319,11 @@ pub trait Moments {
     fn look_every_ns(&self) -> u64 {
         LOOK_NS
     }
-    /// After a warm-up: the first worker now counts, and the others do or will soon. Called within a
-    /// millisecond, while the workers continue; not called for phases without a warm-up.
+    /// After a warm-up: the first worker now counts, and the others do or will soon. Called within a millisecond, while the
+    /// workers continue; not called for phases without a warm-up.
     fn counting(&mut self) {}
-    /// The parent woke to check its workers: at least every 50 ms, from the start until the last worker is
-    /// done. Slow sampling can be done here without a thread.
+    /// The parent woke to check its workers: at least every 50 ms, from the start until the last worker is done. Slow sampling
+    /// can be done here without a thread.
     fn look(&mut self) {}
     /// Whether to call [`Moments::state`] now.
     fn wants_state(&mut self) -> bool {
@@ -336,20 +331,19 @@ pub trait Moments {
     }
     /// What every worker has counted so far, while they continue.
     fn state(&mut self, _so_far: Repetition) {}
-    /// An interval of the series is over. Called as soon as the parent has noticed, while the workers
-    /// continue.
+    /// An interval of the series is over. Called as soon as the parent has noticed, while the workers continue.
     fn interval(&mut self, _interval: &fathom_record::Interval) {}
     /// Whether to call [`Moments::rows`].
     fn wants_rows(&self) -> bool {
         false
     }
-    /// Counts of every operation of every counting worker's flow up to the end of an interval, in nanoseconds
-    /// since counting began. Called right after [`Moments::interval`].
+    /// Counts of every operation of every counting worker's flow up to the end of an interval, in nanoseconds since counting
+    /// began. Called right after [`Moments::interval`].
     fn rows(&mut self, _counted_ns: u64, _rows: Vec<fathom_record::Row>) {}
     /// A flow has a message for the user. Called soon after, while the phase runs.
     fn said(&mut self, _said: &Said<'_>) {}
-    /// Seconds after a signal, some workers are still in calls that do not return and would end only with this
-    /// process, which is about to exit.
+    /// Seconds after a signal, some workers are still in calls that do not return and would end only with this process, which is
+    /// about to exit.
     fn gives_up(&mut self) {}
     /// The last worker's clock has stopped; its work outside the clock has not begun.
     fn clocks_stopped(&mut self) {}

@@ -1,5 +1,5 @@
-//! The rounds of the rule "steady state", either for all workers of a phase, which they end, or for some
-//! groups, which end separately.
+//! The rounds of the rule "steady state", either for all workers of a phase, which they end, or for some groups, which end
+//! separately.
 
 use super::LOOK_NS;
 use super::watch::counting;
@@ -67,8 +67,8 @@ impl Rounds {
         }
     }
 
-    /// Ends a round if it is over, and the workers if the rule is met. Returns the time until the next round
-    /// ends. The first round begins when every worker counts, plus the delay of the rule.
+    /// Ends a round if it is over, and the workers if the rule is met. Returns the time until the next round ends. The first
+    /// round begins when every worker counts, plus the delay of the rule.
     pub fn look(&mut self, shared: &Shared, count: usize, now_ns: u64) -> u64 {
         if self.over || self.has_ended(shared) {
             self.over = true;

@@ -1,5 +1,5 @@
-//! What the parent does while the workers run: it sleeps, takes the interval series, judges steady state,
-//! measures the machine's jitter, and checks for dead children.
+//! What the parent does while the workers run: it sleeps, takes the interval series, judges steady state, measures the machine's
+//! jitter, and checks for dead children.
 
 use super::by_worker::ByWorker;
 use super::collect::{self, RECORDED};
@@ -158,8 +158,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Start of the series: without a warm-up the release, else the end of the first worker's warm-up; 0
-    /// before that.
+    /// Start of the series: without a warm-up the release, else the end of the first worker's warm-up; 0 before that.
     fn began_to_count(&self) -> u64 {
         if !self.warms_up {
             return self.first;
@@ -250,8 +249,7 @@ impl Series {
     /// Takes an interval if one is over. Returns the time until the next one is.
     fn look(&mut self, shared: &Shared, count: usize, origin_ns: u64, now_ns: u64, stopped: bool) -> u64 {
         let width = self.width_ns;
-        // A last interval shorter than half the width is merged with the previous one: its rate would be
-        // noise.
+        // A last interval shorter than half the width is merged with the previous one: its rate would be noise.
         let short = stopped && now_ns.saturating_sub(self.last.0) < width / 2;
         if let Some(mut before) = short.then(|| self.intervals.pop()).flatten() {
             let (ops, bytes) = totals(shared, count);

@@ -1,10 +1,8 @@
-//! Reads of one file through io_uring for callers without a workload. Any number of threads submit rounds of
-//! reads; a ring with registered buffers keeps as many of them in flight as it has buffers, and passes the
-//! bytes to each round as they arrive. No caller memory is ever passed to the kernel, so this is safe to use
-//! and needs no runtime; the unsafe code is in [`ring`].
+//! Reads of one file through io_uring for callers without a workload. Any number of threads submit rounds of reads; a ring with
+//! registered buffers keeps as many of them in flight as it has buffers, and passes the bytes to each round as they arrive. No
+//! caller memory is ever passed to the kernel, so this is safe to use and needs no runtime; the unsafe code is in [`ring`].
 //!
-//! A round is submitted in order, as far as buffers are free. Of the waiting threads, one waits in the kernel
-//! for all.
+//! A round is submitted in order, as far as buffers are free. Of the waiting threads, one waits in the kernel for all.
 
 mod ring;
 mod round;
@@ -31,8 +29,8 @@ pub struct Geometry {
     pub depth: u16,
     /// The longest expected read. Longer ones, and those that exceed the buffer memory, are split.
     pub longest: usize,
-    /// Required alignment of offsets and lengths: 1, or for a file opened with O_DIRECT a power of two up to a
-    /// page. Unaligned reads include some bytes around them.
+    /// Required alignment of offsets and lengths: 1, or for a file opened with O_DIRECT a power of two up to a page. Unaligned
+    /// reads include some bytes around them.
     pub unit: usize,
 }
 
@@ -146,14 +144,12 @@ impl ReadRing {
         self.lock().counts
     }
 
-    /// Executes several reads at once and reports their bytes as they arrive, in any order. Returns when all
-    /// are over.
+    /// Executes several reads at once and reports their bytes as they arrive, in any order. Returns when all are over.
     pub fn round(&self, wanted: &[Wanted], tell: &mut dyn FnMut(Event<'_>)) {
         round::Round::new(self, wanted).run(tell);
     }
 
-    /// One read into the caller's memory. Returns the number of bytes from the first on, and the error unless
-    /// the file ended.
+    /// One read into the caller's memory. Returns the number of bytes from the first on, and the error unless the file ended.
     pub fn read(&self, offset: u64, into: &mut [u8]) -> (usize, Option<io::Error>) {
         let mut came = (0, None);
         let bytes = into.len();

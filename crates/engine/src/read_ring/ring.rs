@@ -1,6 +1,6 @@
-//! The ring itself and its registered memory: all unsafe code for reading through it, and nothing else. A part
-//! of the memory is a [`Slot`], a value that cannot be copied: its holder may access the bytes, and submitting
-//! it to the kernel gives it away until completion.
+//! The ring itself and its registered memory: all unsafe code for reading through it, and nothing else. A part of the memory is a
+//! [`Slot`], a value that cannot be copied: its holder may access the bytes, and submitting it to the kernel gives it away until
+//! completion.
 
 use crate::backend::ring_refusal;
 use crate::buffer::Buffer;
@@ -28,8 +28,8 @@ enum Place {
     Back(Slot, i32),
 }
 
-/// The user side of the ring, for one thread at a time: it is behind a lock, and the operations of the ring
-/// that must not run concurrently take it as proof that they do not.
+/// The user side of the ring, for one thread at a time: it is behind a lock, and the operations of the ring that must not run
+/// concurrently take it as proof that they do not.
 #[derive(Debug)]
 pub(super) struct Desk {
     places: Vec<Place>,
@@ -78,16 +78,15 @@ pub(super) struct Ring {
     _memory: Buffer,
 }
 
-// SAFETY: the memory that `base` points to belongs to the ring alone; a part of it is accessed through a
-// `Slot`, of which there is one for each part, and written by the kernel only while its `Slot` is in the
-// `Desk`. The file and the ring may be used by any thread.
+// SAFETY: the memory that `base` points to belongs to the ring alone; a part of it is accessed through a `Slot`, of which there
+// is one for each part, and written by the kernel only while its `Slot` is in the `Desk`. The file and the ring may be used by
+// any thread.
 unsafe impl Send for Ring {}
 // SAFETY: as above; single-threaded operations of the ring take `&mut Desk`, of which there is one.
 unsafe impl Sync for Ring {}
 
 impl Ring {
-    /// A ring for `slots` reads in flight of `slot_bytes` each, with its memory registered; or a sentence why
-    /// there is none.
+    /// A ring for `slots` reads in flight of `slot_bytes` each, with its memory registered; or a sentence why there is none.
     pub(super) fn new(
         file: OwnedFd,
         slots: u16,
@@ -130,16 +129,14 @@ impl Ring {
     /// The first `bytes` bytes of a slot.
     pub(super) fn bytes<'s>(&'s self, slot: &'s Slot, bytes: usize) -> &'s [u8] {
         let bytes = bytes.min(self.slot_bytes);
-        // SAFETY: the slot is in the memory (its index is below the number of slots), which lives as long as
-        // `self`; the kernel does not write there, since the slot is here and not in the `Desk`; and it has no
-        // other holder.
+        // SAFETY: the slot is in the memory (its index is below the number of slots), which lives as long as `self`; the kernel
+        // does not write there, since the slot is here and not in the `Desk`; and it has no other holder.
         unsafe {
             std::slice::from_raw_parts(self.base.as_ptr().add(usize::from(slot.0) * self.slot_bytes), bytes)
         }
     }
 
-    /// Queues a read into a slot for the next [`Ring::submit`]. The queue is never full: the ring has an entry
-    /// for each slot.
+    /// Queues a read into a slot for the next [`Ring::submit`]. The queue is never full: the ring has an entry for each slot.
     pub(super) fn push(&self, desk: &mut Desk, slot: Slot, offset: u64, bytes: usize) {
         let bytes = u32::try_from(bytes.min(self.slot_bytes)).unwrap_or(u32::MAX);
         // SAFETY: the slot is in the memory; see `bytes`.
@@ -151,9 +148,9 @@ impl Ring {
             *place = Place::InFlight(slot);
             desk.in_flight += 1;
         }
-        // SAFETY: `desk` is borrowed exclusively, so no other thread uses this queue. What the entry points to
-        // stays valid: the file and the memory belong to `self`, which cannot be dropped while a round borrows
-        // it, and the slot is in the desk until it is back.
+        // SAFETY: `desk` is borrowed exclusively, so no other thread uses this queue. What the entry points to stays valid: the
+        // file and the memory belong to `self`, which cannot be dropped while a round borrows it, and the slot is in the desk
+        // until it is back.
         let pushed = unsafe { self.ring.submission_shared().push(&entry) };
         debug_assert!(pushed.is_ok(), "the ring has an entry for each slot");
     }
@@ -171,8 +168,7 @@ impl Ring {
         }
     }
 
-    /// Waits until a completion can be reaped. Does not need the desk, so other threads may queue and submit
-    /// in parallel.
+    /// Waits until a completion can be reaped. Does not need the desk, so other threads may queue and submit in parallel.
     pub(super) fn wait(&self) -> io::Result<()> {
         self.ring.submit_and_wait(1).map(drop)
     }

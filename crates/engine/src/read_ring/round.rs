@@ -1,6 +1,5 @@
-//! The course of a round of reads: split into aligned pieces of one buffer each, submitted as slots become
-//! free, continued after short reads, and reported. However a round ends, none of its pieces stays in the
-//! kernel.
+//! The course of a round of reads: split into aligned pieces of one buffer each, submitted as slots become free, continued after
+//! short reads, and reported. However a round ends, none of its pieces stays in the kernel.
 
 use super::ring::Slot;
 use super::{Event, Inside, ReadRing, Wanted};

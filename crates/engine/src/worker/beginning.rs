@@ -65,9 +65,9 @@ pub(super) fn prologue<B: Handle>(plan: &Plan, backend: &mut B) -> Result<(), Fa
     Ok(())
 }
 
-/// Waits for the start. Until shortly before it the worker is bound to a separate CPU: otherwise the kernel
-/// might wake two workers on one CPU, and the first could finish a short phase before the second has begun.
-/// Then the binding is released, and the worker spins until the agreed time.
+/// Waits for the start. Until shortly before it the worker is bound to a separate CPU: otherwise the kernel might wake two
+/// workers on one CPU, and the first could finish a short phase before the second has begun. Then the binding is released, and
+/// the worker spins until the agreed time.
 ///
 /// A delayed worker stops waiting once the phase ends.
 pub(super) fn wait_for_release(
@@ -83,8 +83,8 @@ pub(super) fn wait_for_release(
         settle::bind(cpu).then_some(home)
     });
     if shared.workers() < std::thread::available_parallelism().map_or(1, std::num::NonZero::get) {
-        // With a CPU to spare for the parent, stay awake: a CPU that has just slept is slow for the first
-        // milliseconds, which may be all of a short phase.
+        // With a CPU to spare for the parent, stay awake: a CPU that has just slept is slow for the first milliseconds, which may
+        // be all of a short phase.
         const AWAKE_NS: u64 = 1_000_000;
         let until = clock.now() + clock.ticks(AWAKE_NS);
         while control.go.load(Ordering::Acquire) == 0 && clock.now() < until {

@@ -59,8 +59,8 @@ pub(super) fn finish_outside_clock<B: Handle>(
     close_and_mark(slot, clock, start, b)
 }
 
-/// Waits until the parent has read its counters: other workers may still be timed, and write-back now would
-/// slow them and change those counters. The parent signals this even if a worker was killed.
+/// Waits until the parent has read its counters: other workers may still be timed, and write-back now would slow them and change
+/// those counters. The parent signals this even if a worker was killed.
 fn wait_until_seen(shared: &Shared) {
     const NAP_NS: u64 = 20_000_000;
     // Sleeps left for the parent to wake up once all clocks have stopped.

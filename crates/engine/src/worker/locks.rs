@@ -8,8 +8,8 @@ use fathom_workload::Lock;
 use rustix::fd::{AsRawFd as _, BorrowedFd};
 use rustix::io::Errno;
 
-/// Locks the whole file, if the stream requests it. Others may hold the lock for their whole phase, so this
-/// comes after the start, and a stop that applies to the stream ends the wait.
+/// Locks the whole file, if the stream requests it. Others may hold the lock for their whole phase, so this comes after the
+/// start, and a stop that applies to the stream ends the wait.
 pub(super) fn lock_file<B: Handle>(plan: &Plan, hot: &Hot, backend: &B) -> Result<(), Fault> {
     let Some(file) = backend.descriptor().filter(|_| plan.stream.lock == Lock::File) else { return Ok(()) };
     let kind = if crate::files::writes(plan.stream) { libc::F_WRLCK } else { libc::F_RDLCK };
@@ -25,8 +25,8 @@ pub(super) fn lock_file<B: Handle>(plan: &Plan, hot: &Hot, backend: &B) -> Resul
     }
 }
 
-/// Waits for a lock on a part of the file. It belongs to the open file description, so threads of one process
-/// exclude each other, too.
+/// Waits for a lock on a part of the file. It belongs to the open file description, so threads of one process exclude each other,
+/// too.
 pub(crate) fn lock(file: BorrowedFd<'_>, offset: u64, length: u64, exclusive: bool) -> Result<(), Fault> {
     let kind = if exclusive { libc::F_WRLCK } else { libc::F_RDLCK };
     fcntl_lock(file, offset, length, kind, libc::F_OFD_SETLKW)

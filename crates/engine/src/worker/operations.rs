@@ -8,9 +8,8 @@ use fathom_workload::ops::{
 };
 use fathom_workload::{Direction, Stream, Verify, WhenStopped};
 
-/// Source of a stream's operations. Dedicated loops are compiled for frequent combinations with a back-end
-/// ([`Handle::ONE_FILE`], [`Handle::SEVERAL_FILES`]): all combinations would be hundreds, and take a minute to
-/// compile.
+/// Source of a stream's operations. Dedicated loops are compiled for frequent combinations with a back-end ([`Handle::ONE_FILE`],
+/// [`Handle::SEVERAL_FILES`]): all combinations would be hundreds, and take a minute to compile.
 pub(super) enum Operations<'a> {
     /// Operations of one kind and size; true: reads.
     Plain(Plain, bool),
@@ -20,14 +19,13 @@ pub(super) enum Operations<'a> {
     Pool(Box<PoolOps<'a>>),
     /// Operations on all files of a set, in turns.
     Turns(Box<TurnOps>),
-    /// Any of these except plain ones, interleaved with others: written data are read back, cached data are
-    /// evicted.
+    /// Any of these except plain ones, interleaved with others: written data are read back, cached data are evicted.
     Wrapped(Box<dyn Source + 'a>),
 }
 
 impl<'a> Operations<'a> {
-    /// The operations of a plan; `None` if not even one record fits into its region. A stream that may have to
-    /// finish its amount uncounted draws from one source to the end.
+    /// The operations of a plan; `None` if not even one record fits into its region. A stream that may have to finish its amount
+    /// uncounted draws from one source to the end.
     pub fn of(plan: &Plan<'a>, rare: bool) -> Option<Self> {
         let stream = plan.stream;
         let enough = stream.pass_over.enough;
@@ -75,8 +73,7 @@ impl<'a> Operations<'a> {
         StreamOps::new(stream, plan.region, plan.seed, plan.place).map(|ops| Self::Any(Box::new(ops)))
     }
 
-    /// Runs the operations through the loop compiled for this source and back-end, else through the generic
-    /// one.
+    /// Runs the operations through the loop compiled for this source and back-end, else through the generic one.
     pub fn run<B: Handle, D: Drive<B>>(
         &mut self,
         hot: &mut Hot,

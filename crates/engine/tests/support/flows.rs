@@ -1,5 +1,4 @@
-//! The bench for flows: a directory, file sets of numbered files, and one phase whose threads are built
-//! operation by operation.
+//! The bench for flows: a directory, file sets of numbered files, and one phase whose threads are built operation by operation.
 
 use fathom_engine::{Engine, Ledger, Moments};
 use fathom_record::{Repetition, Row};

@@ -1,6 +1,5 @@
-//! An in-memory file system whose calls fail on request. A thread of the test serves it over FUSE, and the
-//! kernel caches nothing, so that each call of a program arrives here, with or without O_DIRECT. O_TMPFILE is
-//! refused.
+//! An in-memory file system whose calls fail on request. A thread of the test serves it over FUSE, and the kernel caches nothing,
+//! so that each call of a program arrives here, with or without O_DIRECT. O_TMPFILE is refused.
 
 mod faults;
 mod serve;
@@ -87,8 +86,7 @@ impl FaultFs {
         &self.mount_point
     }
 
-    /// From now on every such call fails. A call has one fault at a time; panics if this one cannot apply to
-    /// it.
+    /// From now on every such call fails. A call has one fault at a time; panics if this one cannot apply to it.
     #[track_caller]
     pub fn fail(&self, call: Call, fault: Fault) {
         self.fail_after(call, 0, fault);
@@ -132,8 +130,7 @@ impl Drop for FaultFs {
 
 /// Mounts, and serves from a separate thread.
 fn serve(mount_point: &Path, files: Server) -> io::Result<JoinHandle<()>> {
-    // O_CLOEXEC, as std sets it: a started program that inherits it would keep the mount alive after a SIGKILL
-    // of the test.
+    // O_CLOEXEC, as std sets it: a started program that inherits it would keep the mount alive after a SIGKILL of the test.
     let device = OpenOptions::new().read(true).write(true).open("/dev/fuse")?;
     let options = format!(
         "fd={},rootmode=40755,user_id=0,group_id=0,allow_other,default_permissions",
@@ -144,8 +141,7 @@ fn serve(mount_point: &Path, files: Server) -> io::Result<JoinHandle<()>> {
     config.acl = fuser::SessionACL::All;
     let session = fuser::Session::from_fd(files, OwnedFd::from(device), fuser::SessionACL::All, config);
     let started = session.and_then(|session| {
-        // The connection lives as long as the session, which may end with an error when it is unmounted by
-        // force.
+        // The connection lives as long as the session, which may end with an error when it is unmounted by force.
         std::thread::Builder::new().name("faults".into()).spawn(move || drop(session.run()))
     });
     if started.is_err() {

@@ -1,5 +1,5 @@
-//! Answers the kernel's requests from memory or with the armed fault. No answer waits for anything but the
-//! lock, so the serving process may use its own mount.
+//! Answers the kernel's requests from memory or with the armed fault. No answer waits for anything but the lock, so the serving
+//! process may use its own mount.
 
 use super::Shared;
 use super::faults::{Call, moved};
@@ -69,8 +69,8 @@ fn attributes(done: Result<FileAttr, Errno>, reply: ReplyAttr) {
 
 impl fuser::Filesystem for Server {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> std::io::Result<()> {
-        // Older kernels lack it and refuse shared mappings. FUSE_ASYNC_DIO is left out, as the kernel turns a
-        // short write into an error with it.
+        // Older kernels lack it and refuse shared mappings. FUSE_ASYNC_DIO is left out, as the kernel turns a short write into an
+        // error with it.
         let _ = config.add_capabilities(InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP);
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! El Torito: boot images of any platform and emulation, and their catalogue: a validation entry, the first
-//! image, and a separate section for each other one.
+//! El Torito: boot images of any platform and emulation, and their catalogue: a validation entry, the first image, and a separate
+//! section for each other one.
 
 use super::records::put;
 

@@ -1,5 +1,4 @@
-//! The contents of an image: boot images with their catalogue, and the files' data in their sections, after
-//! all metadata.
+//! The contents of an image: boot images with their catalogue, and the files' data in their sections, after all metadata.
 
 use super::layout::{SECTOR, Writer};
 use super::{Spec, boot};

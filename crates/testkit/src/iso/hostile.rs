@@ -1,5 +1,5 @@
-//! The catalogue of hostile inputs H1 to H24, each a well-formed image with one defect. A case has its
-//! catalogue number and a name; the reader's tests define what a reader must do with it.
+//! The catalogue of hostile inputs H1 to H24, each a well-formed image with one defect. A case has its catalogue number and a
+//! name; the reader's tests define what a reader must do with it.
 
 mod shared_area;
 
@@ -115,8 +115,7 @@ fn patched_descriptor(at: usize, bytes: &[u8]) -> Built {
 fn ring(hops: usize) -> Built {
     let mut built = continued(hops).build();
     let places = built.continuations["bad"].clone();
-    // The area ends with a PD of 20 bytes; a CE of 28 replaces it and the 8 bytes before it, whatever they
-    // are.
+    // The area ends with a PD of 20 bytes; a CE of 28 replaces it and the 8 bytes before it, whatever they are.
     let number = |n: usize| u32::try_from(n).expect("a small image");
     let ce = susp::ce(number(places[0] / 2048), number(places[0] % 2048), 28);
     for (n, &at) in places.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! The layout: descriptors, path tables, directories of each tree, continuation areas, boot image, file data,
-//! in this order. Computes sizes first, then positions, then bytes; the trees share the data.
+//! The layout: descriptors, path tables, directories of each tree, continuation areas, boot image, file data, in this order.
+//! Computes sizes first, then positions, then bytes; the trees share the data.
 
 use super::records::{PathEntry, boot_record, path_table, record_bytes, terminator, udf_recognition};
 use super::{Builder, Built, Spec, susp};
@@ -287,8 +287,7 @@ fn pointer(&(at, length, _): &(usize, usize, Vec<u8>), block: usize) -> Vec<u8> 
     susp::ce(number(at / block), number(at % block), number(length))
 }
 
-/// A valid ISO 9660 name: capitals, digits, underscore; with version for files. Long ones are made unique by
-/// their index.
+/// A valid ISO 9660 name: capitals, digits, underscore; with version for files. Long ones are made unique by their index.
 fn iso_name(name: &str, is_dir: bool, index: usize) -> Vec<u8> {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_uppercase() } else { '_' };
     let mut iso: String = name.chars().map(allowed).collect();

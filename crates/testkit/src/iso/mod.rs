@@ -1,7 +1,6 @@
-//! ISO 9660 images that no writer makes: small blocks, High Sierra, interleaved files, extended attribute
-//! records, associated files, a hundred sections, continuations over many hops, appended sessions. A tree
-//! description is turned into bytes and the positions of records and data, so that a test can break exactly
-//! one thing ([`hostile`]).
+//! ISO 9660 images that no writer makes: small blocks, High Sierra, interleaved files, extended attribute records, associated
+//! files, a hundred sections, continuations over many hops, appended sessions. A tree description is turned into bytes and the
+//! positions of records and data, so that a test can break exactly one thing ([`hostile`]).
 //!
 //! It follows ECMA-119 and SUSP, not any particular reader, whose behaviour is under test.
 
@@ -73,8 +72,8 @@ pub struct Builder {
 pub struct Built {
     /// Contents of the image.
     pub bytes: Vec<u8>,
-    /// Byte offset of the first record of each path in the primary tree; "x/." is the own record of directory
-    /// x, "." that of the root.
+    /// Byte offset of the first record of each path in the primary tree; "x/." is the own record of directory x, "." that of the
+    /// root.
     pub records: BTreeMap<String, usize>,
     /// First block of each directory of the primary tree; "" is the root.
     pub directories: BTreeMap<String, u32>,

@@ -1,5 +1,4 @@
-//! The structures of an image as bytes: directory records, path tables, descriptors. All numbers come from the
-//! layout.
+//! The structures of an image as bytes: directory records, path tables, descriptors. All numbers come from the layout.
 
 use super::{both16, both32};
 

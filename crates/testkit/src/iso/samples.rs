@@ -1,5 +1,5 @@
-//! A small tree with a file of every layout, shared by several reader tests: plain, empty, interleaved, in
-//! scattered sections of odd lengths, compressed.
+//! A small tree with a file of every layout, shared by several reader tests: plain, empty, interleaved, in scattered sections of
+//! odd lengths, compressed.
 
 use super::valid::noise;
 use super::{Builder, Spec, susp};
@@ -7,9 +7,8 @@ use super::{Builder, Spec, susp};
 /// Uncompressed size of `packed` in [`every_layout`], all zeros.
 pub const UNPACKED: u32 = 70_000;
 
-/// The tree, with `plain` bytes in the file of that name (150,000 at least) and this block size. `odd` has
-/// 50,000 bytes in five scattered sections, `inter` has gaps after every second block, `packed` is zisofs of
-/// zeros only.
+/// The tree, with `plain` bytes in the file of that name (150,000 at least) and this block size. `odd` has 50,000 bytes in five
+/// scattered sections, `inter` has gaps after every second block, `packed` is zisofs of zeros only.
 #[must_use]
 pub fn every_layout(plain: usize, block: usize) -> Builder {
     let data = noise(plain);

@@ -1,5 +1,5 @@
-//! Files of many gigabytes in small images: a small image followed by the sections of one file, mostly holes,
-//! each as long as a record can express. The non-zero pieces are where a reader with 32-bit counters fails.
+//! Files of many gigabytes in small images: a small image followed by the sections of one file, mostly holes, each as long as a
+//! record can express. The non-zero pieces are where a reader with 32-bit counters fails.
 
 use super::{Builder, Spec};
 use std::fs::File;
@@ -31,8 +31,7 @@ pub struct Sparse {
 /// The content of "small".
 pub const SMALL: &[u8] = b"beside it\n";
 
-/// A file of more than 4 GiB in two sections, and one of more than 8 GiB in three, the last of which is stored
-/// first.
+/// A file of more than 4 GiB in two sections, and one of more than 8 GiB in three, the last of which is stored first.
 #[must_use]
 pub fn all() -> Vec<Sparse> {
     vec![

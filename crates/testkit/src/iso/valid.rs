@@ -1,5 +1,5 @@
-//! Valid images, one for each feature of the format that readers get wrong, with the expected tree, which
-//! every reader must return, through every interface.
+//! Valid images, one for each feature of the format that readers get wrong, with the expected tree, which every reader must
+//! return, through every interface.
 
 mod attributes;
 mod medium;

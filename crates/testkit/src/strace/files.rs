@@ -1,7 +1,6 @@
-//! Which calls concern a file, and at which offset. Files are identified by the path strace prints beside a
-//! descriptor (`-y`), so renumbered and inherited descriptors need no guessing. The position of `read` and
-//! `write` belongs to the open file description, not to the descriptor, so it is tracked through open, lseek,
-//! dup, fork and threads.
+//! Which calls concern a file, and at which offset. Files are identified by the path strace prints beside a descriptor (`-y`), so
+//! renumbered and inherited descriptors need no guessing. The position of `read` and `write` belongs to the open file
+//! description, not to the descriptor, so it is tracked through open, lseek, dup, fork and threads.
 
 use super::Syscall;
 use std::collections::HashMap;
@@ -14,8 +13,8 @@ pub struct FileCall {
     pub pid: u32,
     /// "pwrite64", "fsync", "openat", ...
     pub name: String,
-    /// Its start offset, for calls that read, write, map or allocate; for lseek the new position. `None` if it
-    /// has none, or (append mode) an unknown one.
+    /// Its start offset, for calls that read, write, map or allocate; for lseek the new position. `None` if it has none, or
+    /// (append mode) an unknown one.
     pub offset: Option<u64>,
     /// Bytes requested, where the call has a size.
     pub bytes: Option<u64>,
@@ -154,8 +153,7 @@ impl Tables {
         }
     }
 
-    /// A thread shares its parent's table, a process gets a copy; open file descriptions are shared either
-    /// way.
+    /// A thread shares its parent's table, a process gets a copy; open file descriptions are shared either way.
     fn clone_for(&mut self, parent: u32, child: u32, shares: bool) {
         let table = self.table(parent);
         if shares {

@@ -1,5 +1,5 @@
-//! Parses strace logs. One line is one call, except where threads interleave and a call is split; it is then
-//! joined at its beginning. Calls are not interpreted here.
+//! Parses strace logs. One line is one call, except where threads interleave and a call is split; it is then joined at its
+//! beginning. Calls are not interpreted here.
 
 use std::collections::HashMap;
 

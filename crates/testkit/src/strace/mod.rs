@@ -1,8 +1,8 @@
-//! The system calls of a command: runs it under `strace -f` and returns its calls. [`Trace::on_file`] lists
-//! the calls on one file in order, each with its offset, also for `read` and `write`, which imply it.
+//! The system calls of a command: runs it under `strace -f` and returns its calls. [`Trace::on_file`] lists the calls on one file
+//! in order, each with its offset, also for `read` and `write`, which imply it.
 //!
-//! I/O without a call is invisible: loads and stores on a mapping, and requests in an io_uring's ring (its
-//! `io_uring_enter` is visible).
+//! I/O without a call is invisible: loads and stores on a mapping, and requests in an io_uring's ring (its `io_uring_enter` is
+//! visible).
 
 mod files;
 mod log;
@@ -56,8 +56,7 @@ impl Trace {
     }
 }
 
-/// Runs a command under strace for the named test; `None`, with the skip recorded, if strace is missing or
-/// cannot trace here.
+/// Runs a command under strace for the named test; `None`, with the skip recorded, if strace is missing or cannot trace here.
 #[must_use]
 pub fn strace<S: AsRef<OsStr>>(test: &str, argv: &[S]) -> Option<Trace> {
     let (program, args) = argv.split_first()?;

@@ -82,8 +82,7 @@ impl One<'_, '_, '_> {
 
     fn reuse(&self, writer: &mut Writer) -> Result<Prepared, EngineError> {
         let job = self.common.job;
-        // Read-only even if changes are allowed: works on read-only file systems as long as nothing must
-        // change.
+        // Read-only even if changes are allowed: works on read-only file systems as long as nothing must change.
         let file = match self.open(OFlags::RDONLY) {
             Ok(file) => file,
             Err(Errno::NOENT) if !job.set.trust_sizes => {

@@ -1,6 +1,5 @@
-//! Creating or checking a tree: directories first, one by one, then files by several threads, a directory at a
-//! time, then leaf directories. Every name is created in an open directory, so a link put there is never
-//! followed.
+//! Creating or checking a tree: directories first, one by one, then files by several threads, a directory at a time, then leaf
+//! directories. Every name is created in an open directory, so a link put there is never followed.
 
 use super::super::progress::{Prepared, Step};
 use super::super::writing::Writer;
@@ -70,8 +69,7 @@ impl Job<'_> {
         if bytes > 0 && !self.set.leave_dirty && interrupted_by().is_none() {
             let files = self.layout.files.len() as u64;
             laying.tell(Step::WritingBack, 0, files, bytes, true);
-            // One sync for all: an fsync for each of thousands of small files would take longer than writing
-            // them.
+            // One sync for all: an fsync for each of thousands of small files would take longer than writing them.
             rustix::fs::syncfs(&self.root_fd).map_err(|e| EngineError::file("write back", self.root, e))?;
             laying.tell(Step::WritingBack, files, files, bytes, true);
         }
@@ -89,8 +87,8 @@ impl Job<'_> {
         }
         let all = &self.layout.directories;
         laying.tell(Step::Directories, 1, all.len() as u64, 0, true);
-        // The path down to the current directory. Parents precede their children, each filled before the next,
-        // so it is enough to go up.
+        // The path down to the current directory. Parents precede their children, each filled before the next, so it is enough to
+        // go up.
         let mut way: Vec<(u32, OwnedFd)> = Vec::new();
         for (index, directory) in all.iter().enumerate().skip(1) {
             if interrupted_by().is_some() {
@@ -255,8 +253,8 @@ impl Job<'_> {
         failed.map_or_else(|| Ok(common.bytes.load(Relaxed)), Err)
     }
 
-    /// Small files are created by several threads: most of the work is the kernel's, with names and inodes.
-    /// Large ones are written one by one, because files written concurrently are interleaved on the disk.
+    /// Small files are created by several threads: most of the work is the kernel's, with names and inodes. Large ones are
+    /// written one by one, because files written concurrently are interleaved on the disk.
     fn threads(&self, units: usize) -> usize {
         let small = self.layout.total_bytes() / (self.layout.files.len() as u64).max(1) <= CHUNK as u64;
         if !small || self.manner == Manner::ReuseGiven {

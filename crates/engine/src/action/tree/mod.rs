@@ -1,5 +1,4 @@
-//! Laying out trees: what exists at the root decides between creating it ([`make`]), using it as it is, and an
-//! error.
+//! Laying out trees: what exists at the root decides between creating it ([`make`]), using it as it is, and an error.
 
 mod files;
 mod make;

@@ -1,5 +1,5 @@
-//! A small image that demands much memory: thousands of records that all continue in one area of 64 KiB, the
-//! most that one record may have. If a reader keeps it for each of them, 70 bytes of the image become 64 KiB.
+//! A small image that demands much memory: thousands of records that all continue in one area of 64 KiB, the most that one record
+//! may have. If a reader keeps it for each of them, 70 bytes of the image become 64 KiB.
 
 use super::super::{Built, Spec, susp};
 use super::base;

@@ -1,5 +1,4 @@
-//! Modes, owners, links and times as Rock Ridge records them, times in each of their forms: the output of
-//! `stat`.
+//! Modes, owners, links and times as Rock Ridge records them, times in each of their forms: the output of `stat`.
 
 use super::{Attributes, Content, Tree, Valid, noise};
 use crate::iso::{Builder, Spec, susp};

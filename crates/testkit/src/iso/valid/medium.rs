@@ -1,5 +1,5 @@
-//! Other contents of an image besides its files: boot images, partition tables, a UDF recognition area,
-//! earlier sessions, the overhead of raw sectors.
+//! Other contents of an image besides its files: boot images, partition tables, a UDF recognition area, earlier sessions, the
+//! overhead of raw sectors.
 
 use super::{Content, Tree, Valid, noise};
 use crate::iso::{Boot, Builder, both32, raw};

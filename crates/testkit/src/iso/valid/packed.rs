@@ -1,5 +1,4 @@
-//! Compressed files: zisofs of both versions, and each codec of the second. The streams are short, because the
-//! contents repeat.
+//! Compressed files: zisofs of both versions, and each codec of the second. The streams are short, because the contents repeat.
 
 use super::rock_ridge::{FILE, rock};
 use super::{Content, Tree, Valid, noise};

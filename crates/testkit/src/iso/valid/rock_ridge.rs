@@ -1,5 +1,5 @@
-//! Names, targets, device numbers and relocations of Rock Ridge: each version's identifier, entries continued
-//! over many areas, the numbers of both writers, a relocated directory.
+//! Names, targets, device numbers and relocations of Rock Ridge: each version's identifier, entries continued over many areas,
+//! the numbers of both writers, a relocated directory.
 
 use super::{Content, Tree, Valid, noise};
 use crate::iso::{Builder, Spec, susp};
