@@ -1,6 +1,6 @@
 //! Blocks in the format of fio's verify: a header, a checksum of what follows it, and random bytes or a pattern. The layouts were
 //! derived from files written by fio 3.33 and 3.42, so each program can check the other's files, except with sha256 and sha512:
-//! what fio writes there is not the sum, and 3.42, whose sha512 is, wants more behind it than the sum.
+//! fio does not store the sum there, except for sha512 in 3.42, which then expects more after it than the sum.
 //!
 //! | bytes, 3.33 | 3.42 | |
 //! |---|---|---|

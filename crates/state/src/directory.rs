@@ -64,7 +64,7 @@ impl Directory {
         &self.path
     }
 
-    /// Names of its entries, sorted; names that are not UTF-8 are skipped, as ours are.
+    /// Names of its entries, sorted; names that are not UTF-8 are skipped, as none of them is ours.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let Ok(entries) = Dir::read_from(&self.open) else { return Vec::new() };

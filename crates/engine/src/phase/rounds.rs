@@ -21,7 +21,7 @@ pub(super) struct Rounds {
     waited: bool,
     /// Rounds in which no operation finished, so they have no latency.
     empty: usize,
-    /// The search is over: what workers do until they notice is not a round.
+    /// No further rounds: what workers do until they notice the end is not a round.
     over: bool,
     state: SteadyState,
     /// The figures of every round, for groups.

@@ -26,7 +26,7 @@ pub enum Content {
 /// Recorded metadata of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attributes {
-    /// Permission bits, including set-id and sticky bits.
+    /// Permission bits, including the set-id bits.
     pub permissions: u32,
     /// Number of hard links.
     pub links: u32,
