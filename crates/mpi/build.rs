@@ -1,5 +1,5 @@
-//! Compiles the few calls of MPI (`src/calls.c`) with the MPI's own compiler wrapper: constants and handles differ between Open MPI and
-//! MPICH, and only their header knows them. `MPICC` names another wrapper.
+//! Compiles the few MPI calls (`src/calls.c`) with the MPI library's compiler wrapper: constants and handles differ between Open
+//! MPI and MPICH, and only their headers define them. `MPICC` names another wrapper.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -32,7 +32,7 @@ fn main() {
     }
 }
 
-/// What the wrapper gives to the linker: `-show` of MPICH, `--showme:link` of Open MPI.
+/// The wrapper's linker arguments: `-show` of MPICH, `--showme:link` of Open MPI.
 fn link_line(wrapper: &str) -> Vec<String> {
     for option in ["--showme:link", "-show"] {
         if let Ok(told) = Command::new(wrapper).arg(option).output()

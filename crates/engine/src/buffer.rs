@@ -1,8 +1,8 @@
-//! I/O buffers: page-aligned, so that O_DIRECT takes them, on the pages and the NUMA node that the stream asks for, and populated
-//! before the clock starts, so that no page fault falls into a measurement.
+//! I/O buffers: page-aligned, as O_DIRECT requires, with the pages and NUMA node that the stream requests, and populated before
+//! the clock starts so that no page fault is measured.
 //!
-//! Large buffers are aligned to 2 MiB with the advice to use transparent huge pages: a record that is copied into them then misses the
-//! TLB 512 times less, and pinning them for the device takes 512 times fewer steps. Small ones gain nothing and would take 2 MiB each.
+//! Large buffers are aligned to 2 MiB and advised to use transparent huge pages: copying a record then causes 512 times fewer TLB
+//! misses, and pinning takes 512 times fewer steps. Small buffers gain nothing and would take 2 MiB each.
 
 use crate::numa;
 use crate::shared::Call;
@@ -14,21 +14,21 @@ use std::ffi::c_void;
 use std::path::Path;
 use std::ptr::NonNull;
 
-/// Size of a base page. Where they are larger, buffers are whole multiples of a part of one, which does no harm.
+/// Size of a base page. On machines with larger pages, buffers are rounded to a fraction of one, which is harmless.
 const PAGE: usize = 4096;
-/// Size of a transparent huge page, and the least size of buffer that gets some.
+/// Size of a transparent huge page, and the smallest buffer that uses them.
 const HUGE: usize = 2 << 20;
 
-/// What a buffer is to be made of.
+/// How to allocate a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Making {
     pub pages: Pages,
-    /// The node it is bound to; `None` leaves it to the kernel, which takes the memory nearest to the CPU that populates it.
+    /// NUMA node to bind to; `None`: the kernel chooses the memory nearest to the populating CPU.
     pub node: Option<u32>,
 }
 
 impl Making {
-    /// What a stream asks for that works on the file at `path`.
+    /// The settings of a stream that works on the file at `path`.
     pub fn of(buffers: Buffers, path: &Path) -> Self {
         Self { pages: buffers.pages, node: numa::node_of(buffers.node, path) }
     }
@@ -44,12 +44,12 @@ pub(crate) struct Buffer {
 unsafe impl Send for Buffer {}
 
 impl Buffer {
-    /// At least `bytes` zero bytes, rounded up to whole pages, of the default making.
+    /// At least `bytes` zero bytes, rounded up to whole pages, with default settings.
     pub fn new(bytes: usize) -> Result<Self, Fault> {
         Self::made_of(bytes, Making::default())
     }
 
-    /// The same, of a given making.
+    /// The same with given settings.
     pub fn made_of(bytes: usize, making: Making) -> Result<Self, Fault> {
         let fault = |e| Fault::of(Call::Memory, e, 0);
         let length = usize::try_from(Self::taken(bytes, making.pages)).map_err(|_| fault(Errno::NOMEM))?;
@@ -63,8 +63,8 @@ impl Buffer {
             _ => None,
         };
         if let Some(advice) = advice {
-            // A kernel without transparent huge pages refuses both, and has base pages.
-            // SAFETY: exactly our own mapping, which nobody uses yet.
+            // Kernels without transparent huge pages refuse both kinds of advice and use base pages.
+            // SAFETY: exactly our own mapping, which is not used yet.
             let _ = unsafe { rustix::mm::madvise(this.base.as_ptr(), length, advice) };
         }
         if let Some(node) = making.node {
@@ -74,7 +74,7 @@ impl Buffer {
         Ok(this)
     }
 
-    /// So many bytes that stay in memory, on base pages; `None` for none.
+    /// `bytes` bytes locked in memory, on base pages; `None` for 0.
     pub fn locked(bytes: u64) -> Result<Option<Self>, Fault> {
         if bytes == 0 {
             return Ok(None);
@@ -82,13 +82,13 @@ impl Buffer {
         let fault = |e| Fault::of(Call::LockMemory, e, 0);
         let bytes = usize::try_from(bytes).map_err(|_| fault(Errno::NOMEM))?;
         let this = Self::mapped(bytes, false).map_err(fault)?;
-        // This populates it, too.
+        // mlock also populates the mapping.
         // SAFETY: exactly our own mapping.
         unsafe { rustix::mm::mlock(this.base.as_ptr(), bytes) }.map_err(fault)?;
         Ok(Some(this))
     }
 
-    /// Memory that a buffer for so many bytes takes.
+    /// Memory taken by a buffer of `bytes` bytes.
     pub fn taken(bytes: usize, pages: Pages) -> u64 {
         let page = if pages == Pages::Huge && bytes > 0 { huge_page_bytes() } else { PAGE as u64 };
         (bytes.max(1) as u64).next_multiple_of(page)
@@ -109,14 +109,14 @@ impl Buffer {
         Ok(Self { base, length })
     }
 
-    /// A mapping that begins at a multiple of 2 MiB: a larger one, of which what sticks out is given back.
+    /// A mapping aligned to 2 MiB: maps more and unmaps the excess.
     fn aligned(length: usize) -> Result<Self, Errno> {
         let whole = Self::mapped(length.checked_add(HUGE).ok_or(Errno::NOMEM)?, false)?;
         let head = whole.base.addr().get().next_multiple_of(HUGE) - whole.base.addr().get();
         let start = whole.base.as_ptr();
         std::mem::forget(whole);
         let tail = HUGE - head;
-        // SAFETY: both lie inside the mapping just made, which nobody uses yet: `head + length + tail` is its length.
+        // SAFETY: both lie inside the mapping just made, which is not used yet: `head + length + tail` is its length.
         unsafe {
             if head > 0 {
                 let _ = rustix::mm::munmap(start, head);
@@ -129,27 +129,25 @@ impl Buffer {
         Ok(Self { base: unsafe { NonNull::new_unchecked(start.byte_add(head)) }, length })
     }
 
-    /// Makes the memory ours: without this the first operations would wait for it.
+    /// Populates the memory; otherwise the first operations would take page faults.
     fn populate(&mut self) -> Result<(), Errno> {
-        // Unlike touching it, this answers with an error where a node or the huge pages have run out. Linux 5.14.
+        // Unlike touching the pages, this returns an error when a node or the huge pages run out. Needs Linux 5.14.
         // SAFETY: exactly our own mapping; its contents, zeros, stay.
         match unsafe { rustix::mm::madvise(self.base.as_ptr(), self.length, Advice::LinuxPopulateWrite) } {
             Err(Errno::INVAL) => self.all_mut().iter_mut().step_by(PAGE).for_each(|b| *b = 0),
-            // Huge pages or a node that has run out.
+            // The huge pages or the node's memory ran out.
             Err(Errno::FAULT) => return Err(Errno::NOMEM),
             other => other?,
         }
         Ok(())
     }
 
-    /// The whole buffer.
     #[inline(always)]
     pub fn all_mut(&mut self) -> &mut [u8] {
         // SAFETY: mapped with this length, exclusively ours through &mut self.
         unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().cast(), self.length) }
     }
 
-    /// The whole buffer, for reading.
     pub fn all(&self) -> &[u8] {
         // SAFETY: as above.
         unsafe { std::slice::from_raw_parts(self.base.as_ptr().cast(), self.length) }
@@ -163,7 +161,7 @@ impl Drop for Buffer {
     }
 }
 
-/// Size of the huge pages that MAP_HUGETLB gives: 2 MiB on most machines.
+/// Size of the huge pages that MAP_HUGETLB uses: 2 MiB on most machines.
 pub(crate) fn huge_page_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|l| l.strip_prefix("Hugepagesize:"));
@@ -175,7 +173,7 @@ pub(crate) fn huge_page_bytes() -> u64 {
 mod tests {
     use super::*;
 
-    /// A field of the entry of a buffer in /proc/self/smaps.
+    /// A field of the buffer's entry in /proc/self/smaps.
     fn told(buffer: &Buffer, field: &str) -> String {
         let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let at = buffer.base.addr().get();
@@ -205,10 +203,10 @@ mod tests {
         std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists()
     }
 
-    /// Pages of the buffer that are not in memory.
+    /// Number of the buffer's pages that are not resident.
     fn missing(buffer: &mut Buffer) -> usize {
         let mut answer = vec![0u8; buffer.length / PAGE];
-        // SAFETY: our own mapping, and a byte for each of its pages.
+        // SAFETY: our own mapping, and one byte for each of its pages.
         assert_eq!(unsafe { libc::mincore(buffer.base.as_ptr(), buffer.length, answer.as_mut_ptr()) }, 0);
         answer.iter().filter(|&&p| p & 1 == 0).count()
     }
@@ -273,7 +271,7 @@ mod tests {
             }
             Err(fault) => assert_eq!((fault.call, fault.errno), (Call::Memory, libc::ENOMEM)),
         }
-        // More than any machine has.
+        // More memory than any machine has.
         let fault = of(1 << 46).err().unwrap();
         assert_eq!((fault.call, fault.errno), (Call::Memory, libc::ENOMEM));
     }

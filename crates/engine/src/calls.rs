@@ -1,8 +1,8 @@
-//! Our own calls, one by one: which file, where, how much, when, for how long. Kept only when somebody wants to join them with what
-//! reached the device; a bounded number per worker, in shared memory, so that a killed worker's calls are there, too.
+//! Single I/O calls: file, range, time and duration. Kept only to be joined with the requests that reached the device; a bounded
+//! number per worker, in shared memory, so that a killed worker's calls survive.
 //!
-//! Cost: the loops that have rare features (`hot::rare`) run, and five plain stores into memory that is written once: 10 to 20 ns an
-//! operation, page faults included.
+//! Cost: uses the loops with rare features (`hot::rare`), plus five plain stores into memory that is written once: 10 to 20 ns
+//! per operation, page faults included.
 
 use crate::EngineError;
 use crate::clock::Clock;
@@ -11,84 +11,84 @@ use fathom_record::OpKind;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// One call.
+/// One noted call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// When it began, ns of CLOCK_MONOTONIC.
+    /// Start, ns of CLOCK_MONOTONIC.
     pub start_ns: u64,
-    /// How long it took: of several in flight, from when it was prepared until the program knew of its completion.
+    /// Duration, ns. With several in flight: from its preparation until its completion was reaped.
     pub latency_ns: u64,
-    /// What it asked for: a read, a write, or a sync.
+    /// A read, a write, or a sync.
     pub op: OpKind,
-    /// Number of its file in [`Calls::paths`].
+    /// Index of its file in [`Calls::paths`].
     pub file: u32,
-    /// Number of the worker.
+    /// Index of the worker.
     pub worker: u32,
-    /// First byte in the file.
+    /// Offset of the first byte in the file.
     pub offset: u64,
     /// Bytes; 0 for a sync.
     pub bytes: u64,
 }
 
-/// The calls of a phase.
+/// The noted calls of a phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// The files that were worked on.
+    /// Paths of the files that were worked on.
     pub paths: Vec<PathBuf>,
-    /// In order of their beginning.
+    /// The calls, in order of their start.
     pub calls: Vec<Call>,
-    /// Calls for which there was no room.
+    /// Number of calls that exceeded the space reserved for them.
     pub dropped: u64,
 }
 
-/// A call in shared memory. Only one worker writes it; the parent reads when that one is gone.
+/// A call in shared memory. One worker writes it; the parent reads it after the worker has ended.
 #[derive(Default)]
 pub(crate) struct Entry {
     begun: AtomicU64,
     ended: AtomicU64,
     offset: AtomicU64,
-    /// Bytes shifted by the kind's two bits.
+    /// Bytes, shifted left by the two bits of the kind.
     bytes_and_kind: AtomicU64,
-    /// Number of the file in its set, and of the set in the upper half (flows).
+    /// Index of the file in its set; the index of the set is in the upper half (flows).
     file: AtomicU64,
 }
 
-// SAFETY: nothing but atomics of which 0 is a value.
+// SAFETY: only atomics, for which 0 is a valid value.
 unsafe impl Sharable for Entry {}
 
 const READ: u64 = 0;
 const WRITE: u64 = 1;
 const SYNC: u64 = 2;
 
-/// Room for the calls of all workers.
+/// Space for the calls of all workers.
 pub(crate) struct Book {
     entries: Mapped<Entry>,
     counts: Mapped<AtomicU64>,
     per_worker: usize,
 }
 
-/// One worker's part of it.
+/// One worker's part of the book.
 #[derive(Clone, Copy)]
 pub(crate) struct Page<'a> {
     entries: &'a [Entry],
     count: &'a AtomicU64,
 }
 
-/// What a worker notes.
+/// A call to note.
 pub(crate) struct Noted {
     pub op: OpKind,
-    /// In the file.
+    /// Offset in the file.
     pub offset: u64,
     pub bytes: u64,
-    /// Number of the set (flows) and of the file in it.
+    /// Index of the set (flows), and of the file in it.
     pub file: (usize, usize),
-    /// Ticks.
+    /// Start, in ticks.
     pub begun: u64,
     pub ended: u64,
 }
 
 impl Book {
-    /// A book with room for so many calls of each worker.
+    /// Reserves space for `per_worker` calls of each worker.
     pub fn new(workers: usize, per_worker: usize) -> Result<Self, EngineError> {
         Ok(Self {
             entries: Mapped::new(workers.saturating_mul(per_worker))?,
@@ -97,13 +97,12 @@ impl Book {
         })
     }
 
-    /// The part of one worker.
     pub fn page(&self, worker: usize) -> Page<'_> {
         let from = worker * self.per_worker;
         Page { entries: &self.entries[from..from + self.per_worker], count: &self.counts[worker] }
     }
 
-    /// Everything that was noted, in order. `path_of` tells the file of (worker, set, file).
+    /// All noted calls, in order. `path_of` maps (worker, set, file) to a path.
     pub fn read(&self, clock: Clock, path_of: impl Fn(usize, usize, usize) -> Option<PathBuf>) -> Calls {
         let (now, now_ns) = clock.mark();
         let mut calls = Calls::default();
@@ -148,7 +147,7 @@ impl Book {
 }
 
 impl Page<'_> {
-    /// Notes a call. Other kinds than reads, writes and syncs move no data of a file and are passed over.
+    /// Notes a call. Kinds other than reads, writes and syncs move no file data and are skipped.
     pub fn note(&self, noted: &Noted) {
         let kind = match noted.op {
             OpKind::Read => READ,

@@ -1,5 +1,5 @@
-//! What this engine cannot execute, said before anything starts. The model holds more than one executor can do; nothing of it is
-//! silently left out. A table says what it cannot do on any machine; here is what the machine is asked for.
+//! Checks what this engine cannot execute, before anything starts. The model can express more than one executor supports; nothing
+//! is silently ignored. A table lists what is unsupported on any machine; this module checks the machine.
 
 mod lacks;
 
@@ -62,7 +62,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// CPUs that are not there, or not ours to use.
+/// CPUs that do not exist or are not allowed.
 fn check_cpus(place: &str, pinning: &Pinning) -> Result<(), EngineError> {
     let Pinning::Among(wanted) = pinning else { return Ok(()) };
     let ours = crate::engine::allowed_cpus();
@@ -72,14 +72,14 @@ fn check_cpus(place: &str, pinning: &Pinning) -> Result<(), EngineError> {
     }
 }
 
-/// I/O priorities that the kernel does not give to us.
+/// I/O priorities that the kernel does not grant.
 fn check_io_priority(place: &str, thread: &Thread) -> Result<(), EngineError> {
     let shares = match &thread.program {
         Program::Stream(stream) => stream.priorities.as_slice(),
         Program::Flow(_) => &[],
     };
     let own = (thread.io_class.unwrap_or(IoClass::BestEffort), thread.io_hint);
-    // The other classes are anybody's, and without hints every kernel has them.
+    // The other classes need no privilege, and without hints every kernel has them.
     let asked = std::iter::once(own).chain(shares.iter().map(|share| (share.class, share.hint)));
     let mut doubted = asked.filter(|(class, hint)| *class == IoClass::RealTime || *hint > 0);
     match doubted.find_map(|(class, hint)| crate::settle::io_priority_refusal(class, hint)) {
@@ -88,7 +88,7 @@ fn check_io_priority(place: &str, thread: &Thread) -> Result<(), EngineError> {
     }
 }
 
-/// What a stream asks for and the machine has not.
+/// What a stream needs and the machine lacks.
 fn machine_refusal(stream: &Stream) -> Option<String> {
     let polls = matches!(stream.backend, Backend::Uring(options) if options.submission_polling);
     if polls && std::thread::available_parallelism().is_ok_and(|n| n.get() < 2) {
@@ -99,7 +99,7 @@ fn machine_refusal(stream: &Stream) -> Option<String> {
     crate::numa::refusal(stream.buffers.node)
 }
 
-/// Bytes of buffers that each worker of a stream has at least.
+/// Minimum buffer bytes of each worker of a stream.
 fn least_buffer_bytes(stream: &Stream, set: Option<&FileSet>, sets: &Sets) -> u64 {
     let largest = match &stream.access {
         Access::Listed(list) => list.iter().map(|op| u64::from(op.bytes)).max().unwrap_or(0),

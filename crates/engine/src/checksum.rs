@@ -1,5 +1,5 @@
-//! Blocks that check themselves: random bytes, then the CRC-32 (zlib's polynomial) of those bytes, then the block's offset in its
-//! file, both little-endian. The layout is SysBench's, so that files written by either program can be checked by the other.
+//! Self-checking blocks: random bytes, then the CRC-32 (zlib's polynomial) of those bytes, then the block's offset in its file,
+//! both little-endian. The layout is SysBench's, so each program can check the other's files.
 
 use crate::shared::Call;
 use crate::worker::Fault;
@@ -7,8 +7,8 @@ use crate::worker::Fault;
 /// Bytes of checksum and offset at the end of a block.
 pub(crate) const TRAILER: usize = 12;
 
-/// Puts checksum and offset into every block of a record; what is before them stays as it is. A piece shorter than a block at the
-/// end of the record is a block of its own.
+/// Adds checksum and offset to every block of a record; the bytes before them stay. A shorter piece at the end of the record is a
+/// block by itself.
 pub(crate) fn seal(record: &mut [u8], block: usize, mut offset: u64) {
     for block in record.chunks_mut(block.max(1)) {
         let length = block.len();
@@ -21,8 +21,8 @@ pub(crate) fn seal(record: &mut [u8], block: usize, mut offset: u64) {
     }
 }
 
-/// Checks every block of a record. The fault names the first that is wrong: the offset it should have, the checksum of what it
-/// holds and the checksum it holds. A block that knows another place has the wrong offset instead.
+/// Checks every block of a record. The fault names the first wrong block: its expected offset, the checksum of its contents and
+/// the stored checksum. For a block written for another offset, the wrong offset instead.
 pub(crate) fn check(record: &[u8], block: usize, mut offset: u64) -> Result<(), Fault> {
     for block in record.chunks(block.max(1)) {
         if let Some((body, trailer)) = block.split_last_chunk::<TRAILER>() {

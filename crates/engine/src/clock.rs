@@ -1,18 +1,18 @@
 //! The clock of the hot loop: the time stamp counter where the kernel itself trusts it, else CLOCK_MONOTONIC through the vDSO.
 //!
-//! The counter is calibrated against CLOCK_MONOTONIC at the start; its cost, its resolution and, at the end, its drift are
-//! part of every record. Two readings stand around each operation, so the cost of one is inside every latency: it is shown,
-//! never subtracted. On the machine this was written on: 13 ns for the counter, 33 ns for the vDSO.
+//! The counter is calibrated against CLOCK_MONOTONIC at the start; its cost, its resolution and, at the end, its drift are part
+//! of every record. Each operation lies between two readings, so every latency includes the cost of one reading; this cost is
+//! shown, never subtracted. On the development machine: 13 ns for the counter, 33 ns for the vDSO.
 
 use std::time::{Duration, Instant};
 
-/// Converts ticks to nanoseconds. Small and `Copy`: every worker has its own.
+/// Converts ticks to nanoseconds. Small and `Copy`: every worker has its own copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     source: Source,
     /// Nanoseconds per tick as 32.32 fixed point.
     ns_per_tick: u64,
-    /// Ticks per nanosecond, likewise.
+    /// Ticks per nanosecond as 32.32 fixed point.
     ticks_per_ns: u64,
     hz: f64,
 }
@@ -31,15 +31,16 @@ struct Pair {
     mono_ns: u64,
 }
 
-/// Length and number of the calibration rounds. Short, as everybody waits for them: [`Clock::refined`] makes the rate better before
-/// the first phase.
+/// Length and number of the calibration rounds. Short, because they delay every start: [`Clock::refined`] improves the rate
+/// before the first phase.
 const ROUND: Duration = Duration::from_micros(250);
 const ROUNDS: usize = 3;
-/// Time after which a longer look at the two clocks betters the rate no more: 30 ns of doubt in a second.
+/// Observation time beyond which the rate no longer improves: 30 ns of uncertainty in a second.
 const LONG_ENOUGH_NS: u64 = 1_000_000_000;
 
 impl Clock {
-    /// Chooses and calibrates the clock; takes under 1 ms, and is then within some 100 parts per million. See [`Clock::refined`].
+    /// Chooses and calibrates the clock. Takes under 1 ms, with an accuracy of some 100 parts per million. See
+    /// [`Clock::refined`].
     #[must_use]
     pub fn calibrated() -> Self {
         #[cfg(target_arch = "x86_64")]
@@ -56,7 +57,7 @@ impl Clock {
         Self::monotonic()
     }
 
-    /// The same clock with the rate that was seen since `mark`, which is the better the longer ago that is.
+    /// The same clock with the rate observed since `mark`; the longer ago that is, the better.
     #[must_use]
     pub fn refined(self, mark: (u64, u64)) -> Self {
         let now = self.mark();
@@ -64,7 +65,7 @@ impl Clock {
             #[cfg(target_arch = "x86_64")]
             Source::Tsc if now.1.saturating_sub(mark.1) > ROUND.as_nanos() as u64 * ROUNDS as u64 => {
                 let hz = now.0.saturating_sub(mark.0) as f64 * 1e9 / (now.1 - mark.1) as f64;
-                // A rate that is another one is no refinement: what was chosen stays, and the drift in the record tells.
+                // A very different rate is not a refinement: keep the original one; the record shows the drift.
                 let near = (hz / self.hz - 1.0).abs() < 1e-3;
                 if near {
                     Self {
@@ -81,19 +82,19 @@ impl Clock {
         }
     }
 
-    /// Whether the rate can still be bettered by a longer look.
+    /// Whether a longer observation can still improve the rate.
     #[must_use]
     pub fn is_young(&self, mark: (u64, u64)) -> bool {
         self.between(mark.0, self.now()) < 2 * LONG_ENOUGH_NS
     }
 
-    /// CLOCK_MONOTONIC; always there.
+    /// A clock on CLOCK_MONOTONIC, which is always available.
     #[must_use]
     pub fn monotonic() -> Self {
         Self { source: Source::Monotonic, ns_per_tick: 1 << 32, ticks_per_ns: 1 << 32, hz: 1e9 }
     }
 
-    /// The present, in ticks.
+    /// The current time in ticks.
     #[inline(always)]
     #[must_use]
     pub fn now(&self) -> u64 {
@@ -104,14 +105,14 @@ impl Clock {
         }
     }
 
-    /// A number of ticks in nanoseconds.
+    /// Converts ticks to nanoseconds.
     #[inline(always)]
     #[must_use]
     pub fn ns(&self, ticks: u64) -> u64 {
         ((u128::from(ticks) * u128::from(self.ns_per_tick)) >> 32) as u64
     }
 
-    /// A number of nanoseconds in ticks.
+    /// Converts nanoseconds to ticks.
     #[must_use]
     pub fn ticks(&self, ns: u64) -> u64 {
         ((u128::from(ns) * u128::from(self.ticks_per_ns)) >> 32).min(u128::from(u64::MAX)) as u64
@@ -124,7 +125,7 @@ impl Clock {
         self.ns(later.saturating_sub(earlier))
     }
 
-    /// What the record says of this clock: source, rate, cost and resolution, measured now.
+    /// This clock for the record: source, rate, cost and resolution, measured now.
     #[must_use]
     pub fn describe(&self) -> fathom_record::Clock {
         let (cost_ns, resolution_ns) = self.cost_and_resolution();
@@ -150,7 +151,7 @@ impl Clock {
         Some((ours as f64 / mono as f64 - 1.0) * 1e6)
     }
 
-    /// The tick at which CLOCK_MONOTONIC shows so many ns. For times that are near: the rate is known only so well.
+    /// The tick at which CLOCK_MONOTONIC shows `ns`. Only for times nearby, as the rate has limited accuracy.
     #[must_use]
     pub fn at_monotonic(&self, ns: u64) -> u64 {
         let (ticks, mono_ns) = self.mark();
@@ -201,7 +202,7 @@ fn monotonic_ns() -> u64 {
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
-/// Of several readings the one with the least time between the two clocks.
+/// Of several readings, the pair with the shortest gap between the two clocks.
 fn best_pair(ticks: impl Fn() -> u64) -> Pair {
     let mut best = (u64::MAX, Pair { ticks: 0, mono_ns: 0 });
     for _ in 0..8 {
@@ -215,8 +216,8 @@ fn best_pair(ticks: impl Fn() -> u64) -> Pair {
     best.1
 }
 
-/// The counter is used only if the CPU promises a constant rate in all states and the kernel keeps time by it: the kernel
-/// watches it and drops it when CPUs disagree.
+/// The counter is used only if the CPU guarantees a constant rate in all states and the kernel uses it as its clock source: the
+/// kernel monitors it and drops it when CPUs disagree.
 #[cfg(target_arch = "x86_64")]
 fn tsc_is_trusted() -> bool {
     let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

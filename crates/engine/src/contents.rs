@@ -1,8 +1,8 @@
-//! What is written and what is checked. The buffers of one worker: a pool that records to be written are taken from, and a
-//! buffer that records are read into.
+//! Data to write and to check. The buffers of one worker: a pool from which written records are taken, and a buffer that records
+//! are read into.
 //!
-//! Unique data costs a few ns per 512 bytes: records are slices of a pool of random bytes, and every 512 bytes begin with a
-//! stamp made from their position, so no two blocks of a file are equal at any block size, and nothing is copied.
+//! Unique data costs a few ns per 512 bytes: records are slices of a pool of random bytes, and every 512 bytes begin with a stamp
+//! derived from their position. So no two blocks of a file are equal at any block size, and nothing is copied.
 
 use crate::buffer::{Buffer, Making};
 use crate::shared::Call;
@@ -10,11 +10,11 @@ use crate::worker::Fault;
 use fathom_workload::ops::{Expected, Place, derive_seed};
 use fathom_workload::{Data, Stream, Verify};
 
-/// Size of the pool of random bytes: it stays in the second-level cache, as a real program's fresh data would.
+/// Size of the pool of random bytes: it fits into the second-level cache, as a real program's fresh data would.
 const POOL: usize = 1 << 20;
 /// Distance of stamps.
 const STAMP_EVERY: usize = 512;
-/// Purpose of derived seeds (workload::ops uses 1..=199).
+/// Purpose number of derived seeds (workload::ops uses 1..=199).
 const FOR_POOL: u64 = 200;
 
 /// The buffers and data rules of one worker.
@@ -23,25 +23,25 @@ pub(crate) struct Contents {
     verify: Verify,
     pool: Buffer,
     read: Buffer,
-    /// Bytes of the pool that records may start in.
+    /// Bytes of the pool in which records may start.
     area: usize,
     at: usize,
     read_area: usize,
     read_at: usize,
     tag: u64,
     written: u64,
-    /// Size of each file where the region is several files in a row: data that know their place know it in their file.
+    /// Size of each file where the region spans several files in a row: positioned data depend on the offset within their file.
     file_bytes: u64,
 }
 
 impl Contents {
-    /// Buffers for records up to the stream's largest. `place.worker` is the number of the file in its set.
+    /// Buffers for records up to the stream's largest. `place.worker` is the index of the file in its set.
     pub fn new(stream: &Stream, largest: usize, seed: u64, place: Place) -> Result<Self, Fault> {
         Self::of_several(stream, Making::default(), largest, seed, place, 0, 1)
     }
 
-    /// The buffers of operation `number` of `depth` that are in flight together: they share one pool's worth of random bytes, so
-    /// that the pools of all of them still fit into the second-level cache.
+    /// The buffers of operation `number` of `depth` in flight: together they share one pool's worth of random bytes, so that all
+    /// of them still fit into the second-level cache.
     pub fn of_several(
         stream: &Stream,
         making: Making,
@@ -67,21 +67,22 @@ impl Contents {
             written: 0,
             file_bytes: u64::MAX,
         };
-        // Records that repeat across files must have the same bytes in every worker and place; unique ones differ by their stamps.
+        // Records that repeat across files must have the same bytes in every worker and place; unique ones differ by their
+        // stamps.
         let common = matches!(stream.data, Data::Reducible { .. });
         let own = derive_seed(tag, Place::default(), u64::from(number));
         this.fill_pool(if common { derive_seed(seed, Place::default(), FOR_POOL) } else { own });
         Ok(this)
     }
 
-    /// Goes on with another file of the set: with its stamps, from the beginning of the pool. That costs nothing, so a writer of many
-    /// small files needs no pool for each.
+    /// Continues with another file of the set: with its stamps, from the beginning of the pool. That is free, so a writer of many
+    /// small files does not need a pool for each.
     pub fn turn_to_file(&mut self, seed: u64, number: u32) {
         self.tag = tag_of(&self.data, seed, Place { worker: number, ..Place::default() });
         (self.at, self.written) = (0, 0);
     }
 
-    /// Bytes that reads rotate through, and bytes of the pool that records to be written may start in.
+    /// Bytes that reads rotate through, and bytes of the pool in which written records may start.
     fn areas_of(stream: &Stream, largest: usize, depth: u32) -> (usize, usize) {
         let rotate = stream.buffer_area.0 as usize;
         let pooled = matches!(
@@ -92,8 +93,8 @@ impl Contents {
         (rotate, if pooled { share.max(rotate) } else { rotate })
     }
 
-    /// Bytes that the pool and the read buffer of one operation in flight need. What the direction does not need is 0, and made of
-    /// one page.
+    /// Bytes needed by the pool and the read buffer of one operation in flight. A buffer that the direction does not use is 0,
+    /// and gets one page.
     fn sizes(stream: &Stream, largest: usize, depth: u32) -> [usize; 2] {
         let (rotate, area) = Self::areas_of(stream, largest, depth);
         let write = if stream.direction.writes() { largest + area } else { 0 };
@@ -101,7 +102,7 @@ impl Contents {
         [write, read]
     }
 
-    /// Memory that the buffers of one operation in flight take. Of huge pages only what is needed counts: the rest is base pages.
+    /// Memory for the buffers of one operation in flight. With huge pages only used buffers count: the others have base pages.
     pub fn bytes(stream: &Stream, largest: usize, depth: u32) -> u64 {
         let needed = Self::sizes(stream, largest, depth).into_iter().filter(|&bytes| bytes > 0);
         needed.fold(0, |sum, bytes| sum.saturating_add(Buffer::taken(bytes, stream.buffers.pages)))
@@ -169,7 +170,7 @@ impl Contents {
             Data::Sealed(ref sealed) => {
                 let record = &mut self.pool.all_mut()[at..at + bytes];
                 if sealed.zeros_percent > 0 {
-                    // Random bytes of its own: zeros are left in the pool.
+                    // Separate random bytes per record; zeros stay in the pool.
                     let random = bytes * (100 - usize::from(sealed.zeros_percent.min(100))) / 100;
                     random_bytes(&mut record[..random], mix(offset.wrapping_add(tag)));
                     record[random..].fill(0);
@@ -186,13 +187,13 @@ impl Contents {
                 stamp_pages(record, position, tag, random_bytes_of_a_page(compressible_percent));
                 record
             }
-            // They begin anew with every record.
+            // The pattern restarts with every record.
             Data::Repeated { .. } => &mut self.pool.all_mut()[..bytes],
             _ => &mut self.pool.all_mut()[at..at + bytes],
         }
     }
 
-    /// Where the next record is read into.
+    /// Target of the next read.
     #[inline(always)]
     pub fn record_to_read(&mut self, bytes: usize) -> &mut [u8] {
         let at = self.read_at;
@@ -203,7 +204,7 @@ impl Contents {
         &mut self.read.all_mut()[at..at + bytes]
     }
 
-    /// Checks the record that was just read into `record_to_read`'s place (which began at `at` of the read buffer).
+    /// Checks the record just read into the buffer of `record_to_read`, where it began at `at`.
     pub fn check(&self, expected: Expected, offset: u64, at: usize, bytes: usize) -> Result<(), Fault> {
         let record = &self.read.all()[at..at + bytes];
         match expected {
@@ -240,18 +241,18 @@ impl Contents {
                 })
             }
             (_, Data::Positioned { .. }) => positioned_mismatch(record, offset, self.tag),
-            // Refused by `check`: nothing but the stamps could be compared.
+            // Refused by `check`: only the stamps could be compared.
             (_, Data::Unique | Data::Reducible { .. } | Data::Checksummed { .. } | Data::Sealed(_)) => None,
         };
         wrong_byte(wrong, offset)
     }
 
-    /// Says that the region is files of this size in a row.
+    /// Declares that the region consists of files of this size in a row.
     pub fn in_files_of(&mut self, bytes: u64) {
         self.file_bytes = bytes.max(1);
     }
 
-    /// The memory that records to be written and records that were read lie in, for registering it with the kernel.
+    /// The memory of written and of read records, for registering it with the kernel.
     pub fn areas(&mut self) -> [&mut [u8]; 2] {
         [self.pool.all_mut(), self.read.all_mut()]
     }
@@ -261,14 +262,14 @@ impl Contents {
         self.verify != Verify::No
     }
 
-    /// Where the next read record will begin in the read buffer.
+    /// Offset of the next record in the read buffer.
     pub fn read_position(&self) -> usize {
         self.read_at
     }
 }
 
-/// What tells the data of a file from those of others. The same in every phase where data are positioned, so that one phase can check
-/// what another wrote; different for each file of the set.
+/// A tag that distinguishes the data of a file from those of others. For positioned data it is the same in every phase, so that
+/// one phase can check what another wrote; it differs for each file of the set.
 fn tag_of(data: &Data, seed: u64, place: Place) -> u64 {
     match data {
         Data::Positioned { tag } => {
@@ -278,7 +279,7 @@ fn tag_of(data: &Data, seed: u64, place: Place) -> u64 {
     }
 }
 
-/// Position and tag that make a record's stamps: its own, or those of one of the `distinct` shared records (0: 16).
+/// Position and tag for a record's stamps: its own, or those of one of the `distinct` shared records (0: 16).
 fn reduced(
     n: u64,
     offset: u64,
@@ -292,7 +293,7 @@ fn reduced(
     }
     let distinct = if distinct == 0 { 16 } else { u64::from(distinct) };
     let shared = (draw >> 32) % distinct * (1 << 20);
-    // Duplicates inside the file carry the file's own tag, those across files a common one.
+    // Duplicates within the file use the file's tag, those across files a common one.
     if ((draw >> 8) % 100) as u8 >= within_percent { (shared, 0) } else { (shared, tag) }
 }
 
@@ -306,7 +307,7 @@ fn mix(x: u64) -> u64 {
     y ^ (y >> 29)
 }
 
-/// The word that belongs at byte position `position` of a file with this tag.
+/// The word at byte position `position` of a file with this tag.
 #[inline(always)]
 fn word_at(position: u64, tag: u64) -> u64 {
     mix(position.wrapping_add(tag))
@@ -361,11 +362,11 @@ fn first_other(record: &[u8], byte: u8) -> Mismatch {
 
 #[inline]
 fn marks_mismatch(record: &[u8], byte: u8, stride: usize, length: usize) -> Mismatch {
-    // Marks of one word, IOzone's, are compared as one: byte by byte they cost 5 % of a cached read of 64 KiB.
+    // One-word marks, as IOzone uses, are compared as a whole: byte by byte they cost 5 % of a cached read of 64 KiB.
     if length == 8 && stride >= 8 {
         let word = [byte; 8];
         let whole = record.chunks(stride).all(|mark| mark.first_chunk::<8>().is_none_or(|m| *m == word));
-        // A last mark that the record cuts short is looked at below.
+        // A last mark truncated by the record is checked below.
         if whole && (record.len().is_multiple_of(stride) || record.len() % stride >= 8) {
             return None;
         }
@@ -379,8 +380,8 @@ fn marks_mismatch(record: &[u8], byte: u8, stride: usize, length: usize) -> Mism
     None
 }
 
-/// The parts of a record that lie in one 8-byte word of the file each: ((position of the word, first byte in it), the part).
-/// Words belong to the file, so a record may begin anywhere.
+/// The parts of a record in each 8-byte word of the file: ((position of the word, first byte in it), the part). Words are aligned
+/// to the file, so a record may begin anywhere.
 fn words(record: &mut [u8], offset: u64) -> impl Iterator<Item = ((u64, usize), &mut [u8])> {
     let head = ((8 - offset % 8) % 8).min(record.len() as u64) as usize;
     let (first, rest) = record.split_at_mut(head);
@@ -390,8 +391,8 @@ fn words(record: &mut [u8], offset: u64) -> impl Iterator<Item = ((u64, usize), 
     first.into_iter().chain(rest)
 }
 
-/// Writes what belongs at a place. Records that begin with a word, as nearly all do, are filled word by word without asking where
-/// each begins: a fifth of the time.
+/// Fills a record with positioned data. Records that begin on a word boundary, as nearly all do, are filled word by word without
+/// locating each: a fifth of the time.
 fn fill_positioned(record: &mut [u8], offset: u64, tag: u64) {
     if !offset.is_multiple_of(8) {
         for (word, bytes) in words(record, offset) {
@@ -410,7 +411,8 @@ fn fill_positioned(record: &mut [u8], offset: u64, tag: u64) {
     rest.copy_from_slice(&last[..rest.len()]);
 }
 
-/// Whether a record of whole words is what belongs at its place: all are compared before one asks, so that nothing branches.
+/// Whether a record of whole words has the data of its position. All words are compared before the result is tested, to avoid
+/// branches.
 fn is_positioned(record: &[u8], offset: u64, tag: u64) -> bool {
     let (words, rest) = record.as_chunks::<8>();
     if !offset.is_multiple_of(8) || !rest.is_empty() {
@@ -456,7 +458,7 @@ mod tests {
         Contents::new(&stream, record, 7, Place::default()).unwrap()
     }
 
-    /// Reads back what was written, with one byte changed if asked.
+    /// Reads back a written record, optionally with one byte changed.
     fn read_back(c: &mut Contents, offset: u64, record: &[u8], spoil: Option<usize>) -> Result<(), Fault> {
         let at = c.read_position();
         let buffer = c.record_to_read(record.len());
@@ -504,7 +506,7 @@ mod tests {
         let mut c = contents(Data::Sealed(sealed), Verify::Full, 4096);
         let records: Vec<Vec<u8>> = (0..600).map(|i| c.record_to_write(i * 4096, 4096).to_vec()).collect();
         for (i, record) in records.iter().enumerate() {
-            // Headers stand among the zeros.
+            // Headers are among the zeros.
             assert!(record[2867..3072].iter().chain(&record[3120..]).all(|byte| *byte == 0));
             assert!(record[2048 + 48..2867].iter().filter(|byte| **byte == 0).count() < 20, "{i}");
             assert!(i == 0 || record[100..1000] != records[i - 1][100..1000]);

@@ -1,9 +1,9 @@
-//! O_DIRECT asks for offsets, lengths and memory that the file system and the device below can take. What they are is asked of the
-//! kernel (statx with STATX_DIOALIGN, Linux 6.1), so that a workload that does not keep to it is refused in a sentence before the start,
-//! instead of by a bare EINVAL at its first operation. Where the kernel does not tell, the logical block size of the device does as
-//! far as it goes; where that is not known either, nothing is said.
+//! O_DIRECT requires offsets, lengths and memory aligned as the file system and the device demand. The demands are queried from
+//! the kernel (statx with STATX_DIOALIGN, Linux 6.1), so that a workload that violates them is refused with a message before the
+//! start, instead of by a bare EINVAL at its first operation. Where the kernel does not report them, the logical block size of
+//! the device is used; where that is unknown too, nothing is checked.
 //!
-//! Not part of [`Engine::check`]: a program that is stood in for finds out by itself, and its users expect its own failure.
+//! Not part of [`Engine::check`]: an emulated program finds out by itself, and its users expect its own failure.
 
 use crate::action::Sets;
 use crate::check::unsupported;
@@ -19,12 +19,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-/// Alignment that all our buffers have.
+/// Alignment of all our buffers.
 const OURS: u64 = 4096;
 
 impl Engine {
-    /// Whether every stream of a phase that opens its file with O_DIRECT keeps to what the file demands. Files that are not there yet
-    /// are judged by a file without a name in their directory, or by the device below it.
+    /// Checks that every stream of a phase that opens its file with O_DIRECT meets the file's demands. Missing files are judged
+    /// by an unnamed file in their directory, or by the device below it.
     ///
     /// # Errors
     /// The first stream that does not, with what to change.
@@ -36,11 +36,11 @@ impl Engine {
             for (thread, _) in instances(group) {
                 if let Program::Stream(stream) = &thread.program
                     && stream.open.direct
-                    // Nothing is moved through the descriptor itself.
+                    // Calls that move no data need no alignment.
                     && stream.backend.moves_data()
                     && !matches!(stream.backend, Backend::Mmap { .. })
                     && let Some(path) = path_of(workload, &sets, stream, index)
-                    // A thousand workers on one file ask once.
+                    // A thousand workers on one file need one check.
                     && !done.iter().any(|d| std::ptr::eq(d.0, &raw const **stream) && d.1 == path)
                 {
                     if let Some(needed) = Needed::of(&path, stream.direction == Direction::Read)
@@ -64,7 +64,7 @@ impl Engine {
     }
 }
 
-/// Why a flow cannot have O_DIRECT where it asks for it. The first file of each set speaks for all.
+/// Why a flow cannot use O_DIRECT where requested. The first file of each set represents all.
 fn check_flow(workload: &Workload, sets: &Sets, flow: &Flow) -> Option<String> {
     let ops = fathom_workload::flow::every(&flow.ops);
     let opened: Vec<&str> =
@@ -91,12 +91,12 @@ fn check_flow(workload: &Workload, sets: &Sets, flow: &Flow) -> Option<String> {
     None
 }
 
-/// What a file demands.
+/// Alignment demanded by a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Needed {
-    /// Of offsets and lengths; 0: O_DIRECT cannot be had.
+    /// For offsets and lengths; 0: O_DIRECT is not supported.
     offset: u64,
-    /// Of memory.
+    /// For memory.
     memory: u64,
 }
 
@@ -104,19 +104,19 @@ impl Needed {
     fn of(path: &Path, only_reads: bool) -> Option<Self> {
         let told = match path.symlink_metadata() {
             Ok(_) => Self::told(path, only_reads),
-            // Directories do not tell. A file without a name, made beside it for the question, does, and leaves nothing behind.
+            // Directories do not report it. An unnamed file created in it does, and leaves nothing behind.
             Err(_) => nameless_beside(path)
                 .and_then(|f| Self::told(Path::new(&format!("/proc/self/fd/{}", f.as_raw_fd())), only_reads)),
         };
         told.or_else(|| Some(Self { offset: logical_block_bytes(path)?, memory: 1 }))
     }
 
-    /// What statx tells.
+    /// The values from statx.
     fn told(path: &Path, only_reads: bool) -> Option<Self> {
         const DIOALIGN: u32 = 0x2000;
-        /// Of later kernels: reads may be finer than writes.
+        /// In later kernels reads may have a smaller alignment than writes.
         const DIO_READ_ALIGN: u32 = 0x2_0000;
-        // Places in the kernel's structure, as numbers of 4 bytes: libc does not know all of them.
+        // Indices in the kernel's structure, in units of 4 bytes: libc does not have all of them.
         const MASK: usize = 0;
         const MEMORY: usize = 0x98 / 4;
         const OFFSET: usize = 0x9c / 4;
@@ -149,23 +149,23 @@ fn nameless_beside(path: &Path) -> Option<OwnedFd> {
     rustix::fs::open(absolute.parent()?, flags, Mode::RUSR | Mode::WUSR).ok()
 }
 
-/// The logical block size of the device below a file, or below the directory it will be made in.
+/// The logical block size of the device below a file, or below its future directory.
 fn logical_block_bytes(path: &Path) -> Option<u64> {
     let absolute = std::path::absolute(path).ok()?;
     let about = absolute.ancestors().find_map(|p| p.metadata().ok())?;
     let device = if about.file_type().is_block_device() { about.rdev() } else { about.dev() };
     let entry = format!("/sys/dev/block/{}:{}", libc::major(device), libc::minor(device));
-    // A partition's queue is that of its disk.
+    // A partition uses the queue of its disk.
     let of = |queue: &str| std::fs::read_to_string(format!("{entry}/{queue}/logical_block_size")).ok();
     of("queue").or_else(|| of("../queue"))?.trim().parse().ok()
 }
 
-/// Why a stream cannot work on a file with O_DIRECT; `None` if it can.
+/// Why a stream cannot use O_DIRECT on a file; `None` if it can.
 fn refusal(stream: &Stream, path: &Path, needed: Needed) -> Option<String> {
     sentence(path, needed, odd_one(stream, needed.offset.max(1)))
 }
 
-/// Why the file cannot have it, or the first number that does not fit, with its name and a better one.
+/// Why the file does not support it, or the first unaligned number, with its name and an aligned one.
 fn sentence(path: &Path, needed: Needed, odd: Option<(String, u64, u64)>) -> Option<String> {
     let path = path.display();
     if needed.offset == 0 {
@@ -189,15 +189,15 @@ fn sentence(path: &Path, needed: Needed, odd: Option<(String, u64, u64)>) -> Opt
     ))
 }
 
-/// The sizes of records that have to be multiples, with their names.
+/// The record sizes that must be multiples, with their names.
 fn sizes(record: &Record, put: &mut impl FnMut(&str, u64)) {
     match record {
         Record::Fixed(bytes) => put("the record size", bytes.0),
-        // All are multiples of the least.
+        // All sizes are multiples of the smallest.
         Record::Between { min, .. } => put("the least record size", min.0),
         Record::Split(sizes) => sizes.iter().for_each(|s| put("a record size of the split", s.0.0)),
         Record::ByKind { read, write } => {
-            // A kind has no kinds, which is checked before.
+            // Kinds are not nested, which is checked before.
             for own in [read, write] {
                 if !matches!(**own, Record::ByKind { .. }) {
                     sizes(own, put);
@@ -207,7 +207,7 @@ fn sizes(record: &Record, put: &mut impl FnMut(&str, u64)) {
     }
 }
 
-/// The first number of a stream that is no multiple, with its name and the next one that is.
+/// The first number of a stream that is not a multiple, with its name and the next one that is.
 fn odd_one(stream: &Stream, multiple: u64) -> Option<(String, u64, u64)> {
     let mut numbers: Vec<(String, u64)> = Vec::new();
     let mut put = |name: &str, bytes: u64| numbers.push((name.to_owned(), bytes));

@@ -1,4 +1,4 @@
-//! The engine's face: checks a workload, acts between phases, executes phases, cleans up.
+//! Entry point of the engine: checks a workload, acts between phases, executes phases, cleans up.
 
 use crate::action::Sets;
 use crate::calls::Calls;
@@ -22,32 +22,32 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// What workers are to make in a phase.
+/// Files that workers are expected to create in a phase.
 #[derive(Default)]
 struct Expected {
     files: Vec<PathBuf>,
     directories: Vec<PathBuf>,
 }
 
-/// Executes workloads for real.
+/// Executes workloads with real I/O.
 pub struct Engine {
     clock: Clock,
     start: (u64, u64),
     pub(crate) ledger: Ledger,
     pub(crate) sets: action::Cache,
     pub(crate) progress: Option<action::Listener>,
-    /// Calls noted for each worker, and those of the last phase.
+    /// Calls noted per worker (0: none), and those of the last phase.
     calls_per_worker: usize,
     calls: Option<Calls>,
-    /// Where operations are written down one by one, and those of the phases so far.
+    /// Directory of the operation logs, and the logs of the phases so far.
     spool_in: Option<PathBuf>,
     operations: Vec<Operations>,
-    /// What was written and is to be read back.
+    /// Data written that is still to be read back.
     written: Book,
 }
 
 impl Engine {
-    /// An engine with a calibrated clock that enters the files it makes in `ledger`.
+    /// Creates an engine with a calibrated clock. Files it makes are entered in `ledger`.
     #[must_use]
     pub fn new(ledger: Ledger) -> Self {
         let clock = Clock::calibrated();
@@ -65,41 +65,41 @@ impl Engine {
         }
     }
 
-    /// From now on every call that reads, writes or syncs a file is noted, up to so many of each worker of a phase; 0 ends that.
+    /// From now on notes every call that reads, writes or syncs a file, at most `per_worker` for each worker of a phase; 0 turns
+    /// this off.
     pub fn note_calls(&mut self, per_worker: usize) {
         self.calls_per_worker = per_worker;
     }
 
-    /// The calls of the last phase, once, if they were noted.
+    /// Takes the calls of the last phase, if they were noted.
     pub fn take_calls(&mut self) -> Option<Calls> {
         self.calls.take()
     }
 
-    /// From now on the operations of streams that log them (`log_operations`) are written down in files without names in this directory,
-    /// and not in the record: their number need not be known.
+    /// Logs the operations of streams with `log_operations` to unnamed files in this directory instead of the record, so their
+    /// number need not be known in advance.
     pub fn spool_operations(&mut self, directory: &Path) {
         self.spool_in = Some(directory.to_owned());
     }
 
-    /// What was written down so far, once: of every worker that logs, in its last repetition of each phase.
+    /// Takes the operations logged so far: those of every logging worker, in its last repetition of each phase.
     pub fn take_operations(&mut self) -> Vec<Operations> {
         std::mem::take(&mut self.operations)
     }
 
-    /// Whether this engine can execute all of the workload.
+    /// Checks that this engine can execute the whole workload.
     ///
     /// # Errors
-    /// The first thing that makes no sense or that it cannot do.
+    /// The first part that is invalid or unsupported.
     pub fn check(&self, workload: &Workload) -> Result<(), EngineError> {
         check::check(workload, self.spool_in.is_some(), || self.sets(workload))
     }
 
-    /// Whether the files that its streams work on may be touched: asked before the first phase, it keeps the last one from being
-    /// refused when the others are done. A file with which nothing can be lost becomes ours until somebody else
-    /// changes it, and stays.
+    /// Checks that the files of all streams may be modified. Called before the first phase, so that the last phase is not refused
+    /// after the others have run. A file that cannot lose data becomes owned until another process changes it, and is kept.
     ///
     /// # Errors
-    /// The first file that is not ours, or no file.
+    /// The first file that is not owned, or not a regular file.
     pub fn check_files(&mut self, workload: &Workload) -> Result<(), EngineError> {
         loop {
             let checked = action::check_all(workload, &*self.sets(workload)?, &self.ledger);
@@ -120,24 +120,24 @@ impl Engine {
         }
     }
 
-    /// The ledger, for directories that the caller wants to make and have removed.
+    /// The ledger, for callers that want directories created and removed later.
     pub fn ledger(&mut self) -> &mut Ledger {
         &mut self.ledger
     }
 
-    /// The clock's description, with its drift since the engine was made.
+    /// The clock's description, with its drift since the engine was created.
     #[must_use]
     pub fn describe_clock(&self) -> fathom_record::Clock {
         fathom_record::Clock { drift_ppm: self.clock.drift_ppm(self.start), ..self.clock.describe() }
     }
 
-    /// Nanoseconds since the engine was made.
+    /// Nanoseconds since the engine was created.
     #[must_use]
     pub fn elapsed_ns(&self) -> u64 {
         self.clock.between(self.start.0, self.clock.now())
     }
 
-    /// The files that a phase works on, each once, in order of the workers.
+    /// The files that a phase works on, without duplicates, in worker order.
     #[must_use]
     pub fn paths(&self, workload: &Workload, phase: &Phase) -> Vec<PathBuf> {
         let Ok(sets) = self.sets(workload) else { return Vec::new() };
@@ -162,9 +162,8 @@ impl Engine {
         paths
     }
 
-    /// Executes one phase once: starts its workers, waits for all, and returns what they did. Failures of single operations are
-    /// in the result. `moments` is told when to read
-    /// counters that belong to the rates.
+    /// Executes one phase once: starts its workers, waits for all, and returns their results. Failures of single operations are
+    /// part of the result. `moments` is called when counters that belong to the rates should be read.
     ///
     /// # Errors
     /// If the phase could not be started.
@@ -215,7 +214,7 @@ impl Engine {
         Ok(result)
     }
 
-    /// A file for each worker whose operations are written down.
+    /// One log file for each worker whose operations are logged.
     fn spools(&self, phase: &Phase) -> Result<Vec<Option<File>>, EngineError> {
         let Some(directory) = &self.spool_in else { return Ok(Vec::new()) };
         let threads = phase.groups.iter().flat_map(instances);
@@ -225,8 +224,8 @@ impl Engine {
             .collect()
     }
 
-    /// Files that streams would create are created by the parent, so that they are in the ledger before a worker writes them. Where
-    /// making them is what is measured (streams that create, flows on listed files), they are returned: they are entered when the phase is over.
+    /// Creates the files that streams would create, so that they are in the ledger before a worker writes them. Where creation
+    /// itself is measured (streams that create, flows on listed files), returns them instead; they are entered after the phase.
     fn make_files(
         &mut self,
         workload: &Workload,
@@ -242,7 +241,7 @@ impl Engine {
                 {
                     match stream.backend {
                         Backend::Calls(FileCall::Create) => {
-                            // Its workers make them; what is there already must be ours, or given to us.
+                            // Workers create the files; existing ones must be owned or given to us.
                             expected.files.extend(action::make_room(sets, set, &mut self.ledger)?);
                             continue;
                         }
@@ -281,10 +280,10 @@ impl Engine {
         for set in sets_of_flows(workload, phase, |_| true) {
             let is_in = |sets: &[&FileSet]| sets.iter().any(|s| s.name == set.name);
             if is_in(&made) && !matches!(set.files, Files::Tree(_)) {
-                // Of a tree all is ours; files of a list become so one by one.
+                // A tree is owned as a whole; files of a list become owned one by one.
                 expected.files.extend(action::make_room(sets, set, &mut self.ledger)?);
                 if is_in(&deleted) {
-                    // One of ours that is removed and made again is another file of the same name.
+                    // An owned file that is removed and created again is a different file of the same name.
                     expected.files.extend(sets.paths(set).filter(|path| self.ledger.owns(path)));
                 }
             } else if is_in(&changed) {
@@ -296,7 +295,7 @@ impl Engine {
         Ok(expected)
     }
 
-    /// Notes the files of sets that are to be kept, however the run ended.
+    /// Marks the files of sets that are to be kept, however the run ended.
     ///
     /// # Errors
     /// If the list of kept files cannot be written.
@@ -305,20 +304,20 @@ impl Engine {
         workload.filesets.iter().filter(|s| s.keep).try_for_each(|s| action::keep(&sets, s, &mut self.ledger))
     }
 
-    /// Removes every file that is ours and not kept. Returns what could not be removed.
+    /// Removes every file that is owned and not kept. Returns those that could not be removed.
     pub fn clean_up(&mut self) -> Vec<PathBuf> {
         self.ledger.finish()
     }
 }
 
-/// Each thread of each process of a group, with the number of its process inside the group.
+/// Each thread of each process of a group, with the index of its process within the group.
 pub(crate) fn instances(group: &Group) -> impl Iterator<Item = (&fathom_workload::Thread, u32)> {
     (0..group.instances).flat_map(move |process| {
         group.threads.iter().flat_map(move |t| (0..t.instances).map(move |_| (t, process)))
     })
 }
 
-/// Number, in its set, of the file that a worker uses.
+/// Index, within its set, of the file that a worker uses.
 fn file_of(workload: &Workload, stream: &Stream, worker: usize) -> u64 {
     let count = workload.fileset(&stream.fileset).map_or(1, |s| s.files.count().max(1));
     match stream.pick {
@@ -327,7 +326,7 @@ fn file_of(workload: &Workload, stream: &Stream, worker: usize) -> u64 {
     }
 }
 
-/// Numbers, in their set, of the files that a worker works on.
+/// Indices, within their set, of the files that a worker works on.
 pub(crate) fn files_of(workload: &Workload, stream: &Stream, worker: usize) -> std::ops::Range<u64> {
     let count = workload.fileset(&stream.fileset).map_or(0, |s| s.files.count());
     let one = file_of(workload, stream, worker);
@@ -344,7 +343,7 @@ fn donor_of(workload: &Workload, sets: &Sets, donor: &Donor) -> Option<crate::wo
     Some(crate::worker::Donor { path: sets.path(set, 0)?, bytes })
 }
 
-/// The file sets that operations of a phase's flows name, each once, if they do what is wanted.
+/// The file sets named by operations of a phase's flows that match, without duplicates.
 pub(crate) fn sets_of_flows<'a>(
     workload: &'a Workload,
     phase: &Phase,
@@ -464,7 +463,7 @@ fn jobs<'a>(
     jobs
 }
 
-/// Gives each of several free workers a CPU to start on, round robin over those we may use.
+/// Gives each worker that is not pinned a CPU to start on, round robin over the allowed CPUs.
 fn spread(jobs: &mut [(Isolation, u32, Job<'_>)]) {
     let cpus = allowed_cpus();
     if jobs.len() < 2 || cpus.len() < 2 {
@@ -493,14 +492,14 @@ pub(crate) fn region_of(stream: &Stream, file_bytes: u64) -> Region {
 
 fn largest(stream: &Stream) -> usize {
     if let Access::Listed(list) = &stream.access {
-        // A trim needs no memory.
+        // A trim needs no buffer.
         let moved = list.iter().filter(|op| op.does != Some(Does::Trim));
         return moved.map(|op| op.bytes as usize).max().unwrap_or(1);
     }
     stream.record.largest().0 as usize
 }
 
-/// Entries the worker's operation log needs.
+/// Number of entries that the worker's operation log needs.
 fn log_entries(job: &Job) -> usize {
     let Job::Stream(plan) = job else { return 0 };
     if !plan.stream.log_operations || plan.spool.is_some() {
@@ -511,7 +510,7 @@ fn log_entries(job: &Job) -> usize {
     ops.map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX / 64))
 }
 
-/// The CPUs we may use, ascending.
+/// The CPUs that this process may use, ascending.
 pub(crate) fn allowed_cpus() -> Vec<usize> {
     let Ok(allowed) = rustix::thread::sched_getaffinity(None) else { return Vec::new() };
     (0..rustix::thread::CpuSet::MAX_CPU).filter(|&c| allowed.is_set(c)).collect()

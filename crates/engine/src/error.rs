@@ -1,61 +1,61 @@
-//! What keeps the engine from starting or finishing a phase. Failures of single operations are not here: they are part of the
-//! result ([`fathom_record::Ending::Failed`]).
+//! Errors that keep the engine from starting or finishing a phase. Failures of single operations are part of the result instead
+//! ([`fathom_record::Ending::Failed`]).
 
 use std::path::PathBuf;
 
-/// An error of the engine; its message is a sentence for a person.
+/// An error of the engine; its message is a sentence for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The workload asks for something that this engine cannot do.
+    /// The workload requests something that this engine cannot do.
     #[error("{place}: {message}")]
     Unsupported {
-        /// Which phase, group, thread.
+        /// Phase, group and thread.
         place: String,
-        /// What and why.
+        /// What is unsupported and why.
         message: String,
     },
-    /// A file that we did not make stands where we would write.
+    /// A file that fathom did not create is at a path to be written.
     #[error("{} exists and was not made by fathom; it is left as it is. Choose another name, or name this file on the command line to have it overwritten", .0.display())]
     NotOurs(PathBuf),
-    /// Something that is not a regular file stands where we would write.
+    /// Something other than a regular file is at a path to be written; the text says what.
     #[error("{} is {}, not a regular file; fathom writes only to regular files", .0.display(), .1)]
     NotAFile(PathBuf, &'static str),
-    /// A file that was given to us is below a file system that is in use.
+    /// A file given by the user backs a mounted file system.
     #[error("{} is not written: {} stands on it and is in use, so what is mounted from it would be destroyed. Unmount it, or take the device away (losetup -d)", path.display(), device.display())]
     Image {
-        /// The file.
+        /// The backing file.
         path: PathBuf,
         /// The loop device.
         device: PathBuf,
     },
-    /// A kept file of ours has got a second name.
+    /// A kept file of ours has gained a second hard link.
     #[error("{} has a second name (a hard link), which may be somebody's copy, so it is not written. Remove one of the names, or name the file for it", .0.display())]
     SecondName(PathBuf),
-    /// A tree that we did not make stands where we would make one.
+    /// A tree that fathom did not create is where one is to be made.
     #[error("{} exists and was not made by fathom; it is left as it is. Choose another place for the tree, or say that it may be used as it is (existing = \"reuse\") or replaced (existing = \"replace\", which removes nothing but directories and files named by eight digits)", .0.display())]
     NotOurTree(PathBuf),
-    /// Something that is not a directory stands where a tree is to be.
+    /// Something other than a directory is where a tree is to be made.
     #[error("{} is not a directory, but a file set says that it is the root of a tree; it is left as it is. Choose another place for the tree, or, to have a plain file replaced, say so (existing = \"replace\")", .0.display())]
     NotATree(PathBuf),
-    /// A tree that is to be worked on is not there.
+    /// A tree to work on does not exist.
     #[error("the tree {} of file set {set:?} is not there; lay it out first, with before = [{{ prepare = {set:?} }}]", .root.display())]
     NoTree {
-        /// Its root.
+        /// Root of the tree.
         root: PathBuf,
-        /// The set.
+        /// Name of the file set.
         set: String,
     },
-    /// A tree that is to go holds something that is not of a tree.
+    /// A tree to be removed contains something that does not belong to it.
     #[error("{} {what}: it was not made by fathom, so the tree {} is not removed. Move it away, or choose another place for the tree", .path.display(), .root.display())]
     Foreign {
-        /// The tree.
+        /// Root of the tree.
         root: PathBuf,
-        /// What is in it.
+        /// The foreign entry.
         path: PathBuf,
-        /// What it is: "is a symbolic link", ...
+        /// Its kind: "is a symbolic link", ...
         what: &'static str,
     },
-    /// What was found in place does not do as it is, and may not be changed.
+    /// An existing file or directory does not fit and must not be changed.
     #[error("{} {what}, and was not made by fathom, so it is not changed. Choose sizes that it has, another place, or say that it may be changed (foreign_writable = true)", .path.display())]
     WouldChange {
         /// The file or directory.
@@ -63,22 +63,22 @@ pub enum EngineError {
         /// "has 5 bytes instead of 10", "is not there", ...
         what: String,
     },
-    /// What is to be laid out is more than there is room for.
+    /// The files to be laid out do not fit.
     #[error("the files to be laid out need {} more, and {} are free in {}: choose smaller files, or free some space", gib(*.wanted), gib(*.free), .directory.display())]
     NoRoom {
-        /// Where they are to lie.
+        /// Directory they would be created in.
         directory: PathBuf,
-        /// Bytes they take more than there are of them.
+        /// Additional bytes needed.
         wanted: u64,
-        /// Bytes that this user may still take.
+        /// Bytes still available to this user.
         free: u64,
     },
-    /// The journal of the files that we make cannot be kept; without it none is made.
+    /// The journal of created files cannot be written; without it no file is created.
     #[error("cannot keep the journal of the files that are made, in {}: {error}. Let XDG_STATE_HOME name a directory that you may write to", .directory.display())]
     Journal {
         /// The state directory.
         directory: PathBuf,
-        /// Why.
+        /// Cause of the failure.
         error: std::io::Error,
     },
     /// A system call on a file failed.
@@ -86,23 +86,23 @@ pub enum EngineError {
     File {
         /// "create", "open", "remove", ...
         what: &'static str,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The kernel's answer.
+        /// Error returned by the kernel.
         error: std::io::Error,
     },
-    /// A system call without a file failed.
+    /// A system call that concerns no file failed.
     #[error("cannot {what}: {error}")]
     System {
         /// "start a process", ...
         what: &'static str,
-        /// The kernel's answer.
+        /// Error returned by the kernel.
         error: std::io::Error,
     },
     /// A command of the workload failed.
     #[error("the command {command:?} ended with {outcome}")]
     Command {
-        /// Its words.
+        /// The command line.
         command: String,
         /// Exit status or error.
         outcome: String,
@@ -123,13 +123,13 @@ impl EngineError {
     }
 }
 
-/// What to do about an error of the kernel when something (`what`: "create", "read", ...) was tried, where there is something to do; begins with
-/// a full stop.
+/// Advice for a kernel error of an action (`what`: "create", "read", ...); empty if there is none, otherwise begins with a full
+/// stop.
 pub(crate) fn advice(what: &str, error: &std::io::Error) -> &'static str {
     let reads =
         matches!(what, "read" | "read the directory" | "list" | "stat" | "look at" | "find the size of");
     match error.raw_os_error() {
-        // Some file systems of the network and of FUSE pass on whatever their server told.
+        // Some network and FUSE file systems pass on whatever error their server returned.
         Some(libc::ENOSPC | libc::EDQUOT | libc::EROFS | libc::EFBIG) if reads => {
             ". A read cannot fail for this reason: the file system is at fault; see the kernel log"
         }
@@ -154,7 +154,7 @@ pub(crate) fn advice(what: &str, error: &std::io::Error) -> &'static str {
     }
 }
 
-/// In the largest unit of which there is one.
+/// Formats bytes in the largest unit that is not exceeded.
 fn gib(bytes: u64) -> String {
     const UNITS: [(&str, u32); 5] = [("PiB", 50), ("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
     match UNITS.iter().find(|(_, shift)| bytes >> shift > 0) {

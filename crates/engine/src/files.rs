@@ -1,4 +1,4 @@
-//! Opening, syncing and closing the files of streams, with the flags the model asks for.
+//! Opening, syncing and closing the files of streams, with the flags that the model requests.
 
 use crate::interrupted_by;
 use crate::shared::Call;
@@ -12,17 +12,17 @@ use std::num::NonZeroU64;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Whether a stream writes at all, gives parts of its file back, or changes its files by other calls.
+/// Whether a stream writes, deallocates parts of its file, or changes its files by other calls.
 pub(crate) fn writes(stream: &Stream) -> bool {
     stream.changes_files()
 }
 
-/// Whether a stream opens nothing, so that its names may be those of anything.
+/// Whether a stream opens nothing, so that its names may refer to anything.
 pub(crate) fn only_asks(stream: &Stream, set: &FileSet) -> bool {
     matches!(stream.backend, Backend::Calls(FileCall::Stat(_))) && !matches!(set.files, Files::Tree(_))
 }
 
-/// The mode of a directory of a set whose files have this one: who may read it may enter it.
+/// The mode of a directory for files of this mode: read permission implies search permission.
 pub(crate) fn mode_of_directory(mode: u32) -> u32 {
     mode | (mode & 0o444) >> 2
 }
@@ -32,7 +32,7 @@ pub(crate) fn reads(stream: &Stream) -> bool {
     stream.direction.reads()
 }
 
-/// Opens all files of a plan: those of its set, if its stream works on them all.
+/// Opens all files of a plan: those of its set, if its stream works on all of them.
 pub(crate) fn open_all(plan: &Plan) -> Result<Vec<OwnedFd>, Fault> {
     let Some(pool) = &plan.pool else { return Ok(vec![open(plan)?]) };
     (0u32..).zip(pool.paths).map(|(file, path)| open_at(plan, path).map_err(|f| f.in_file(file))).collect()
@@ -50,7 +50,7 @@ fn open_at(plan: &Plan, path: &Path) -> Result<OwnedFd, Fault> {
     flags |=
         match (reads(stream) || stream.open.read_write || mapped, writes(stream) || stream.open.read_write) {
             (true, true) => OFlags::RDWR,
-            // IOzone and most programs open for both; a stream that only writes needs no more than that.
+            // IOzone and most programs open for both; a stream that only writes needs only write access.
             (false, true) => OFlags::RDWR,
             _ => OFlags::RDONLY,
         };
@@ -58,7 +58,7 @@ fn open_at(plan: &Plan, path: &Path) -> Result<OwnedFd, Fault> {
         flags |= OFlags::CREATE;
     }
     if writes(stream) {
-        // Checked before, and once more here: nobody can slip a link in between.
+        // Checked before, and enforced here: a link could have been put there in between.
         flags |= OFlags::NOFOLLOW;
     }
     if stream.open.no_access_time {
@@ -75,7 +75,7 @@ fn open_at(plan: &Plan, path: &Path) -> Result<OwnedFd, Fault> {
     };
     let failed = |e| Fault::of(Call::Open, e, 0);
     let file = open_soon(path, flags, plan.mode).map_err(failed)?;
-    // A directory on the way may have become a link: what lies there now is somebody else's, and stays as it is.
+    // A directory on the path may have become a link: the file found there is not ours and stays as it is.
     if writes(stream) && !plan.ledger.may_be_file(path, file.as_fd()) {
         return Err(failed(Errno::STALE));
     }
@@ -86,16 +86,16 @@ fn open_at(plan: &Plan, path: &Path) -> Result<OwnedFd, Fault> {
     Ok(file)
 }
 
-/// Opens the file that a stream takes blocks from: like one that it writes.
+/// Opens the donor file of a stream, like one that it writes.
 pub(crate) fn open_donor(plan: &Plan, path: &Path) -> Result<OwnedFd, Errno> {
     let file = open_soon(path, OFlags::CLOEXEC | OFlags::WRONLY | OFlags::NOFOLLOW, 0)?;
     if plan.ledger.may_be_file(path, file.as_fd()) { Ok(file) } else { Err(Errno::STALE) }
 }
 
-/// How long a program may take to give its lease back. A file server needs milliseconds.
+/// Time a program may take to give up its lease. A file server needs milliseconds.
 const LEASE: Duration = Duration::from_secs(2);
 
-/// Opens a file without waiting for others: it may have become a pipe whose other end nobody opens or reads, and anybody who may read a file
+/// Opens a file without waiting for other processes: it may have become a pipe without a peer, and any user with read permission
 /// may hold a lease on it.
 pub(crate) fn open_soon(path: &Path, flags: OFlags, mode: u32) -> Result<OwnedFd, Errno> {
     let until = Instant::now() + LEASE;
@@ -114,7 +114,7 @@ pub(crate) fn open_soon(path: &Path, flags: OFlags, mode: u32) -> Result<OwnedFd
     Ok(file)
 }
 
-/// Tells the kernel the order of what follows. A file system may ignore it, and so do we what it answers.
+/// Advises the kernel of the access order. A file system may ignore it, so errors are ignored.
 fn advise(file: &OwnedFd, advice: fathom_workload::Advice) {
     use fathom_workload::Advice::{No, NoReuse, Normal, Random, Sequential};
     let advice = match advice {
@@ -133,7 +133,7 @@ pub(crate) fn sync(file: BorrowedFd<'_>, data_only: bool) -> Result<(), Fault> {
     result.map_err(|e| Fault::of(Call::Sync, e, 0))
 }
 
-/// Has a range written back, or waits for that.
+/// Starts write-back of a range, or waits for it.
 pub(crate) fn sync_range(file: BorrowedFd<'_>, offset: u64, bytes: u64, how: SyncRange) -> Result<(), Fault> {
     let flag = |wanted: bool, flag: libc::c_uint| if wanted { flag } else { 0 };
     let flags = flag(how.wait_before, libc::SYNC_FILE_RANGE_WAIT_BEFORE)
@@ -149,12 +149,12 @@ pub(crate) fn sync_range(file: BorrowedFd<'_>, offset: u64, bytes: u64, how: Syn
     Err(Fault::of(Call::SyncRange, Errno::from_raw_os_error(errno), offset))
 }
 
-/// Drops what the page cache holds of a range, as far as it is clean.
+/// Drops the clean pages of a range from the page cache.
 pub(crate) fn evict(file: BorrowedFd<'_>, offset: u64, bytes: u32) {
     let _ = rustix::fs::fadvise(file, offset, NonZeroU64::new(bytes.into()), Advice::DontNeed);
 }
 
-/// close(2) with its answer: some file systems report a failed write only here.
+/// close(2) with error reporting: some file systems report a failed write only here.
 pub(crate) fn close(file: OwnedFd) -> Result<(), Fault> {
     let raw = file.into_raw_fd();
     // SAFETY: the descriptor was owned by us and is not used again.
@@ -165,7 +165,7 @@ pub(crate) fn close(file: OwnedFd) -> Result<(), Fault> {
     Err(Fault::of(Call::Close, rustix::io::Errno::from_raw_os_error(errno), 0))
 }
 
-/// Closes all of them, also those after one that fails; the first failure counts.
+/// Closes all of them, even after a failure; returns the first failure.
 pub(crate) fn close_all(files: Vec<OwnedFd>) -> Result<(), Fault> {
     let mut outcome = Ok(());
     for (number, file) in (0u32..).zip(files) {

@@ -1,16 +1,16 @@
-//! SIGINT, SIGTERM and SIGHUP: the first one asks everything to stop (workers leave at their next operation, what was
-//! measured is kept); a second one ends the program at once, for whoever cannot wait for a device that hangs. What comes right after
-//! the first is no second wish: timeout(1) signals the program and then its whole process group, and the program is in both.
+//! SIGINT, SIGTERM and SIGHUP: the first one stops everything (workers leave at their next operation, measurements are kept). A
+//! second one ends the program at once, in case a device hangs. A signal right after the first is part of the same request:
+//! timeout(1) signals the program and then its whole process group, which includes the program.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU32, Ordering};
 
-/// Nobody is impatient sooner than this.
+/// Signals within this time are one request.
 const SAME_WISH_NS: i64 = 200_000_000;
 
 static RECEIVED: AtomicI32 = AtomicI32::new(0);
-/// When the first signal came, ns of the monotonic clock; 0 as long as that is not noted.
+/// When the first signal came, ns of the monotonic clock; 0 if none did.
 static RECEIVED_AT: AtomicI64 = AtomicI64::new(0);
-/// The stop word of the phase that runs now; null between phases.
+/// The stop word of the running phase; null between phases.
 static STOP: AtomicPtr<AtomicU32> = AtomicPtr::new(std::ptr::null_mut());
 
 extern "C" fn on_signal(signal: libc::c_int) {
@@ -41,7 +41,7 @@ fn monotonic_ns() -> i64 {
     }
 }
 
-/// This process was stopped and goes on.
+/// This process was stopped and continued.
 static CONTINUED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn on_continue(_signal: libc::c_int) {
@@ -53,8 +53,8 @@ pub(crate) fn was_continued() -> bool {
     CONTINUED.swap(false, Ordering::SeqCst)
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP stop the workload instead of the program, and SIGCONT is noted. A signal that was ignored when
-/// we were started stays ignored: nohup, and shells for what they start in the background, mean it.
+/// From now on SIGINT, SIGTERM and SIGHUP stop the workload instead of the program, and SIGCONT is noted. A signal that was
+/// ignored at the start stays ignored, as intended by nohup and by shells for background jobs.
 pub fn watch_signals() {
     handle(libc::SIGCONT, on_continue);
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
@@ -74,20 +74,20 @@ pub fn watch_signals() {
     }
 }
 
-/// A file size limit (`ulimit -f`) is an error of the write that reaches it, and not the end of the process.
+/// Turns reaching a file size limit (`ulimit -f`) into an error of the write instead of the end of the process.
 pub fn ignore_file_size_signal() {
     // SAFETY: ignoring a valid signal has no preconditions.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// A state was asked for and not told yet.
+/// A state report was requested and not yet given.
 static STATE_WANTED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn on_state_signal(_signal: libc::c_int) {
     STATE_WANTED.store(true, Ordering::SeqCst);
 }
 
-/// From now on SIGUSR1 asks for what was done so far instead of ending the program.
+/// From now on SIGUSR1 requests a report of the work so far instead of ending the program.
 pub fn watch_state_signal() {
     handle(libc::SIGUSR1, on_state_signal);
 }
@@ -102,13 +102,13 @@ fn handle(signal: libc::c_int, handler: extern "C" fn(libc::c_int)) {
     }
 }
 
-/// Whether a state was asked for since this was last called.
+/// Whether a state report was requested since the last call.
 #[must_use]
 pub fn state_wanted() -> bool {
     STATE_WANTED.swap(false, Ordering::SeqCst)
 }
 
-/// The signal that asked to stop, if one did.
+/// The signal that requested the stop, if any.
 #[must_use]
 pub fn interrupted_by() -> Option<i32> {
     match RECEIVED.load(Ordering::SeqCst) {
@@ -123,7 +123,7 @@ pub(crate) struct StopOnSignal;
 impl StopOnSignal {
     pub fn new(stop: &AtomicU32) -> Self {
         STOP.store(std::ptr::from_ref(stop).cast_mut(), Ordering::SeqCst);
-        // A signal that came before the pointer was set must not be lost.
+        // Do not lose a signal that came before the pointer was set.
         if interrupted_by().is_some() {
             stop.store(crate::shared::STOP_INTERRUPT, Ordering::SeqCst);
         }
@@ -137,7 +137,7 @@ impl Drop for StopOnSignal {
     }
 }
 
-/// In a worker: signals are the parent's business. A process ignores them, a thread blocks them.
+/// In a worker: signals are handled by the parent. A process ignores them, a thread blocks them.
 pub(crate) fn leave_signals_to_the_parent(own_process: bool) {
     const OURS: [libc::c_int; 5] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGCONT];
     // SAFETY: plain signal set-up of the calling process or thread, with a set initialised by sigemptyset. SIGXFSZ is

@@ -1,5 +1,5 @@
-//! What workers remember to have written (`keep_written`), from one phase to another: in files that lie in memory and have no name,
-//! because workers may be processes of their own. Sixteen bytes an extent, in the order in which they are to be read back.
+//! Extents that workers have written (`keep_written`), passed from one phase to another: in unnamed files in memory, because
+//! workers may be separate processes. Sixteen bytes per extent, in the order of reading back.
 
 use crate::EngineError;
 use crate::engine::instances;
@@ -13,11 +13,11 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, Write as _};
 
-/// Bytes of an extent in the file.
+/// Size of an extent in the file.
 const ENTRY: usize = 16;
-/// Beside the number of its file: it was given back, and must be zeros.
+/// Flag beside the file index: the range was deallocated and must be zeros.
 const ZEROS: u32 = 1 << 31;
-/// A buffer for writing and reading them.
+/// Buffer size for writing and reading them.
 const BUFFER: usize = 1 << 16;
 
 /// What the workers of all phases so far have left to be read back.
@@ -27,7 +27,7 @@ pub(crate) struct Book {
 }
 
 impl Book {
-    /// Empty places for the workers of a phase that remember what they write: what a repetition before left is forgotten.
+    /// Creates empty files for the workers of a phase that remember their writes; those of an earlier repetition are dropped.
     pub fn begin(&mut self, number: u32, phase: &Phase) -> Result<(), EngineError> {
         for (worker, (thread, _)) in (0u32..).zip(phase.groups.iter().flat_map(instances)) {
             if let Program::Stream(stream) = &thread.program
@@ -42,7 +42,7 @@ impl Book {
         Ok(())
     }
 
-    /// The place of a worker, if it has one.
+    /// The file of a worker, if it has one.
     pub fn of(&self, by: WrittenBy) -> Option<&File> {
         self.files.get(&(by.phase, by.worker))
     }
@@ -52,7 +52,7 @@ fn failed(error: &io::Error) -> Fault {
     Fault::of(Call::Memory, Errno::from_io_error(error).unwrap_or(Errno::NOMEM), 0)
 }
 
-/// Leaves extents at a worker's place.
+/// Saves extents to a worker's file.
 pub(crate) fn leave(mut place: &File, extents: &[Extent]) -> Result<(), Fault> {
     place.set_len(0).and_then(|()| place.rewind()).map_err(|e| failed(&e))?;
     let mut writer = BufWriter::with_capacity(BUFFER, place);
@@ -67,7 +67,7 @@ pub(crate) fn leave(mut place: &File, extents: &[Extent]) -> Result<(), Fault> {
     writer.flush().map_err(|e| failed(&e))
 }
 
-/// Reads what was left at a place.
+/// Reads the saved extents.
 pub(crate) fn read(mut place: &File) -> Result<Vec<Extent>, Fault> {
     place.rewind().map_err(|e| failed(&e))?;
     let mut reader = BufReader::with_capacity(BUFFER, place);
@@ -76,7 +76,7 @@ pub(crate) fn read(mut place: &File) -> Result<Vec<Extent>, Fault> {
     loop {
         match reader.read_exact(&mut entry) {
             Ok(()) => {}
-            // A worker that was killed may have left half an entry.
+            // A killed worker may have left half an entry.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(extents),
             Err(error) => return Err(failed(&error)),
         }
@@ -108,7 +108,7 @@ mod tests {
         let many: Vec<Extent> = (0..9999).rev().map(extent).collect();
         leave(&file, &many).unwrap();
         assert_eq!(read(&file).unwrap(), many);
-        // A second time, and anew.
+        // Reading again starts from the beginning.
         assert_eq!(read(&file).unwrap().len(), 9999);
         leave(&file, &many[..2]).unwrap();
         assert_eq!(read(&file).unwrap(), many[..2]);

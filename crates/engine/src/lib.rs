@@ -1,12 +1,13 @@
-//! Real I/O: executes the phases of a [`fathom_workload::Workload`] and answers with [`fathom_record::Repetition`]s.
+//! Real I/O: executes the phases of a [`fathom_workload::Workload`] and returns [`fathom_record::Repetition`]s.
 //!
-//! A phase runs in processes or threads ([`spawn`](crate::phase)) that meet at a start barrier, draw operations from the op
-//! stream, do them through a [`backend`], and record into shared memory, so that nothing is lost when a worker is killed. The hot
-//! loop ([`hot`]) allocates nothing, takes no lock, formats nothing and makes no system call beside the I/O.
+//! A phase runs in processes or threads ([`spawn`](crate::phase)). They meet at a start barrier, draw operations from the op
+//! stream, issue them through a [`backend`], and record into shared memory, so a killed worker's results survive. The hot loop
+//! ([`hot`]) does not allocate, lock or format, and makes no system call besides the I/O.
 //!
-//! The engine knows no dialect, prints nothing and stores nothing. Files that it creates are entered in a [`ledger`] first.
+//! The engine knows no job-file dialect, prints nothing and stores nothing. Files that it creates are entered in a [`ledger`]
+//! first.
 //!
-//! What it knows of rings serves others, too: [`read_ring`] reads a file for those who have no workload.
+//! [`read_ring`] reads a file through io_uring for callers without a workload.
 
 mod action;
 pub mod backend;

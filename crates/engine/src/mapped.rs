@@ -1,23 +1,23 @@
-//! Arrays in anonymous shared memory: made by the parent before it forks, seen by every process and thread of the phase. Nothing but
-//! atomics lies in them, so that any of them may be killed at any time.
+//! Arrays in anonymous shared memory: created by the parent before it forks, visible to every process and thread of the phase.
+//! They contain only atomics, so any of them may be killed at any time.
 
 use crate::EngineError;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::NonNull;
 
-/// What may lie in shared memory.
+/// Types allowed in shared memory.
 ///
 /// # Safety
 /// Zero bytes are a valid value, and everything that changes is an atomic.
 pub(crate) unsafe trait Sharable: Sync {}
 
-// SAFETY: atomics of which 0 is a value.
+// SAFETY: an atomic, for which 0 is a valid value.
 unsafe impl Sharable for std::sync::atomic::AtomicU64 {}
 // SAFETY: as above.
 unsafe impl Sharable for std::sync::atomic::AtomicU32 {}
 
-/// An array of zeroes at first.
+/// A shared array, initially zero.
 pub(crate) struct Mapped<T: Sharable> {
     base: NonNull<T>,
     count: usize,
@@ -31,7 +31,7 @@ unsafe impl<T: Sharable> Send for Mapped<T> {}
 unsafe impl<T: Sharable> Sync for Mapped<T> {}
 
 impl<T: Sharable> Mapped<T> {
-    /// So many elements.
+    /// An array of `count` elements.
     pub fn new(count: usize) -> Result<Self, EngineError> {
         const WHAT: &str = "get shared memory for the flows";
         let none = || EngineError::system(WHAT, std::io::Error::from_raw_os_error(libc::ENOMEM));
@@ -55,7 +55,7 @@ impl<T: Sharable> Deref for Mapped<T> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: mapped with room for so many; zero bytes are a valid T, and whatever changes is an atomic.
+        // SAFETY: mapped with space for `count` elements; zero bytes are a valid T, and everything that changes is an atomic.
         unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.count) }
     }
 }

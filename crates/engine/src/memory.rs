@@ -1,6 +1,5 @@
-//! Whether the I/O buffers of a phase fit into memory. They are populated before the start, so asking for more than there is would end
-//! in the kernel killing somebody, not in an error. So would locking it. Reserved huge pages are
-//! memory of their own, and so is each NUMA node.
+//! Whether the I/O buffers of a phase fit into memory. They are populated before the start, so requesting too much would trigger
+//! the OOM killer instead of an error; so would locking it. Reserved huge pages are a separate pool, and so is each NUMA node.
 
 use crate::EngineError;
 use crate::buffer::huge_page_bytes;
@@ -10,8 +9,8 @@ use crate::worker::Job;
 use fathom_workload::{Node, Pages, Phase};
 use std::collections::BTreeMap;
 
-/// Refuses a phase whose buffers would take more than three quarters of the memory that is available now, on the machine or on a
-/// node, or more huge pages than are free.
+/// Refuses a phase whose buffers would take more than three quarters of the memory available now, on the machine or on a node, or
+/// more huge pages than are free.
 pub(crate) fn check<'a>(phase: &Phase, jobs: impl Iterator<Item = &'a Job<'a>>) -> Result<(), EngineError> {
     let mut needed = Needed::default();
     let mut locked = 0u64;
@@ -55,7 +54,7 @@ pub(crate) fn check<'a>(phase: &Phase, jobs: impl Iterator<Item = &'a Job<'a>>) 
     sentence.map_or(Ok(()), |s| Err(unsupported(&format!("phase {}", phase.name), &s)))
 }
 
-/// Bytes needed, by kind of page and by the node they must lie on.
+/// Bytes needed, by kind of page and required node.
 #[derive(Default)]
 struct Needed(BTreeMap<(bool, Option<u32>), u64>);
 
@@ -75,7 +74,7 @@ impl Needed {
         Some(parts.fold(0, u64::saturating_add)).filter(|&bytes| bytes > 0)
     }
 
-    /// On a node; or everywhere.
+    /// On a node, or in total.
     fn in_base_pages(&self, on: Option<u32>) -> Option<u64> {
         self.sum(|huge, node| !huge && (on.is_none() || node == on))
     }
@@ -99,7 +98,7 @@ fn too_much(needed: u64, available: u64, there: &str) -> Option<String> {
     })
 }
 
-/// Locking is there to leave little, so that a sixteenth is enough.
+/// Locking is meant to leave little memory, so a sixteenth is enough.
 fn too_much_locked(locked: u64, buffers: u64, available: Option<u64>) -> Option<String> {
     let available = available.filter(|_| locked > 0)?;
     (locked.saturating_add(buffers) > available / 16 * 15).then(|| {
@@ -115,7 +114,7 @@ fn too_much_locked(locked: u64, buffers: u64, available: Option<u64>) -> Option<
 #[derive(Clone, Copy)]
 struct Pool {
     reserved: u64,
-    /// Not in use and not promised, with those that the kernel may take from ordinary memory.
+    /// Neither used nor reserved, including those that the kernel may take from ordinary memory.
     free: u64,
 }
 
@@ -125,7 +124,7 @@ impl Pool {
             let path = format!("/sys/kernel/mm/hugepages/hugepages-{}kB/{name}", page_bytes / 1024);
             std::fs::read_to_string(path).ok()?.trim().parse().ok()
         };
-        // While pages that were pinned are given back, Linux 6.18 counts the promised ones below zero for a moment.
+        // While pinned pages are being freed, Linux 6.18 briefly counts reserved pages below zero.
         let promised = number("resv_hugepages").filter(|&n| n < 1 << 63).unwrap_or(0);
         let unpromised = number("free_hugepages")?.saturating_sub(promised);
         let surplus = number("nr_overcommit_hugepages").unwrap_or(0);
@@ -149,7 +148,7 @@ fn available_bytes() -> Option<u64> {
     kib(&text, "MemAvailable:").map(|n| n.saturating_mul(1024))
 }
 
-/// What a node has free or could take from its page cache.
+/// What a node has free or can reclaim from its page cache.
 fn node_bytes(node: u32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/sys/devices/system/node/node{node}/meminfo")).ok()?;
     let cache = ["Active(file):", "Inactive(file):"].iter().filter_map(|f| kib(&text, f)).sum::<u64>();

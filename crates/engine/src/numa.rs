@@ -1,5 +1,5 @@
-//! NUMA nodes for I/O buffers: which there are, which one a file's device is attached to, and binding memory to one. All from sysfs and
-//! one system call; on a machine with a single node nothing here changes anything.
+//! NUMA nodes for I/O buffers: which exist, which one a file's device is attached to, and binding memory to one. Uses sysfs and
+//! one system call; no effect on a machine with a single node.
 
 use fathom_workload::Node;
 use rustix::io::Errno;
@@ -8,22 +8,22 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 
-/// Loop devices on loop devices and their like end here.
+/// Limit for stacked devices, such as loop devices on loop devices.
 const MOST_LAYERS: u32 = 8;
 
-/// The node that buffers for the file at `path` are bound to. `None` leaves it to the kernel, which takes the node of the CPU that
-/// first touches the memory, unless the user has told it otherwise (numactl): that is what [`Node::Local`] means.
+/// The node that buffers for the file at `path` are bound to. `None`: the kernel takes the node of the CPU that first touches the
+/// memory, unless the user chose otherwise (numactl), which is the meaning of [`Node::Local`].
 pub(crate) fn node_of(wanted: Node, path: &Path) -> Option<u32> {
     match wanted {
-        // The thread's policy holds for them, too.
+        // The thread's policy applies to them, too.
         Node::Local | Node::Bind(_) | Node::Prefer(_) | Node::Interleave(_) => None,
         Node::Number(n) => Some(n),
-        // A node without memory, as those of some devices are, has no place for buffers.
+        // A node without memory, as those of some devices are, cannot hold buffers.
         Node::Device => device_node(Path::new("/sys"), path, 0).filter(|n| nodes().contains(n)),
     }
 }
 
-/// Why buffers cannot lie on the node; `None` if they can.
+/// Why buffers cannot be on the node; `None` if they can.
 pub(crate) fn refusal(wanted: Node) -> Option<String> {
     let wanted = match wanted {
         Node::Number(n) | Node::Prefer(n) => vec![n],
@@ -41,13 +41,13 @@ pub(crate) fn refusal(wanted: Node) -> Option<String> {
     ))
 }
 
-/// The nodes with memory. A kernel that knows no nodes has one.
+/// The nodes with memory. A kernel without NUMA has one.
 pub(crate) fn nodes() -> Vec<u32> {
     let listed = std::fs::read_to_string("/sys/devices/system/node/has_memory").ok();
     listed.map(|text| numbers(&text)).filter(|n| !n.is_empty()).unwrap_or_else(|| vec![0])
 }
 
-/// "0-2,5" as numbers.
+/// Parses "0-2,5".
 fn numbers(text: &str) -> Vec<u32> {
     let mut numbers = Vec::new();
     for part in text.trim().split(',') {
@@ -60,7 +60,7 @@ fn numbers(text: &str) -> Vec<u32> {
     numbers
 }
 
-/// The node of the device below a file, or below the directory it will be made in.
+/// The node of the device below a file, or below its future directory.
 fn device_node(sys: &Path, path: &Path, layer: u32) -> Option<u32> {
     let absolute = std::path::absolute(path).ok()?;
     let about = absolute.ancestors().find_map(|p| p.metadata().ok())?;
@@ -70,7 +70,8 @@ fn device_node(sys: &Path, path: &Path, layer: u32) -> Option<u32> {
     node_of_block_device(sys, &entry, layer)
 }
 
-/// The node of a block device by its directory in sysfs: that of the nearest bus device above it, or of what it is stacked on.
+/// The node of a block device by its directory in sysfs: that of the nearest bus device above it, or of the devices it is stacked
+/// on.
 fn node_of_block_device(sys: &Path, entry: &Path, layer: u32) -> Option<u32> {
     if layer > MOST_LAYERS {
         return None;
@@ -78,7 +79,7 @@ fn node_of_block_device(sys: &Path, entry: &Path, layer: u32) -> Option<u32> {
     let told = |directory: &Path| -> Option<i64> {
         std::fs::read_to_string(directory.join("numa_node")).ok()?.trim().parse().ok()
     };
-    // From the partition to its disk, the controller, and the slot the controller is in. -1 is "not known".
+    // From the partition to its disk, the controller, and the controller's slot. -1 means unknown.
     if let Some(node) = entry.ancestors().take_while(|p| p.starts_with(sys)).find_map(told) {
         return u32::try_from(node).ok();
     }
@@ -91,15 +92,15 @@ fn node_of_block_device(sys: &Path, entry: &Path, layer: u32) -> Option<u32> {
     if !below.is_empty() {
         let mut of_all = below.iter().map(|device| node_of_block_device(sys, device, layer + 1));
         let first = of_all.next().flatten();
-        // Devices on several nodes are near to none.
+        // Devices on different nodes have no common node.
         return first.filter(|_| of_all.all(|node| node == first));
     }
     let image = std::fs::read_to_string(entry.join("loop/backing_file")).ok()?;
     device_node(sys, Path::new(image.trim_end()), layer + 1)
 }
 
-/// Gives the calling thread the policy that its stream asks for, if it is one of a thread: for all the memory that it takes from here
-/// on, its buffers and the page cache that it fills.
+/// Sets the memory policy of the calling thread if its stream requests one: for all memory allocated from here on, its buffers
+/// and the page cache that it fills.
 pub(crate) fn settle(wanted: Node) -> Result<(), Errno> {
     const MPOL_PREFERRED: libc::c_int = 1;
     const MPOL_BIND: libc::c_int = 2;
@@ -110,30 +111,30 @@ pub(crate) fn settle(wanted: Node) -> Result<(), Errno> {
         Node::Prefer(node) => (MPOL_PREFERRED, 1u64.checked_shl(node).ok_or(Errno::INVAL)?),
         Node::Interleave(nodes) => (MPOL_INTERLEAVE, nodes.mask()),
     };
-    // The kernel takes one less than it is told.
+    // The kernel uses one bit less than given.
     let most = u64::BITS as usize + 1;
-    // SAFETY: the mask has the bits that are announced, and is only read.
+    // SAFETY: the mask has the given number of bits, and is only read.
     let refused = unsafe { libc::syscall(libc::SYS_set_mempolicy, policy, &raw const mask, most) };
     if refused == 0 {
         return Ok(());
     }
     match std::io::Error::last_os_error().raw_os_error() {
-        // A kernel without NUMA: its only node is where the memory lies anyway.
+        // A kernel without NUMA: its only node has all the memory.
         Some(libc::ENOSYS) if mask == 1 => Ok(()),
         errno => Err(Errno::from_raw_os_error(errno.unwrap_or(libc::EINVAL))),
     }
 }
 
-/// Binds memory that nobody has touched yet to a node.
+/// Binds untouched memory to a node.
 pub(crate) fn bind(base: NonNull<c_void>, length: usize, node: u32) -> Result<(), Errno> {
     const MPOL_BIND: libc::c_int = 2;
     const WORD: usize = u64::BITS as usize;
     let mut mask = [0u64; 16];
     let word = mask.get_mut(node as usize / WORD).ok_or(Errno::INVAL)?;
     *word = 1 << (node as usize % WORD);
-    // The kernel takes one less than it is told.
+    // The kernel uses one bit less than given.
     let most = mask.len() * WORD + 1;
-    // SAFETY: the range is the caller's own mapping; the mask has the bits that are announced; contents are not touched.
+    // SAFETY: the range is the caller's own mapping; the mask has the given number of bits; contents are not touched.
     let refused = unsafe {
         libc::syscall(libc::SYS_mbind, base.as_ptr(), length, MPOL_BIND, mask.as_ptr(), most, 0u32)
     };
@@ -141,7 +142,7 @@ pub(crate) fn bind(base: NonNull<c_void>, length: usize, node: u32) -> Result<()
         return Ok(());
     }
     match std::io::Error::last_os_error().raw_os_error() {
-        // A kernel without NUMA: its only node is where the memory lies anyway.
+        // A kernel without NUMA: its only node has all the memory.
         Some(libc::ENOSYS) if node == 0 => Ok(()),
         errno => Err(Errno::from_raw_os_error(errno.unwrap_or(libc::EINVAL))),
     }
@@ -151,11 +152,11 @@ pub(crate) fn bind(base: NonNull<c_void>, length: usize, node: u32) -> Result<()
 pub(crate) mod tests {
     use super::*;
 
-    /// The node that the page at an address lies on.
+    /// The node of the page at an address.
     pub(crate) fn node_of_address(base: NonNull<c_void>) -> Option<u32> {
         let (pages, mut status) = ([base.as_ptr()], [-1i32]);
         let nodes = std::ptr::null::<libc::c_int>();
-        // SAFETY: without target nodes the call only asks; both arrays have one entry.
+        // SAFETY: without target nodes the call only queries; both arrays have one entry.
         let asked = unsafe {
             libc::syscall(libc::SYS_move_pages, 0, 1usize, pages.as_ptr(), nodes, status.as_mut_ptr(), 0)
         };
@@ -182,7 +183,7 @@ pub(crate) mod tests {
     fn policy() -> Option<(libc::c_int, u64)> {
         let (mut mode, mut mask) = (0, [0u64; 16]);
         let nobody = std::ptr::null::<libc::c_void>();
-        // SAFETY: room for a number, and for the bits that are announced.
+        // SAFETY: space for a number, and for the given number of bits.
         let asked = unsafe {
             libc::syscall(
                 libc::SYS_get_mempolicy,
@@ -209,7 +210,7 @@ pub(crate) mod tests {
             (Node::Interleave(set), (3, bit)),
         ] {
             assert_eq!(refusal(wanted), None);
-            // Policies are inherited, so those of the test's own thread may be another's.
+            // Policies are inherited, so use a separate thread in the test.
             let before = policy();
             let found =
                 std::thread::spawn(move || settle(wanted).map(|()| policy())).join().unwrap().unwrap();
@@ -226,7 +227,7 @@ pub(crate) mod tests {
         assert!(refusal(Node::Prefer(63)).is_some() && refusal(Node::Bind(two)).is_some());
     }
 
-    /// A sysfs with a disk in a slot of node 1, its partition, a mirror on that, and a disk whose slot does not tell.
+    /// A sysfs with a disk in a slot of node 1, its partition, a mirror on that, and a disk whose slot reports no node.
     #[test]
     fn the_node_of_a_device_is_that_of_its_slot() {
         let dir = tempfile::tempdir().unwrap();
@@ -263,7 +264,7 @@ pub(crate) mod tests {
         assert_eq!(of("devices/virtual/block/md0"), Some(1));
         assert_eq!(of("devices/virtual/block/md1"), None, "its disks are on different nodes");
         assert_eq!(of("devices/virtual/block/loop0"), None);
-        // The real one: whatever it says, it is a node that there is.
+        // The real sysfs: any node that it reports must exist.
         let here = node_of(Node::Device, Path::new("."));
         assert!(here.is_none_or(|n| nodes().contains(&n)));
     }

@@ -1,5 +1,5 @@
-//! Which workers of a phase draw from which pool: one pool for all workers of a stream with a common sequence, one for each worker
-//! of a stream over a whole set with a sequence of its own.
+//! Which workers of a phase draw from which pool: one pool for all workers of a stream with a common sequence, one for each
+//! worker of a stream over a whole set with a separate sequence.
 
 use crate::EngineError;
 use crate::action::Sets;
@@ -17,22 +17,22 @@ pub(crate) struct Pooled {
     sets: Vec<Set>,
 }
 
-/// A worker's place in its pool.
+/// A worker's slots in its pool.
 struct Member {
     pool: usize,
     set: usize,
-    /// The places of its pool among those of all, and its own among the pool's.
+    /// The slots of its pool among those of all pools, and its own within the pool.
     all: Range<usize>,
     own: Range<usize>,
 }
 
-/// A pool that workers are being given places in.
+/// A pool whose slots are being assigned to workers.
 #[derive(Clone)]
 struct Open {
     pool: usize,
     set: usize,
     all: Range<usize>,
-    /// The next place that nobody has.
+    /// The next free slot.
     next: usize,
 }
 
@@ -42,7 +42,7 @@ struct Set {
     parts: Vec<Region>,
 }
 
-/// What has been given out so far.
+/// The assignments so far.
 struct Given<'a> {
     workload: &'a Workload,
     files: &'a Sets,
@@ -52,7 +52,7 @@ struct Given<'a> {
 }
 
 impl Pooled {
-    /// Looks through the phase's workers, in the order of their numbers, and gets the memory they share.
+    /// Goes through the phase's workers in index order and allocates the shared memory.
     pub fn of(workload: &Workload, files: &Sets, phase: &Phase) -> Result<Self, EngineError> {
         let mut given = Given { workload, files, sets: Vec::new(), pools: 0, places: 0 };
         let mut workers = Vec::new();
@@ -86,13 +86,13 @@ impl Pooled {
 }
 
 impl Given<'_> {
-    /// The place of the next worker of a thread entry, whose pool is `open` if another worker has been there.
+    /// Assigns slots to the next worker of a thread entry; `open` is the pool if an earlier worker has created it.
     fn place(&mut self, group: &Group, thread: &Thread, open: &mut Option<Open>) -> Option<Member> {
         let Program::Stream(stream) = &thread.program else { return None };
         if stream.pick != Pick::All {
             return None;
         }
-        // Only exclusive streams note what they work on.
+        // Only exclusive streams track their records in flight.
         let depth = if stream.exclusive { stream.queue_depth.max(1) as usize } else { 0 };
         let pool = match open.take() {
             Some(pool) if stream.sequence == Sequence::Common => pool,
@@ -114,11 +114,11 @@ impl Given<'_> {
         Some(member)
     }
 
-    /// The files of a stream's set. But for those that take turns or stand in a list they are of one size: other sets are refused.
+    /// The files of a stream's set. Except for turns and lists they have one size: other sets are refused.
     fn set_of(&mut self, stream: &Stream) -> usize {
         let set = self.workload.fileset(&stream.fileset);
         let paths: Vec<PathBuf> = set.map(|s| self.files.paths(s).collect()).unwrap_or_default();
-        // Data differ by their place in a row of files that are all as large as the largest.
+        // Data differ by their position in a row of files, each as large as the largest.
         let file_bytes = set.map_or(0, |s| self.files.largest(s));
         let parts = match (set, &stream.turns) {
             (Some(s), Some(_)) => {

@@ -1,5 +1,5 @@
-//! What the workers of streams over whole file sets share while they run: the common sequence of each such stream, and which
-//! records are being worked on. It lies in a shared mapping of its own, because workers may be processes.
+//! State shared by the workers of streams over whole file sets while they run: the common sequence of each such stream, and which
+//! records are being worked on. It is in a separate shared mapping, because workers may be processes.
 
 use crate::EngineError;
 use fathom_workload::ops::{Common, PooledFiles, Region};
@@ -21,16 +21,16 @@ pub(crate) struct Pools {
 #[derive(Clone)]
 pub(crate) struct Pool<'a> {
     pub common: &'a Common,
-    /// What the workers of the pool work on, and which places are this worker's.
+    /// The records that the workers of the pool are working on, and the slots of this worker.
     pub busy: (&'a [AtomicU64], Range<usize>),
     pub files: PooledFiles,
     pub paths: &'a [PathBuf],
-    /// The part of each file, where the files take turns.
+    /// The region of each file, where the files take turns.
     pub parts: &'a [Region],
 }
 
 impl Pools {
-    /// Zeroed memory for so many pools and places for operations in flight.
+    /// Zeroed memory for `pools` pools and `places` slots for operations in flight.
     pub fn new(pools: usize, places: usize) -> Result<Self, EngineError> {
         let failed = |e: rustix::io::Errno| {
             EngineError::system("map shared memory for common sequences", std::io::Error::from(e))
@@ -55,7 +55,7 @@ impl Pools {
         unsafe { std::slice::from_raw_parts(self.base.as_ptr().cast(), self.pools) }
     }
 
-    /// The places of all pools, in a row.
+    /// The slots of all pools, in a row.
     pub fn places(&self) -> &[AtomicU64] {
         // SAFETY: behind the pools, inside the mapping by the length computed in `new`; aligned, because a pool's size is.
         unsafe {

@@ -1,11 +1,11 @@
-//! Latencies by I/O priority, from the operations that a worker wrote down one by one.
+//! Latencies by I/O priority, from the operations that a worker logged.
 
 use crate::spool::{Does, Operation, Operations};
 use fathom_record::histogram::{BUCKETS, bucket_of};
 use fathom_record::{Histogram, PriorityStat};
 use std::collections::BTreeMap;
 
-/// A histogram in the making.
+/// A histogram under construction.
 struct Dense {
     counts: Vec<u64>,
     sum: u128,
@@ -32,7 +32,7 @@ impl Dense {
     }
 }
 
-/// Whole and completion latencies of every direction and priority.
+/// Total and completion latencies of every direction and priority.
 pub(crate) fn of(operations: &Operations) -> std::io::Result<Vec<PriorityStat>> {
     let mut found: BTreeMap<(bool, u16), [Dense; 2]> = BTreeMap::new();
     for operation in operations.read()? {
@@ -40,7 +40,7 @@ pub(crate) fn of(operations: &Operations) -> std::io::Result<Vec<PriorityStat>> 
         let write = match does {
             Does::Read => false,
             Does::Write => true,
-            // Made at once, by a call that has no priority.
+            // Executed synchronously, by a call without a priority.
             Does::Trim => continue,
         };
         let [whole, completion] =

@@ -1,12 +1,12 @@
-//! Which workers of a phase know of each other: those that wait for each other, as their streams name the same group of ratios, and
-//! those of a company, which one of them ends when it is done.
+//! Which workers of a phase know each other: those that wait for each other, as their streams name the same group of ratios, and
+//! those of a company, which ends when one of them is done.
 
 use crate::worker::Job;
 use fathom_workload::{Isolation, Phase};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Tells every worker with a ratio who is in its group, itself included.
+/// Gives every worker with a ratio the members of its group, including itself.
 pub(crate) fn introduce(jobs: &mut [(Isolation, u32, Job<'_>)]) {
     let group = |job: &Job| job.stream().and_then(|plan| plan.stream.pace.ratio).map(|ratio| ratio.group);
     let mut groups: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
@@ -34,7 +34,7 @@ pub(crate) fn introduce(jobs: &mut [(Isolation, u32, Job<'_>)]) {
     }
 }
 
-/// Tells every worker who is in its company, itself included.
+/// Gives every worker the members of its company, including itself.
 pub(crate) fn keep_company(phase: &Phase, jobs: &mut [(Isolation, u32, Job<'_>)]) {
     let groups = phase.groups.iter();
     let numbers: Vec<Option<u32>> =

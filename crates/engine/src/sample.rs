@@ -1,19 +1,19 @@
-//! The bytes that a stream would write, without writing them: for whoever wants to know what a compressor makes of them. They come
-//! from the same buffers and the same rule as the real ones, of consecutive records.
+//! The bytes that a stream would write, without writing them, for estimating their compressibility. They come from the same
+//! buffers and the same rule as the real ones, as consecutive records.
 
 use crate::contents::Contents;
 use fathom_workload::ops::Place;
 use fathom_workload::{Bytes, Direction, Stream};
 
-/// So many bytes as the stream's first records would hold, one after the other from the beginning of a file. Records are no longer than
-/// the sample. Empty for a stream that writes nothing, and where there is no memory for its buffers.
+/// The first `bytes` bytes of consecutive records of the stream, from the beginning of a file. Records are no longer than the
+/// sample. Empty for a stream that does not write, and without memory for its buffers.
 #[must_use]
 pub fn sample(stream: &Stream, seed: u64, bytes: usize) -> Vec<u8> {
     let record = usize::try_from(stream.record.largest().0).unwrap_or(bytes).min(bytes);
     if !stream.direction.writes() || record == 0 {
         return Vec::new();
     }
-    // Only what decides the contents: nothing is read, and buffers do not move through a larger area.
+    // Only what determines the contents: no reads, and no larger area that buffers move through.
     let writer = Stream { direction: Direction::Write, buffer_area: Bytes(0), ..stream.clone() };
     let Ok(mut contents) = Contents::new(&writer, record, seed, Place::default()) else { return Vec::new() };
     let mut sample = Vec::with_capacity(bytes);

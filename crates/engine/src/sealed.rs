@@ -1,6 +1,6 @@
-//! Blocks in the form of fio's verify: a header, a checksum of what follows it, and random bytes or a pattern. The layouts were found by
-//! looking at files that fio 3.33 and 3.42 wrote, so that files of either program can be checked by the other, but for sha256 and sha512:
-//! what fio writes there is not the sum, and 3.42, whose sha512 is, wants more behind it than the sum.
+//! Blocks in the format of fio's verify: a header, a checksum of what follows it, and random bytes or a pattern. The layouts were
+//! derived from files written by fio 3.33 and 3.42, so each program can check the other's files, except with sha256 and sha512:
+//! fio does not store the sum there, except for sha512 in 3.42, which then expects more after it than the sum.
 //!
 //! | bytes, 3.33 | 3.42 | |
 //! |---|---|---|
@@ -13,9 +13,9 @@
 //! | 24, 8 | 24, 8 | time; 0 here |
 //! | 34, 2 | 32, 8 | number of the write; 0 here |
 //! | 32, 2 | 40, 2 | number of the thread |
-//! | 36, 4 | 44, 4 | CRC-32C of all that, not inverted at its end |
+//! | 36, 4 | 44, 4 | CRC-32C of all that, without the final inversion |
 //!
-//! All numbers have their least byte first.
+//! All numbers are little-endian.
 
 use crate::shared::Call;
 use crate::worker::Fault;
@@ -24,11 +24,11 @@ use fathom_workload::{Header, Sealed, Sum};
 use sha2::Digest as _;
 
 const MAGIC: u64 = 0xacca;
-/// Of the header of 3.42.
+/// Header version of fio 3.42.
 const VERSION: u8 = 0x81;
-/// Bytes of its own checksum, which is the last of a header.
+/// Bytes of the header's own checksum, its last field.
 const OWN_SUM: usize = 4;
-/// fio's second number for CRC-32C, made by an instruction of the CPU.
+/// fio's second number for CRC-32C, computed by a CPU instruction.
 const CRC32C_BY_CPU: u64 = 6;
 /// Seed of XXH32.
 const XXHASH_SEED: u32 = 1;
@@ -56,7 +56,7 @@ static CRC64: Crc<u64> = Crc::<u64>::new(&Algorithm {
     residue: 0,
 });
 
-/// Makes every block of a record what it has to be at its offset. Where there is no pattern, the bytes that are there stay.
+/// Turns every block of a record into a sealed one for its offset. Without a pattern, the payload bytes stay.
 pub(crate) fn seal(record: &mut [u8], sealed: &Sealed, mut offset: u64) {
     let begin = offset;
     for block in record.chunks_mut((sealed.block.0 as usize).max(1)) {
@@ -68,7 +68,7 @@ pub(crate) fn seal(record: &mut [u8], sealed: &Sealed, mut offset: u64) {
     }
 }
 
-/// Checks every block of a record. The fault names the first that is wrong, by its offset; of a pattern, that of the wrong byte.
+/// Checks every block of a record. The fault holds the offset of the first wrong block or, for a pattern, of the wrong byte.
 pub(crate) fn check(record: &[u8], sealed: &Sealed, mut offset: u64) -> Result<(), Fault> {
     let mut moved = Vec::new();
     let begin = offset;
@@ -89,7 +89,7 @@ pub(crate) fn check(record: &[u8], sealed: &Sealed, mut offset: u64) -> Result<(
     Ok(())
 }
 
-/// Puts the header into a block.
+/// Writes the header of a block.
 fn head(block: &mut [u8], sealed: &Sealed, sum: Sum, offset: u64) {
     let whole = sealed.header_bytes() as usize;
     if block.len() < whole {
@@ -114,7 +114,7 @@ fn head(block: &mut [u8], sealed: &Sealed, sum: Sum, offset: u64) {
     change_places(block, sealed);
 }
 
-/// A header that stands elsewhere changes places with what is there.
+/// Swaps a header that is not at the start of the block with the data there.
 fn change_places(block: &mut [u8], sealed: &Sealed) {
     let (at, whole) = (sealed.header_at.0 as usize, sealed.header_bytes() as usize);
     if at >= whole && block.len() >= at + whole {
@@ -123,7 +123,7 @@ fn change_places(block: &mut [u8], sealed: &Sealed) {
     }
 }
 
-/// Checks a block that begins with its header: where it lies in its file, and how far behind the beginning of its record.
+/// Checks a block that begins with its header. `at`: its offset in the file, and in its record.
 fn headed(block: &[u8], sealed: &Sealed, sum: Sum, at: (u64, u64)) -> Result<(), Fault> {
     let offset = at.0;
     let whole = sealed.header_bytes() as usize;
@@ -157,7 +157,7 @@ fn headed(block: &[u8], sealed: &Sealed, sum: Sum, at: (u64, u64)) -> Result<(),
     let digest = Digest::of(sum, &block[whole..]);
     let stored = &block[header..header + digest.length];
     if stored != digest.bytes() {
-        // What fits of both, in the order of their bytes; the first byte that differs is among them.
+        // As much as fits of both, in byte order; the first differing byte is among them.
         let from = stored.iter().zip(digest.bytes()).position(|(a, b)| a != b).unwrap_or(0);
         let from = if digest.length <= 8 { 0 } else { from.min(digest.length - 8) };
         return wrong(Call::Checksum, number(&digest.bytes()[from..]), number(&stored[from..]));
@@ -189,7 +189,7 @@ fn patterned(block: &[u8], from: usize, sealed: &Sealed, (offset, within): (u64,
     }
 }
 
-/// The sum of a block.
+/// The checksum of a block.
 struct Digest {
     bytes: [u8; 64],
     length: usize,
@@ -207,7 +207,7 @@ impl Digest {
             Sum::Crc7 => Self::new(&CRC7.checksum(body).to_le_bytes()),
             Sum::Sha1 => {
                 let mut sum = Self::new(&sha1::Sha1::digest(body));
-                // fio has its words with the least byte first.
+                // fio stores the words in little-endian order.
                 sum.bytes[..sum.length].chunks_exact_mut(4).for_each(<[u8]>::reverse);
                 sum
             }
@@ -277,7 +277,7 @@ mod tests {
                 let moved = check(&bytes, &sealed, 8192).unwrap_err();
                 assert_eq!((moved.call, moved.offset, moved.found), (Call::Misplaced, 8192, 4096), "{sum:?}");
                 let mut broken = bytes.clone();
-                // The last byte of the second block: no header has it.
+                // The last byte of the second block, outside any header.
                 broken[1023] ^= 1;
                 let found = check(&broken, &sealed, 4096);
                 if sum == Sum::Meta {
@@ -313,8 +313,8 @@ mod tests {
     }
 
     proptest! {
-        /// Records at a place that is no multiple of anything, written again and again in any order: each is whole afterwards, and no
-        /// other place of the file passes for one.
+        /// Records at unaligned offsets, rewritten in any order: each is intact afterwards, and no other offset of the file
+        /// passes the check.
         #[test]
         fn what_was_written_again_is_whole_wherever_it_begins(
             start in 0usize..5000,

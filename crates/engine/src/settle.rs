@@ -1,4 +1,4 @@
-//! Where a worker runs, before whom and as whom: its CPUs, its niceness, its I/O priority, its user. All of it is the calling thread's own.
+//! Scheduling and identity of a worker: its CPUs, niceness, I/O priority and user. All apply to the calling thread only.
 
 use crate::shared::Call;
 use crate::worker::Fault;
@@ -7,7 +7,7 @@ use rustix::fs::{Gid, Uid};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-/// CPUs and niceness. `among` is empty if it may use all.
+/// Sets CPUs and niceness. `among` is empty if it may use all CPUs.
 pub(crate) fn settle(cpu: Option<usize>, among: &[u32], nice: i32) -> Result<(), Fault> {
     if !among.is_empty() && !bind_to(among.iter().map(|&cpu| cpu as usize)) {
         return Err(Fault::short(Call::Settle, 0, 0, 0));
@@ -28,14 +28,14 @@ pub(crate) fn bind(cpu: usize) -> bool {
     bind_to(std::iter::once(cpu))
 }
 
-/// Binds it to some CPUs.
+/// Binds the calling thread to some CPUs.
 fn bind_to(cpus: impl Iterator<Item = usize>) -> bool {
     let mut set = CpuSet::new();
     cpus.filter(|&cpu| cpu < CpuSet::MAX_CPU).for_each(|cpu| set.set(cpu));
     sched_setaffinity(None, &set).is_ok()
 }
 
-/// Sets the calling thread's I/O priority: its class in the bits above the 13th, and its level.
+/// Sets the calling thread's I/O priority: class in the bits from 13 up, and level.
 pub(crate) fn io_priority(number: u16) -> Result<(), Fault> {
     set_io_priority(number).map_err(|errno| Fault::of(Call::Settle, errno, 0))
 }
@@ -50,8 +50,8 @@ fn set_io_priority(number: u16) -> Result<(), Errno> {
     Err(Errno::from_raw_os_error(errno))
 }
 
-/// Why a thread, or single operations, cannot have this I/O priority; `None` if they can. A thread that does nothing else tries it:
-/// which privilege the kernel asks for, and in which name space, differs by its version.
+/// Why a thread, or single operations, cannot have this I/O priority; `None` if they can. Tried in a separate thread: the
+/// required privilege, and its name space, differ by kernel version.
 pub(crate) fn io_priority_refusal(class: IoClass, hint: u16) -> Option<String> {
     let tried = std::thread::spawn(move || set_io_priority(class.with_hint(0, hint))).join();
     match (tried, class) {
@@ -71,12 +71,12 @@ pub(crate) fn io_priority_refusal(class: IoClass, hint: u16) -> Option<String> {
     }
 }
 
-/// Changes the calling thread's group and user, and not those of the process, as the C library would.
+/// Changes group and user of the calling thread, not of the process as the C library would.
 pub(crate) fn run_as(whom: RunAs) -> Result<(), Errno> {
     if whom == RunAs::default() {
         return Ok(());
     }
-    // The kernel clears the signal for the parent's death when the user changes.
+    // The kernel clears the parent death signal when the user changes.
     let (before, parent) = (rustix::process::parent_process_death_signal()?, rustix::process::getppid());
     if let Some(group) = whom.group {
         rustix::thread::set_thread_gid(Gid::from_raw(group))?;
@@ -93,7 +93,7 @@ pub(crate) fn run_as(whom: RunAs) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Why a thread cannot run as somebody; `None` if it can. A thread that does nothing else tries it.
+/// Why a thread cannot run as another user; `None` if it can. Tried in a separate thread.
 pub(crate) fn run_as_refusal(whom: RunAs) -> Option<String> {
     if whom == RunAs::default() {
         return None;

@@ -1,7 +1,8 @@
-//! Memory shared by the parent and its workers, threads and processes alike: the control words of a phase and a slot per worker
-//! with counters and histograms. It is an anonymous shared mapping, so what a worker has recorded survives its death.
+//! Memory shared by the parent and its workers (threads and processes): the control words of a phase, and a slot per worker with
+//! counters and histograms. It is an anonymous shared mapping, so a worker's results survive its death.
 //!
-//! One writer per slot; the parent reads counters while it runs (relaxed atomics) and the rest after the worker is done.
+//! Each slot has one writer. The parent reads counters while the worker runs (relaxed atomics), and the rest after the worker is
+//! done.
 
 use crate::EngineError;
 use crate::calls::{Book, Page};
@@ -15,41 +16,41 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Why the workers should stop; 0 while they should not.
-/// Some workers only: each is told in its own word, [`Live::stop`].
+/// Why the workers should stop; 0 while they should not. `STOP_SOME`: only some workers; each has its own reason in
+/// [`Live::stop`].
 pub(crate) const STOP_SOME: u32 = 1;
 pub(crate) const STOP_FIRST_DONE: u32 = 2;
-/// A rule of the phase that the parent watches: steady state.
+/// A phase rule watched by the parent: steady state.
 pub(crate) const STOP_RULE: u32 = 3;
 pub(crate) const STOP_INTERRUPT: u32 = 4;
 
 /// Control words of a phase.
 #[repr(C, align(128))]
 pub(crate) struct Control {
-    /// Workers that are prepared.
+    /// Number of workers that are prepared.
     pub ready: AtomicU32,
     /// 1 when the workers may start (each at its own `start_at`).
     pub go: AtomicU32,
-    /// Workers whose clock has stopped.
+    /// Number of workers whose clock has stopped.
     pub clocked: AtomicU32,
-    /// 1 when the parent has read what it wants to read at that moment.
+    /// 1 when the parent has read its counters at that point.
     pub seen: AtomicU32,
-    /// Workers that are done.
+    /// Number of workers that are done.
     pub done: AtomicU32,
-    /// Rises whenever a clock stops or a worker is done; the parent sleeps on it.
+    /// Incremented whenever a clock stops or a worker is done; the parent's futex.
     pub event: AtomicU32,
     /// See the STOP_ constants.
     pub stop: AtomicU32,
-    /// 1: a worker that fails ends alone.
+    /// 1: a failing worker does not stop the others.
     pub fail_alone: AtomicU32,
-    /// What workers have taken from the phase's common amount.
+    /// Amount taken so far from the phase's shared amount.
     pub taken: Taken,
-    /// Workers that have found their queue depth: they begin to count together.
+    /// Number of workers that have found their queue depth; they start counting together.
     pub settled: AtomicU32,
 }
 
 impl Control {
-    /// Why the worker of `live` should stop. What tells some workers only is looked at when it has told any.
+    /// Why the worker of `live` should stop. Its own word is read only after [`STOP_SOME`] was set.
     #[inline(always)]
     pub fn stop_of(&self, live: &Live) -> u32 {
         match self.stop.load(Ordering::Relaxed) {
@@ -58,32 +59,32 @@ impl Control {
         }
     }
 
-    /// The first worker is done, unless something stronger has ended the phase.
+    /// Stops the phase because its first worker is done, unless a stronger reason has ended it.
     pub fn raise_first_done(&self) {
         let raised = |now: u32| (now <= STOP_SOME).then_some(STOP_FIRST_DONE);
         let _ = self.stop.fetch_update(Ordering::AcqRel, Ordering::Relaxed, raised);
     }
 }
 
-/// Kinds of operations with a histogram of their own.
+/// Kinds of operations with a separate histogram.
 pub(crate) const KINDS: usize = 10;
 pub(crate) const READ: usize = 0;
 pub(crate) const WRITE: usize = 1;
 pub(crate) const SYNC: usize = 2;
-/// From the intended start; only streams with a rate.
+/// Latency from the intended start; only for streams with a rate.
 pub(crate) const RESPONSE: usize = 3;
-/// The two parts of an asynchronous operation: until it was given to the kernel, and from there on.
+/// The two parts of an asynchronous operation: before and after its submission to the kernel.
 pub(crate) const READ_SUBMISSION: usize = 4;
 pub(crate) const READ_COMPLETION: usize = 5;
 pub(crate) const WRITE_SUBMISSION: usize = 6;
 pub(crate) const WRITE_COMPLETION: usize = 7;
-/// The syncs at the end of a stream that also syncs on its way.
+/// The final syncs of a stream that also syncs periodically.
 pub(crate) const FINAL_SYNC: usize = 8;
-/// Ranges that were given back.
+/// Discards and holes punched.
 pub(crate) const TRIM: usize = 9;
 
-/// Statistics of one kind of operation: written by one worker, read by the parent at any time (a sum may then be an operation ahead
-/// of a count; the interval series does not mind).
+/// Statistics of one kind of operation: written by one worker, read by the parent at any time. A sum may be one operation ahead
+/// of a count, which is fine for the interval series.
 #[repr(C, align(64))]
 pub(crate) struct KindStat {
     ops: AtomicU64,
@@ -94,7 +95,7 @@ pub(crate) struct KindStat {
     counts: [AtomicU64; BUCKETS],
 }
 
-/// Adds without a lock prefix: there is one writer.
+/// Adds without a lock prefix, as there is one writer.
 #[inline(always)]
 fn add(to: &AtomicU64, value: u64) -> u64 {
     let sum = to.load(Ordering::Relaxed).wrapping_add(value);
@@ -103,19 +104,19 @@ fn add(to: &AtomicU64, value: u64) -> u64 {
 }
 
 impl KindStat {
-    /// Records one operation. Straight-line code; about 2 ns.
+    /// Records one operation. Straight-line code, about 2 ns.
     #[inline(always)]
     pub fn record(&self, ns: u64, bytes: u64) {
         self.record_alike(ns, bytes, 1);
     }
 
-    /// Records `n` operations that took equally long, with the bytes of all.
+    /// Records `n` operations of equal duration; `bytes` is their total.
     #[inline(always)]
     pub fn record_alike(&self, ns: u64, bytes: u64, n: u64) {
         let ops = add(&self.ops, n);
         add(&self.bytes, bytes);
         add(&self.sum_ns, ns.wrapping_mul(n));
-        // The mapping starts as zeroes; a minimum of 0 with one operation recorded is told apart by `ops`.
+        // The mapping starts zeroed; `ops` distinguishes this from a recorded minimum of 0.
         let min = self.min_ns.load(Ordering::Relaxed);
         if ops == n || ns < min {
             self.min_ns.store(ns, Ordering::Relaxed);
@@ -138,7 +139,7 @@ impl KindStat {
         self.sum_ns.load(Ordering::Relaxed)
     }
 
-    /// Adds this one's counters to dense ones.
+    /// Adds these counters to dense ones.
     pub fn add_counts_to(&self, dense: &mut [u64]) {
         for (sum, count) in dense.iter_mut().zip(&self.counts) {
             *sum += count.load(Ordering::Relaxed);
@@ -153,7 +154,7 @@ impl KindStat {
         fathom_record::Histogram::from_dense(&dense, u128::from(self.sum_ns()), min, max)
     }
 
-    /// Forgets everything: the warm-up is over. By the worker itself.
+    /// Clears everything at the end of the warm-up. Called by the worker itself.
     pub fn reset(&self) {
         for figure in [&self.ops, &self.bytes, &self.sum_ns, &self.min_ns, &self.max_ns] {
             figure.store(0, Ordering::Relaxed);
@@ -163,7 +164,7 @@ impl KindStat {
         }
     }
 
-    /// Touches every page, so that no page fault falls into the clock.
+    /// Touches every page, so that no page fault is measured.
     pub fn touch(&self) {
         for count in self.counts.iter().step_by(4096 / size_of::<AtomicU64>()) {
             count.store(0, Ordering::Relaxed);
@@ -175,7 +176,7 @@ impl KindStat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum End {
-    /// Never got to its end: killed.
+    /// Killed before it could end.
     Gone = 0,
     Completed = 1,
     Stopped = 2,
@@ -183,7 +184,7 @@ pub(crate) enum End {
     Failed = 4,
 }
 
-/// What a failed worker was doing.
+/// The action of a worker that failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Call {
@@ -202,26 +203,26 @@ pub(crate) enum Call {
     Ring = 11,
     Submit = 12,
     Settle = 13,
-    /// A read or write refused for its flags; `fault_found` holds them.
+    /// A read or write refused because of its flags, which are in `fault_found`.
     FlaggedRead = 14,
     FlaggedWrite = 15,
     /// A block that does not match its checksum.
     Checksum = 16,
-    /// A block that belongs elsewhere.
+    /// A block that belongs at another offset.
     Misplaced = 17,
-    /// Flows: no file or directory to work on.
+    /// Flows: no file or directory to choose.
     Pick = 18,
-    /// Flows: a slot that is open, or is not, or of which nobody knows the file; `fault_found` is its number.
+    /// Flows: a slot that is already open, is not open, or has no known file; `fault_found` is its index.
     OpenSlot = 19,
     ClosedSlot = 20,
     UnknownSlot = 21,
-    /// Flows: an operation larger than what it works in; `fault_expected` and `fault_found` are both sizes.
+    /// Flows: an operation larger than its target; `fault_expected` and `fault_found` are both sizes.
     Range = 22,
     /// Flows: an operation larger than the thread's memory.
     Area = 23,
     /// Flows: an operation of 0 bytes.
     Empty = 24,
-    /// Flows: a semaphore that was waited for too long.
+    /// Flows: a semaphore wait that timed out.
     Patience = 25,
     Create = 26,
     Remove = 27,
@@ -229,31 +230,31 @@ pub(crate) enum Call {
     List = 29,
     /// Flows: a slot that holds a file of another set.
     ForeignSlot = 30,
-    /// A block that does not begin with the header it should have.
+    /// A block without the expected header.
     Header = 31,
-    /// A hole, or a discard.
+    /// Punching a hole, or a discard.
     Trim = 32,
-    /// A least rate that was missed, in bytes and in operations; `fault_expected` and `fault_found` are both rates.
+    /// A minimum rate that was missed, in bytes and in operations; `fault_expected` and `fault_found` are both rates.
     LeastBytes = 40,
     LeastOperations = 41,
-    /// A latency above what is allowed; both are ns.
+    /// A latency above the limit; both values are in ns.
     Latency = 42,
-    /// fallocate and ftruncate as operations of a stream, or parts of one.
+    /// fallocate and ftruncate, as operations of a stream or parts of one.
     Allocate = 48,
     Truncate = 49,
-    /// Blocks that change places between two files.
+    /// Exchange of extents between two files.
     MoveExtents = 56,
-    /// A pipe to splice through.
+    /// Creating a pipe for splice.
     Pipe = 50,
-    /// A program that is to run beside.
+    /// Starting a program that runs beside the phase.
     Spawn = 51,
-    /// Memory that a worker is to keep locked.
+    /// Locking memory for a worker.
     LockMemory = 52,
-    /// Another user or group.
+    /// Switching to another user or group.
     RunAs = 54,
-    /// A whole file system.
+    /// Syncing a whole file system.
     SyncFileSystem = 55,
-    /// A range of a file is written back.
+    /// Writing back a range of a file.
     SyncRange = 53,
 }
 
@@ -299,18 +300,18 @@ impl Call {
     }
 }
 
-/// What a worker and the parent both touch while it runs.
+/// State that a worker and the parent share while the worker runs.
 #[repr(C, align(128))]
 pub(crate) struct Live {
-    /// When it may start, in ticks; 0 = at once.
+    /// Start time in ticks; 0: at once.
     pub start_at: AtomicU64,
-    /// When it began to count, in ticks; 0 during its warm-up.
+    /// When the worker began to count, in ticks; 0 during its warm-up.
     pub counting_at: AtomicU64,
-    /// How far it is, for workers that keep a ratio with it: see `hot::ratio`.
+    /// Progress, for workers in a ratio to this one: see `hot::ratio`.
     pub progress: AtomicU64,
-    /// Bytes that it has moved in its warm-up, if bytes end that.
+    /// Bytes moved in the warm-up, if the warm-up ends by bytes.
     pub warmed: AtomicU64,
-    /// See [`STOP_SOME`]: why it is to stop, where that concerns some workers only.
+    /// Stop reason of this worker; see [`STOP_SOME`].
     pub stop: AtomicU32,
     /// 1 when its clock has stopped.
     pub clocked: AtomicU32,
@@ -321,21 +322,21 @@ pub(crate) struct Live {
 /// What flows count beside reads and writes: written by one worker, read by the parent and by the other workers of its process.
 #[repr(C, align(128))]
 pub(crate) struct Tally {
-    /// Operations on files and directories that neither read nor write data, and the bytes they are said to move.
+    /// Operations on files and directories that neither read nor write data, and the bytes counted for them.
     io_ops: AtomicU64,
     io_bytes: AtomicU64,
-    /// Everything that counts, waiting and computing included.
+    /// All counted operations, including waiting and computing.
     all: AtomicU64,
 }
 
 impl Tally {
-    /// Counts an operation that is in the statistics of a kind.
+    /// Counts an operation that is in a kind's statistics.
     #[inline(always)]
     pub fn count(&self) {
         add(&self.all, 1);
     }
 
-    /// Counts an I/O operation that is in the statistics of no kind.
+    /// Counts an I/O operation that is in no kind's statistics.
     #[inline(always)]
     pub fn count_io(&self, bytes: u64) {
         add(&self.all, 1);
@@ -355,27 +356,27 @@ impl Tally {
         self.all.load(Ordering::Relaxed)
     }
 
-    /// Forgets everything: the warm-up is over. By the worker itself.
+    /// Clears everything at the end of the warm-up. Called by the worker itself.
     pub fn reset(&self) {
         [&self.io_ops, &self.io_bytes, &self.all].iter().for_each(|n| n.store(0, Ordering::Relaxed));
     }
 }
 
-/// What a worker writes and the parent reads when the worker is done.
+/// Results that a worker writes and the parent reads after it is done.
 #[repr(C, align(128))]
 pub(crate) struct Figures {
-    /// When it was released and when its counting began (the end of the warm-up), in ticks.
+    /// Release, and start of counting (end of the warm-up), in ticks.
     pub released_ticks: u64,
     pub start_ticks: u64,
     pub ramp_ops: u64,
     pub drained_ops: u64,
-    /// Depth an adaptive stream settled on; 0 if it is none.
+    /// Queue depth that an adaptive stream settled on; 0 for others.
     pub settled_depth: u32,
-    /// Longest stretch of late operations, with a rate.
+    /// Longest delay behind the schedule, with a rate.
     pub behind_ns: u64,
     pub elapsed_ns: u64,
     pub uncounted_bytes: u64,
-    /// What its thread used; `None`: it did not count.
+    /// Resource usage of its thread; `None`: it did not count.
     pub used: Option<Usage>,
     pub processor_wait: ProcessorWait,
     pub last_op_ns: u64,
@@ -390,31 +391,30 @@ pub(crate) struct Figures {
     pub fault_file: u32,
     pub fault_expected: u64,
     pub fault_found: u64,
-    /// Flows: the operation that failed, and its file set and file where it had got so far; each plus one, 0 for none.
+    /// Flows: the operation that failed, and its file set and file as far as known; each plus one, 0 for none.
     pub fault_row: u32,
     pub fault_set: u32,
     pub fault_entry: u32,
-    /// Entries of the operation log in use.
+    /// Number of used entries in the operation log.
     pub logged: u64,
     pub passed: Passed,
     pub in_flight: InFlight,
 }
 
-/// Errors that a stream passed over.
+/// Errors that a stream tolerated.
 #[repr(C)]
 pub(crate) struct Passed {
-    /// All of them, those of the warm-up included.
+    /// All of them, including those of the warm-up.
     pub errors: u64,
-    /// Operations that failed and would have been counted.
+    /// Failed operations that would have been counted.
     pub reads: u64,
     pub writes: u64,
     pub trims: u64,
-    /// The first, if there are any, and how many operations had been done before.
+    /// The first fault, if any, and the number of operations done before it.
     pub first: Fault,
     pub after_ops: u64,
 }
 
-/// One worker's slot.
 #[repr(C, align(128))]
 struct Slot {
     live: Live,
@@ -443,7 +443,7 @@ const fn round_up(value: usize, to: usize) -> usize {
 }
 
 impl Shared {
-    /// A fresh mapping for so many workers, with room for `log_entries` operations in each one's log.
+    /// A new mapping for `workers` workers, with `log_entries` log entries for each.
     pub fn new(workers: usize, log_entries: usize) -> Result<Self, EngineError> {
         let too_large = || {
             EngineError::system(
@@ -478,7 +478,7 @@ impl Shared {
         Ok(Self { base, length, workers, log_entries, calls: None })
     }
 
-    /// The same with room to note so many calls of each worker; none if that is 0.
+    /// Adds space for `per_worker` calls of each worker; 0 for none.
     pub fn with_calls(mut self, per_worker: usize) -> Result<Self, EngineError> {
         if per_worker > 0 {
             self.calls = Some(Book::new(self.workers, per_worker)?);
@@ -486,12 +486,12 @@ impl Shared {
         Ok(self)
     }
 
-    /// Where calls are noted, if they are.
+    /// The noted calls, if enabled.
     pub fn calls(&self) -> Option<&Book> {
         self.calls.as_ref()
     }
 
-    /// A worker's part of that.
+    /// A worker's part of the noted calls.
     pub fn page(&self, worker: usize) -> Option<Page<'_>> {
         self.calls.as_ref().map(|book| book.page(worker))
     }
@@ -509,7 +509,7 @@ impl Shared {
         unsafe { &*self.base.as_ptr().cast::<u8>().add(offset).cast::<Slot>() }
     }
 
-    /// One of these workers is done, and ends them, but none of the others.
+    /// Stops these workers because one of them is done; the others go on.
     pub fn end_company(&self, workers: &[usize]) {
         for worker in workers {
             self.live(*worker).stop.fetch_max(STOP_FIRST_DONE, Ordering::AcqRel);
@@ -517,7 +517,7 @@ impl Shared {
         self.control().stop.fetch_max(STOP_SOME, Ordering::AcqRel);
     }
 
-    /// What worker and parent share while it runs.
+    /// State that worker and parent share while the worker runs.
     pub fn live(&self, worker: usize) -> &Live {
         &self.slot(worker).live
     }
@@ -527,12 +527,12 @@ impl Shared {
         &self.slot(worker).stats
     }
 
-    /// What a worker counts beside its statistics; likewise.
+    /// A worker's counters beside its statistics, with the same access rules.
     pub fn tally(&self, worker: usize) -> &Tally {
         &self.slot(worker).tally
     }
 
-    /// I/O operations of a worker so far, and what they moved.
+    /// I/O operations of a worker so far, and their bytes.
     pub fn totals(&self, worker: usize) -> (u64, u64) {
         let (stats, tally) = (self.stats(worker), self.tally(worker));
         let ops = stats[READ].ops() + stats[WRITE].ops() + stats[TRIM].ops() + tally.io_ops();
@@ -545,14 +545,14 @@ impl Shared {
     /// # Safety
     /// The worker must be done (its `end` is set, or its process or thread is gone).
     pub unsafe fn figures(&self, worker: usize) -> &Figures {
-        // SAFETY: nobody writes any more, by the caller's promise.
+        // SAFETY: there is no writer any more, by the caller's promise.
         unsafe { &*self.slot(worker).figures.get() }
     }
 
-    /// A worker's figures, for their one writer.
+    /// A worker's figures, for their single writer.
     ///
     /// # Safety
-    /// Only the worker itself may call this, once, and nobody calls `figures` before it is done.
+    /// Only the worker itself may call this, once, and `figures` must not be called before it is done.
     #[expect(
         clippy::mut_from_ref,
         reason = "shared memory with one writer per slot; see the safety contract"
@@ -562,7 +562,7 @@ impl Shared {
         unsafe { &mut *self.slot(worker).figures.get() }
     }
 
-    /// The worker's operation log, for its one writer (same contract as [`Shared::figures_mut`]) or for the parent afterwards.
+    /// The worker's operation log, for its single writer (same contract as [`Shared::figures_mut`]) or for the parent afterwards.
     pub fn log_pointer(&self, worker: usize) -> *mut fathom_record::OpLogEntry {
         let log_bytes = round_up(self.log_entries * size_of::<fathom_record::OpLogEntry>(), 128);
         let offset = size_of::<Control>() + self.workers * size_of::<Slot>() + worker * log_bytes;
@@ -570,12 +570,11 @@ impl Shared {
         unsafe { self.base.as_ptr().cast::<u8>().add(offset).cast() }
     }
 
-    /// Number of workers.
     pub fn workers(&self) -> usize {
         self.workers
     }
 
-    /// Room in each operation log.
+    /// Capacity of each operation log.
     pub fn log_entries(&self) -> usize {
         self.log_entries
     }
@@ -605,17 +604,17 @@ pub(crate) fn futex_wait(word: &AtomicU32, value: u32, timeout_ns: u64) {
         tv_sec: (timeout_ns / 1_000_000_000) as i64,
         tv_nsec: (timeout_ns % 1_000_000_000) as _,
     };
-    // A wake, a changed value, a signal and a time-out all end in the caller looking again.
+    // The caller checks again after a wake, a changed value, a signal or a time-out.
     let _ = rustix::thread::futex::wait(word, rustix::thread::futex::Flags::empty(), value, Some(&timeout));
 }
 
-/// Adds one and wakes whoever waits.
+/// Adds one and wakes all waiters.
 pub(crate) fn add_and_wake(word: &AtomicU32) {
     word.fetch_add(1, Ordering::AcqRel);
     wake_all(word);
 }
 
-/// Wakes whoever waits.
+/// Wakes all waiters.
 pub(crate) fn wake_all(word: &AtomicU32) {
     let _ = rustix::thread::futex::wake(word, rustix::thread::futex::Flags::empty(), i32::MAX as u32);
 }
@@ -635,7 +634,7 @@ mod tests {
         assert_eq!((histogram.min_ns(), histogram.max_ns()), (300, 500));
         assert_eq!((read(1).ops(), read(1).bytes(), read(1).sum_ns()), (2, 8192, 800));
         assert_eq!(read(0).ops() + read(2).ops(), 0);
-        // SAFETY: nobody writes any more.
+        // SAFETY: there is no writer any more.
         assert!(unsafe { shared.log(2) }.is_empty());
         assert!(Shared::new(3, usize::MAX / 4).is_err(), "a log that cannot be is an error");
     }

@@ -1,8 +1,8 @@
-//! Every operation of a stream, written down one by one while it runs, for as long as it runs: into a file that has no name, by way of a
-//! buffer of the worker's own, so that memory stays bounded. Whoever asked reads it when the run is over.
+//! Log of every operation of a stream, written while it runs: into an unnamed file, through a buffer of the worker, so that
+//! memory stays bounded. The caller reads it after the run.
 //!
-//! Cost: the loops that have rare features (`hot::rare`) run, and 40 bytes an operation are copied; when the buffer is full, one write
-//! of it comes between two operations.
+//! Cost: uses the loops with rare features (`hot::rare`), and copies 40 bytes per operation; a full buffer is written between two
+//! operations.
 
 use crate::EngineError;
 use std::fs::File;
@@ -10,48 +10,48 @@ use std::io::{self, BufReader, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// What an operation did.
+/// Kind of a logged operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Does {
-    /// It read.
+    /// A read.
     Read,
-    /// It wrote.
+    /// A write.
     Write,
-    /// It gave a range back.
+    /// A discard or a hole.
     Trim,
 }
 
-/// One operation that was counted.
+/// One counted operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// What it did.
+    /// Read, write or trim.
     pub does: Does,
-    /// When it began, ns after counting did.
+    /// Start, ns after counting began.
     pub start_ns: u64,
-    /// How long it took.
+    /// Latency, ns.
     pub latency_ns: u64,
-    /// How much of that passed before it was given to the kernel; 0 where one operation follows the other.
+    /// The part of the latency before submission to the kernel, ns; 0 where operations run one by one.
     pub submission_ns: u64,
-    /// Which of the files of its worker.
+    /// Index among the worker's files.
     pub file: u32,
-    /// First byte in the file.
+    /// Offset of the first byte in the file.
     pub offset: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u32,
-    /// I/O priority, class in the bits above the 13th; 0: that of its thread.
+    /// I/O priority, with the class in the bits from 13 up; 0: the thread's.
     pub priority: u16,
 }
 
-/// Bytes of an operation in the file.
+/// Size of an entry in the file.
 const ENTRY: usize = 40;
-/// The highest bits of a start say that it is a write, or a trim: 2^62 ns are 146 years.
+/// The two highest bits of the start mark a write or a trim: 2^62 ns are 146 years.
 const WRITE: u64 = 1 << 63;
 const TRIM: u64 = 1 << 62;
-/// A latency has the lower 48 bits of its word, which are three days; the priority has the others.
+/// The latency is in the lower 48 bits of its word (three days), the priority in the others.
 const LATENCY: u64 = (1 << 48) - 1;
-/// All buffers of a phase together.
+/// Total size of the buffers in a phase.
 const ALL_BUFFERS: usize = 64 << 20;
-/// The buffer of one worker: large enough that a write of it is rare, and no larger than what many workers can have.
+/// Buffer size of one worker: large enough that writing it out is rare.
 const LARGEST_BUFFER: usize = 1 << 20;
 
 impl Operation {
@@ -96,12 +96,12 @@ impl Operation {
     }
 }
 
-/// The operations of one worker of one phase.
+/// The logged operations of one worker in one phase.
 #[derive(Debug)]
 pub struct Operations {
-    /// Number of the phase.
+    /// Index of the phase.
     pub phase: u32,
-    /// Number of the worker.
+    /// Index of the worker.
     pub worker: u32,
     file: File,
 }
@@ -111,7 +111,7 @@ impl Operations {
         Self { phase, worker, file }
     }
 
-    /// Reads them from the first one on, in the order in which they ended. One reader at a time.
+    /// Reads them from the beginning, in order of completion. One reader at a time.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -123,7 +123,7 @@ impl Operations {
             let mut entry = [0; ENTRY];
             match reader.read_exact(&mut entry) {
                 Ok(()) => Some(Ok(Operation::decoded(&entry))),
-                // A worker that was killed may have left half an entry.
+                // A killed worker may have left half an entry.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => None,
                 Err(error) => Some(Err(error)),
             }
@@ -131,7 +131,7 @@ impl Operations {
     }
 }
 
-/// A file without a name in a directory.
+/// Creates an unnamed file in a directory.
 pub(crate) fn file_in(directory: &Path) -> Result<File, EngineError> {
     let path = directory.join(format!(".fathom-operations-{}", std::process::id()));
     let failed = |error| EngineError::File { what: "create", path: path.clone(), error };
@@ -141,17 +141,17 @@ pub(crate) fn file_in(directory: &Path) -> Result<File, EngineError> {
     Ok(file)
 }
 
-/// What a worker writes its operations into.
+/// A worker's end of the log.
 pub(crate) struct Spool {
-    /// None after a write has failed: what comes then is not kept, and the reader misses it.
+    /// `None` after a failed write: later operations are lost, which the reader detects.
     file: Option<File>,
     buffer: Vec<u8>,
-    /// Bytes at which the buffer is written.
+    /// Fill level at which the buffer is written.
     full: usize,
 }
 
 impl Spool {
-    /// For one of so many workers.
+    /// A spool for one of `workers` workers.
     pub fn new(file: &File, workers: usize) -> Self {
         let share = (ALL_BUFFERS / workers.max(1)).clamp(4096, LARGEST_BUFFER);
         let full = share / ENTRY * ENTRY;
@@ -204,7 +204,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = file_in(directory.path()).unwrap();
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "it has no name");
-        // More than the buffer of one of very many workers holds.
+        // More than the buffer holds with very many workers.
         let mut spool = Spool::new(&file, usize::MAX);
         (0..1000).for_each(|n| spool.note(&operation(n)));
         assert!(spool.buffer.capacity() <= 4096);

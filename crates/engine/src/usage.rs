@@ -1,8 +1,8 @@
-//! What a thread has had of the CPU, and what the kernel counted of it meanwhile.
+//! CPU usage and kernel counters of a thread.
 
 use fathom_record::ThreadCounts;
 
-/// Of the calling thread so far, or between two moments.
+/// Usage of the calling thread so far, or between two points in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     /// CPU time in user mode, ns.
@@ -13,8 +13,8 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// Of the calling thread until now. The sum of its CPU times is exact; the kernel splits it by what its ticks happened to see, so the
-    /// split of less than some ten milliseconds means little.
+    /// Usage of the calling thread until now. The sum of its CPU times is exact; the kernel splits it by sampling at its ticks,
+    /// so for less than some ten milliseconds the split means little.
     pub fn now() -> Self {
         // SAFETY: getrusage fills the struct it is given.
         let usage = unsafe {
@@ -35,7 +35,7 @@ impl Usage {
         Self { user_ns, system_ns: total - user_ns, counts }
     }
 
-    /// What came since an earlier moment.
+    /// The usage since an earlier point in time.
     pub fn since(self, before: Self) -> Self {
         let (now, then) = (self.counts, before.counts);
         Self {
@@ -50,8 +50,8 @@ impl Usage {
         }
     }
 
-    /// No more CPU time than the clock ran. Reading the counters takes time itself, and the clock was looked at a little before: a stream
-    /// of microseconds would have used several times what it had.
+    /// Limits the CPU time to the clock's time. Reading the counters takes time itself, slightly after the clock was read: a
+    /// stream of microseconds would appear to use several times its duration.
     pub fn within(mut self, clocked_ns: u64) -> Self {
         let sum = self.user_ns.saturating_add(self.system_ns);
         if sum > clocked_ns {
@@ -62,28 +62,28 @@ impl Usage {
     }
 }
 
-/// How long a thread was ready to run and had no processor, between two moments. To ask takes microseconds, which are to lie outside of
-/// the clock: that is why it is no part of [`Usage`].
+/// How long a thread was ready to run but had no CPU, between two points in time. Reading it takes microseconds, which must be
+/// outside of the clock; therefore it is not part of [`Usage`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProcessorWait {
     before: Option<u64>,
-    /// The time, ns; `None` until it is known, and on kernels that do not tell.
+    /// The time, ns; `None` until it is known, and on kernels that do not report it.
     pub ns: Option<u64>,
 }
 
 impl ProcessorWait {
-    /// Of the calling thread, from now on.
+    /// Starts measuring the calling thread.
     pub fn begin() -> Self {
         Self { before: until_now(), ns: None }
     }
 
-    /// Until now.
+    /// Stops measuring.
     pub fn end(&mut self) {
         self.ns = self.before.zip(until_now()).map(|(before, now)| now.saturating_sub(before));
     }
 }
 
-/// Of the calling thread since it began: the second figure of its schedstat. What a control group's quota takes is part of it.
+/// Time of the calling thread since it began: the second figure of its schedstat. Includes throttling by a control group's quota.
 fn until_now() -> Option<u64> {
     use rustix::fs::{Mode, OFlags};
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
@@ -91,7 +91,7 @@ fn until_now() -> Option<u64> {
     let mut text = [0; 64];
     let length = rustix::io::read(file, &mut text).ok()?;
     let text = std::str::from_utf8(text.get(..length)?).ok()?;
-    // "0 0 0" is a kernel that does not count: who reads this has run at least once.
+    // "0 0 0" means that the kernel does not count: a thread that reads this has run at least once.
     let mut figures = text.split_ascii_whitespace().map(str::parse::<u64>);
     let (_, waited, turns) = (figures.next()?.ok()?, figures.next()?.ok()?, figures.next()?.ok()?);
     (turns > 0).then_some(waited)
@@ -137,7 +137,7 @@ mod tests {
             one.set(first);
             rustix::thread::sched_setaffinity(None, &one).expect("bound");
             let mut wait = ProcessorWait::begin();
-            // Each goes on until the other one had its turn.
+            // Each continues until the other one had its turn.
             wait.end();
             while wait.ns == Some(0) {
                 wait.end();

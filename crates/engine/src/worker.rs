@@ -1,5 +1,5 @@
-//! The life of one worker, from opening its file to its last figure. The order of the steps is the model's: what is inside the
-//! clock stands between the two lines that set `start` and `elapsed_ns`.
+//! The life of one worker, from opening its file to its last figure. The order of the steps follows the workload model:
+//! everything between the lines that set `start` and `elapsed_ns` is inside the clock.
 
 mod beginning;
 mod ending;
@@ -37,7 +37,7 @@ use operations::Operations;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-/// What one worker is to do.
+/// Everything one worker needs to run its stream.
 #[derive(Clone)]
 pub(crate) struct Plan<'a> {
     pub group: String,
@@ -46,66 +46,66 @@ pub(crate) struct Plan<'a> {
     /// Which files are ours.
     pub ledger: &'a crate::Ledger,
     pub path: PathBuf,
-    /// Number of the file in its set.
+    /// Index of the file in its set.
     pub file: u32,
-    /// Permission bits, should the open create the file.
+    /// Permission bits if the open creates the file.
     pub mode: u32,
-    /// The file that its extents change places with.
+    /// The file to exchange extents with.
     pub donor: Option<Donor>,
     pub region: Region,
     /// Largest record in bytes.
     pub largest: usize,
     pub seed: u64,
     pub place: Place,
-    /// CPU it is bound to for all its life.
+    /// CPU that it is pinned to.
     pub cpu: Option<usize>,
-    /// CPUs that it may use, if not all.
+    /// CPUs that it may use; empty: all.
     pub among: &'a [u32],
-    /// It begins so long after the release that a stop may come before.
+    /// It starts so long after the release that a stop may come first.
     pub delayed: bool,
-    /// CPU it waits for the start on.
+    /// CPU on which it waits for the start.
     pub start_cpu: Option<usize>,
     pub nice: i32,
-    /// Its I/O priority, whom it runs as, the memory that it keeps locked.
+    /// I/O priority, user and group, locked memory.
     pub thread: &'a Thread,
     pub time_ns: Option<u64>,
-    /// The time is that of its group alone.
+    /// The time limit applies to its group alone.
     pub own_time: bool,
     pub ramp_ns: u64,
-    /// Bytes that end its warm-up, or that of its company; 0: its time does.
+    /// Bytes that end its warm-up, or that of its company; 0: it ends by time.
     pub ramp_bytes: u64,
     pub ramp_together: bool,
-    /// Workers of the phase that look for a queue depth.
+    /// Workers of the phase that search for a queue depth.
     pub searching: u32,
-    /// Workers that it keeps a ratio with, itself included; and whether the time of all is over together.
+    /// Workers in a ratio to it, including itself; and whether the time of all ends together.
     pub peers: std::sync::Arc<[usize]>,
     pub peers_end_together: bool,
-    /// What all workers of the phase may do together.
+    /// Amount shared by all workers of the phase.
     pub quota: Quota,
     pub raise: Option<Raise>,
-    /// Workers of its company, itself included, if it is in one; and whether it ends those only.
+    /// Workers of its company, including itself, if any; and whether it ends only those.
     pub company: Option<std::sync::Arc<[usize]>>,
     pub ends_company: bool,
     /// For a stream over all files of its set.
     pub pool: Option<Pool<'a>>,
-    /// Where its operations are written down instead of in the record, and how many workers do so.
+    /// File of its operation log, if that is not in the record, and the number of such workers.
     pub spool: Option<(&'a std::fs::File, usize)>,
-    /// Where it leaves what it remembers to have written.
+    /// Where it saves what it has written, for reading back.
     pub keeps: Option<&'a std::fs::File>,
-    /// Where what it reads back was left.
+    /// Where the extents that it reads back were saved.
     pub reads_back: Option<&'a std::fs::File>,
 }
 
-/// A file that gives its blocks away.
+/// A file that donates its blocks.
 #[derive(Clone)]
 pub(crate) struct Donor {
     pub path: PathBuf,
-    /// Bytes that are allocated to it at once; `None`: those of each operation.
+    /// Bytes allocated to it at once; `None`: those of each operation.
     pub bytes: Option<u64>,
 }
 
 impl Plan<'_> {
-    /// Operations that can be in flight at once: no more than there are.
+    /// Queue depth, limited by the number of operations.
     pub fn depth(&self) -> u32 {
         in_flight(self.stream, self.pool.is_some(), self.region, self.seed, self.place)
     }
@@ -134,7 +134,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Memory that it keeps locked.
+    /// Memory that it keeps locked, in bytes.
     pub fn locked_bytes(&self) -> u64 {
         match self {
             Self::Stream(plan) => plan.thread.locked_memory.0,
@@ -142,7 +142,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Files that it may have open at once.
+    /// Number of files that it may have open at once.
     pub fn files(&self) -> u64 {
         match self {
             Self::Stream(plan) => {
@@ -163,7 +163,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Runs a worker to its end. Nothing that goes wrong leaves this function but through the slot.
+/// Runs a worker to its end. All failures are reported through its slot.
 pub(crate) fn work(job: &Job, shared: &Shared, clock: Clock, own_process: bool) {
     crate::interrupt::leave_signals_to_the_parent(own_process);
     // SAFETY: this worker is the only writer of its slot and this is the only call.
@@ -179,7 +179,7 @@ pub(crate) fn work(job: &Job, shared: &Shared, clock: Clock, own_process: bool) 
                     settle::io_priority(priority)?;
                 }
                 crate::numa::settle(plan.stream.buffers.node).map_err(|e| Fault::of(Call::Memory, e, 0))?;
-                // Last: the others may need a right that is given up here.
+                // Last, because the other settings may need privileges that are dropped here.
                 settle::run_as(plan.thread.run_as).map_err(|e| Fault::of(Call::RunAs, e, 0))?;
                 stream(plan, shared, slot, clock, &mut ready, &mut clocks)
             }
@@ -193,7 +193,7 @@ pub(crate) fn work(job: &Job, shared: &Shared, clock: Clock, own_process: bool) 
     let end = match result.unwrap_or(Err(Fault::short(Call::Panic, 0, 0, 0))) {
         Ok(end) => end,
         Err(fault) => {
-            // Nobody is to wait for it.
+            // No other worker may wait for it.
             shared.live(job.index()).progress.store(AWAY, Ordering::Release);
             slot.fault_call = fault.call;
             slot.fault_errno = fault.errno;
@@ -201,7 +201,7 @@ pub(crate) fn work(job: &Job, shared: &Shared, clock: Clock, own_process: bool) 
             slot.fault_file = fault.file;
             slot.fault_expected = fault.expected;
             slot.fault_found = fault.found;
-            // Unless the workload says so, the others cannot give a result that means anything: they stop too.
+            // Without this worker the results of the others are meaningless: they stop too, unless the workload says otherwise.
             if shared.control().fail_alone.load(Ordering::Relaxed) == 0 {
                 shared.control().stop.fetch_max(STOP_INTERRUPT, Ordering::AcqRel);
             }
@@ -263,14 +263,14 @@ fn stream(
     }
 }
 
-/// The start and the end of a worker's clock, for whoever works.
+/// Start and end of a worker's clock, for streams and flows.
 pub(crate) struct Starting<'a, 'b> {
     ready: &'a mut Ready<'b>,
     clocks: &'a mut ClockStop<'b>,
 }
 
 impl Starting<'_, '_> {
-    /// The worker is prepared, and waits for the start.
+    /// Reports the worker as prepared, and waits for the start.
     pub fn wait_for_release(
         &mut self,
         index: usize,
@@ -282,7 +282,7 @@ impl Starting<'_, '_> {
         wait_for_release((index, false), start_cpu, shared, clock);
     }
 
-    /// What the worker does from here on is in no rate.
+    /// Ends the measured part: the worker's later actions are in no rate.
     pub fn clock_stopped(&mut self) {
         self.clocks.report();
     }
@@ -304,9 +304,9 @@ impl ClockStop<'_> {
             let stopped = control.clocked.fetch_add(1, Ordering::AcqRel) as usize + 1;
             add_and_wake(&control.event);
             if stopped == self.shared.workers() {
-                // The last one gives the parent time to read the counters: an fsync outside the clock would move them at once.
-                // On a busy machine it may be late by many scheduler ticks; an fsync that starts before it has looked would
-                // make a cache number a device number.
+                // The last worker gives the parent time to read the counters, as an fsync outside the clock would change them at
+                // once. On a busy machine the parent may be late by many scheduler ticks; an fsync that starts before the reading
+                // would attribute cached writes to the device.
                 const PATIENCE_NS: u64 = 1_000_000_000;
                 futex_wait(&control.seen, 0, PATIENCE_NS);
             }
@@ -340,7 +340,7 @@ trait Drive<H: Handle> {
     fn finish(hot: &mut Hot, handle: &mut H, source: &mut dyn Source, stream: &Stream) -> Result<(), Fault>;
 }
 
-/// One operation after the other.
+/// One operation at a time.
 struct OneByOne;
 
 impl<B: Backend> Drive<B> for OneByOne {
@@ -379,7 +379,7 @@ impl<B: AsyncBackend> Drive<B> for Several {
 /// Buffers for every operation that may be in flight.
 fn memory(plan: &Plan) -> Result<Vec<Contents>, Fault> {
     let depth = plan.depth();
-    // The data belong to the file: two workers on one file write the same at the same place.
+    // The data depend on the file: two workers on one file write the same at the same offset.
     let place = Place { worker: plan.file, ..plan.place };
     let making = crate::buffer::Making::of(plan.stream.buffers, &plan.path);
     (0..depth)
@@ -430,10 +430,10 @@ fn live<B: Handle, D: Drive<B>>(
     slot.processor_wait = ProcessorWait::begin();
 
     let start = clock.now();
-    // Who begins later on purpose says nothing of how well the others were released together.
+    // A worker delayed on purpose says nothing about how closely the others were released.
     slot.released_ticks = if plan.delayed { 0 } else { start };
     let log = (stream.log_operations && plan.spool.is_none()).then(|| {
-        // SAFETY: this worker is the only writer of its log; the entries are plain numbers, zero at first.
+        // SAFETY: this worker is the only writer of its log; the entries are plain numbers, initially zero.
         unsafe { std::slice::from_raw_parts_mut(shared.log_pointer(plan.index), shared.log_entries()) }
     });
     let control = shared.control();
@@ -480,30 +480,30 @@ fn live<B: Handle, D: Drive<B>>(
         Err(fault) if stream.until_full && fault.errno == libc::ENOSPC => Ok(Outcome::Completed),
         outcome => outcome,
     };
-    // What comes after its operations is no part of the ratio. But where the time of all is over, it is over for some a little earlier:
-    // those who are late would go on without the others, and faster than ever.
+    // What follows its operations is not part of the ratio. But where all share one time limit, it ends slightly earlier for
+    // some: late workers would continue without the others, and faster than before.
     let timed_out_together =
         plan.peers_end_together && matches!(outcome, Ok(Outcome::Stopped)) && control.stop_of(hot.live) == 0;
     if !timed_out_together {
         hot.live.progress.store(AWAY, Ordering::Release);
     }
     if !hot.counting {
-        // It ended in the warm-up: whatever was recorded was not to be counted.
+        // It ended in the warm-up: nothing recorded counts.
         hot.figures.ramp_ops += hot.forget_warm_up();
         hot.begin_counting(hot.last);
         if found_first && hot.figures.settled_depth == 0 {
-            // Nobody is to wait for its search any more.
+            // No other worker may wait for its search.
             control.settled.fetch_add(1, Ordering::AcqRel);
         }
     }
     let start = hot.start;
     hot.figures.last_op_ns = clock.between(start, hot.last);
-    // Whatever happens next, what was done so far has a length.
+    // Set early, so that the work so far has a duration whatever happens next.
     hot.figures.elapsed_ns = hot.figures.last_op_ns.saturating_sub(hot.excluded_ns);
-    // Before the others are told and woken: that is no work of the stream.
+    // Before other workers are notified and woken, which is not part of the stream's usage.
     hot.note_usage(hot.figures.last_op_ns);
     let outcome = outcome?;
-    // Whose own time is over is done, too, and who was ended alone because it is steady.
+    // A worker past its group's time limit also counts as done, as does one that was ended alone because it is steady.
     let alone = hot.live.stop.load(Ordering::Acquire) == STOP_RULE;
     let own_time = plan.own_time && control.stop_of(hot.live) == 0;
     let timed_out = outcome == Outcome::Stopped && (own_time || alone);
@@ -522,7 +522,7 @@ fn live<B: Handle, D: Drive<B>>(
     if outcome != Outcome::Interrupted {
         finish_in_clock(plan, hot.figures, stats, clock, start, &mut open_still)?;
         if stream.timed.fsync || stream.timed.close {
-            // A pause after the last operation lies before the fsync: it is in this time, and not to be counted.
+            // A pause after the last operation precedes the fsync: it is part of this time but must not be counted.
             let not_counted_ns = excluded_ns + hot.paused_ns;
             let ended_ns = clock.between(start, clock.now());
             hot.figures.elapsed_ns = ended_ns.saturating_sub(not_counted_ns);
@@ -534,16 +534,16 @@ fn live<B: Handle, D: Drive<B>>(
     hot.figures.processor_wait.end();
 
     if goes_on {
-        // From here on only an interruption ends it; that goes for waiting for the lock, too.
+        // From here on only an interrupt ends it, also while it waits for the lock.
         hot.finishing = true;
         let mut b = match open_still.take() {
             Some(b) => {
-                // The stop may have ended the first wait for it.
+                // The stop may have ended the first wait for the lock.
                 lock_file(plan, &hot, &b)?;
                 b
             }
             None => {
-                // What was written is to stay.
+                // Do not truncate what was written.
                 let open = Open { create: false, truncate: false, ..stream.open };
                 let as_it_is = Stream { open, ..stream.clone() };
                 let mut b = B::open(&Plan { stream: &as_it_is, ..plan.clone() })?;

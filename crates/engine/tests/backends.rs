@@ -1,5 +1,5 @@
-//! What sets back-ends apart: flags, flushes and advice, what a machine lacks, and the sentence with which it is refused. That
-//! they all do the same operations is in streams.rs; which system calls they make is in the program's own tests.
+//! Differences between back-ends: flags, flushes and advice, missing machine features, and the messages that refuse them. That
+//! all do the same operations is tested in streams.rs; their system calls in the program's own tests.
 
 use crate::support::{Bench, KIB, MIB, only};
 use fathom_engine::{State, capabilities, capabilities_in};
@@ -80,7 +80,7 @@ fn a_flag_that_the_file_system_refuses_is_one_clear_error() {
     let Ok(dir) = tempfile::tempdir_in("/dev/shm") else {
         return fathom_testkit::skip(name, "/dev/shm takes no directory");
     };
-    // A file system in memory has nothing to drop from the cache.
+    // A memory file system has nothing to drop from the cache.
     let backend = Backend::Pvsync2(Pvsync2 { uncached: true, dsync: true, ..Pvsync2::default() });
     for direction in [Direction::Write, Direction::Read] {
         let bench = Bench::new_in(dir.path(), 64 * KIB);
@@ -174,12 +174,12 @@ fn a_ring_lets_go_of_its_file_when_it_is_closed() {
         if bench.unsupported(stream.clone()).is_some() {
             return fathom_testkit::skip(name, "no io_uring here");
         }
-        // There is room for one file at a time: one that a ring still held would leave none for the next.
+        // There is space for one file at a time: if a ring kept one, the next would not fit.
         for phase in 0..5 {
             let r = bench.run(stream.clone());
             assert_eq!(failure(&r), None, "phase {phase}, registered: {registered}");
             std::fs::remove_file(bench.file()).unwrap();
-            // The kernel lets go of the last reference a moment later on a busy machine; a ring never would.
+            // The kernel drops the last reference slightly later on a busy machine; a ring that kept it never would.
             let began = std::time::Instant::now();
             while free_bytes(small.path()) < 2 * MIB && began.elapsed().as_secs() < 20 {
                 std::thread::sleep(std::time::Duration::from_millis(5));

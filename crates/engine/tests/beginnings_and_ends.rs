@@ -1,5 +1,5 @@
-//! What is counted: not the warm-up, not the search for a depth; exactly a common amount; until a steady state; and what was in
-//! flight at a stop is waited for.
+//! What is counted: neither warm-up nor depth search; exactly a shared amount; until a steady state; and operations in flight at
+//! a stop are drained.
 
 use crate::support::{Bench, KIB, MIB, only};
 use fathom_record::{Ending, OpKind};
@@ -148,7 +148,7 @@ fn a_group_that_is_steady_ends_alone_and_later_than_it_waits() {
 
 #[test]
 fn a_steady_state_that_does_not_come_is_given_up() {
-    // No spread at all is more than a machine can give.
+    // No machine reaches a spread of zero.
     let steady = Steady {
         round: Duration(5 * MS),
         most_rounds: 7,
@@ -161,7 +161,7 @@ fn a_steady_state_that_does_not_come_is_given_up() {
     let state = done.steady.unwrap();
     assert_eq!((state.reached, state.rounds.len()), (false, 7));
     assert!(state.range_percent > 0.0, "{state:?}");
-    // Rounds in which a busy machine finished nothing have no latency; they count as rounds spent.
+    // Rounds in which a busy machine finished nothing have no latency, but count as rounds.
     let steady = Steady { of: SteadyFigure::Latency, ..steady };
     let stop = Stop { steady: Some(steady), ..Stop::default() };
     let state = Bench::new(MIB).stop(stop).run(endless(Backend::default(), 1)).steady.unwrap();
@@ -180,7 +180,7 @@ fn a_depth_is_found_and_the_search_is_not_counted() {
     for backend in [Backend::Null, Backend::Uring(Uring::default())] {
         let stream = Stream { adaptive_depth: Some(how), ..endless(backend, 16) };
         let done = Bench::new(MIB).stop(time(20)).run(stream);
-        // Every depth keeps a limit of 1000 s, so it is the largest.
+        // Every depth meets a limit of 1000 s, so the result is the largest.
         assert_eq!(only(&done).settled_depth, Some(16), "{backend:?}");
         // Five trials of 2 ms.
         assert!(only(&done).start_ns >= 10 * MS && only(&done).ops > 0, "{:?}", only(&done).start_ns);
@@ -209,7 +209,7 @@ fn intervals_have_the_latencies_of_what_finished_in_them() {
     assert!(done.intervals.iter().all(|i| i.latencies.iter().all(|(kind, _)| *kind == OpKind::Write)));
 }
 
-/// Reads that are truly in flight when the warm-up ends; `None` where the directory takes no O_DIRECT.
+/// Reads that are really in flight when the warm-up ends; `None` where the directory does not support O_DIRECT.
 fn direct_reads(bench: &Bench, depth: u32) -> Option<Stream> {
     if bench.in_memory() {
         return None;
@@ -314,14 +314,14 @@ fn the_series_begins_with_the_first_worker_and_loses_nothing() {
     stream.pace.rate = Some(rate);
     let done = bench.run(stream);
     assert_eq!(done.intervals.iter().map(|i| i.ops).sum::<u64>(), done.ops());
-    // Never more than both workers together; a machine that stalls makes some of an interval late, so a wide margin.
+    // Never more than both workers together. A stall delays part of an interval, so the margin is wide.
     let first = &done.intervals[0];
     assert!(first.ops < 200, "{first:?}");
 }
 
 #[test]
 fn an_interrupted_warm_up_has_counted_nothing() {
-    // The second worker fails at once, its file being empty, which stops the first in its warm-up.
+    // The second worker fails at once because its file is empty, which stops the first in its warm-up.
     let bench = Bench::new(MIB).ramp(Duration(10_000 * MS)).stop(time(10_000));
     let mut missing = Stream::new("f", Direction::Read, Bytes(4 * KIB));
     missing.open.create = true;
@@ -399,7 +399,7 @@ fn who_fails_in_its_search_for_a_depth_is_not_waited_for() {
     };
     let searching =
         Stream { adaptive_depth: Some(how), ..endless(Backend::Aio { batch: 0, atomic: false }, 4) };
-    // Its file is empty: the first read fails, in the search.
+    // Its file is empty: the first read fails, during the search.
     let mut failing = Stream { direction: Direction::Read, ..searching.clone() };
     failing.open.create = true;
     let done = Bench::new(MIB).stop(time(1)).run_all(vec![searching, failing]);
@@ -408,7 +408,7 @@ fn who_fails_in_its_search_for_a_depth_is_not_waited_for() {
 
 #[test]
 fn drained_operations_end_after_the_time() {
-    // A rate that nobody can keep must not change what the time is.
+    // An unreachable rate must not change the time limit.
     let rate = fathom_workload::Rate {
         operations_per_s: 1e9,
         arrivals: fathom_workload::Arrivals::Even,

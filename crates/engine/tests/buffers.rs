@@ -1,4 +1,4 @@
-//! Streams with buffers of every kind: the data that arrive are the same, and what cannot be had is refused in a sentence.
+//! Streams with buffers of every kind: the same data arrive, and unavailable kinds are refused with a message.
 
 use crate::support::{Bench, KIB, MIB, only};
 use fathom_record::Ending;
@@ -19,7 +19,7 @@ const URING: Backend = Backend::Uring(Uring {
     atomic: false,
 });
 
-/// Writes and reads with such buffers; every byte is checked.
+/// Writes and reads with such buffers, checking every byte.
 #[track_caller]
 fn there_and_back(buffers: Buffers, record: u64, backend: Backend, queue_depth: u32) {
     let bench = Bench::new(8 * MIB);
@@ -69,11 +69,11 @@ fn workload(dir: &fathom_testkit::TestDir, buffers: &str) -> fathom_workload::Wo
 
 const RESERVED: &str = "/proc/sys/vm/nr_hugepages";
 
-/// Pages reserved for one test, and given back.
+/// Huge pages reserved for one test, and released on drop.
 struct Reserved(u64);
 
 impl Reserved {
-    /// Reserves so many more; `None` where that is not allowed or there is no room for them.
+    /// Reserves `count` more; `None` where that is not allowed or memory is short.
     fn more(count: u64) -> Option<Self> {
         let now = || -> Option<u64> { std::fs::read_to_string(RESERVED).ok()?.trim().parse().ok() };
         let before = Self(now()?);
@@ -88,13 +88,13 @@ impl Drop for Reserved {
     }
 }
 
-/// One test, because both halves are about the machine's one pool.
+/// One test, because both halves use the machine's single pool.
 #[test]
 fn reserved_huge_pages_are_used_and_their_want_is_told() {
     let buffers = Buffers { pages: Pages::Huge, node: Node::Local };
     let bench = Bench::new(MIB);
     let large = Stream { buffers, ..Stream::new("f", Direction::Write, Bytes(1 << 30)) };
-    // More huge pages than anybody keeps ready.
+    // More huge pages than any machine reserves.
     let said = bench.refused(Stream { length: Some(Bytes(1 << 30)), queue_depth: 1, ..large });
     let expected = said.contains("huge pages of") && said.contains("/proc/sys/vm/nr_hugepages");
     assert!(expected || said.contains("MiB of memory"), "{said}");

@@ -1,5 +1,5 @@
-//! Streams whose operations move no data: calls about files, computing; and data that go another way (POSIX AIO, splice), or until there
-//! is no space.
+//! Streams whose operations move no data: file calls, computing; and data by other paths (POSIX AIO, splice), or until the disk
+//! is full.
 
 use crate::support::{Bench, KIB, MIB};
 use fathom_record::{Ending, OpKind, Repetition};
@@ -41,7 +41,7 @@ fn completed(repetition: &Repetition) {
 #[test]
 fn space_is_allocated_and_files_are_cut() {
     let bench = Bench::new(64 * KIB);
-    // Reads leave the size of the file alone.
+    // Reads leave the file size alone.
     let kept = bench.run(calls(FileCall::Allocate, Direction::Read));
     completed(&kept);
     assert_eq!((ops(&kept, OpKind::Read), bench.file().metadata().unwrap().len()), (16, 0));
@@ -59,7 +59,7 @@ fn space_is_allocated_and_files_are_cut() {
 #[test]
 fn files_are_made_looked_up_and_removed() {
     let bench = Bench::new(64 * KIB).workers(3, Isolation::Thread);
-    // Three workers on the same three files: the first to come makes each.
+    // Three workers on the same three files: the first one creates each.
     let made = bench.run(of_names(FileCall::Create));
     completed(&made);
     assert_eq!(ops(&made, OpKind::Read), 9);
@@ -75,7 +75,7 @@ fn files_are_made_looked_up_and_removed() {
     completed(&removed);
     assert_eq!(ops(&removed, OpKind::Write), 3);
     assert!((0..3).all(|file| !bench.path(file).exists()));
-    // What is not there is an error.
+    // A missing file is an error.
     let gone = bench.run(own);
     assert!(
         gone.workers.iter().any(|w| matches!(&w.ending, Ending::Failed(error) if error.errno == 2)),
@@ -91,7 +91,7 @@ fn directories_are_made_looked_up_and_removed() {
     let made = bench.run(own(FileCall::MakeDirectory));
     completed(&made);
     assert_eq!(ops(&made, OpKind::Write), 3);
-    // Those that may read a file of the set may enter the directory.
+    // Users who may read a file of the set may enter the directory.
     let found = bench.file().metadata().unwrap();
     assert!(found.is_dir() && (found.mode() & 0o500) == 0o500, "{:o}", found.mode());
     let asked = bench.run(of_names(FileCall::Stat(StatCall::Lstat)));
@@ -102,7 +102,7 @@ fn directories_are_made_looked_up_and_removed() {
         assert!(repetition.workers.iter().any(is), "{errno}");
     };
     failed(&bench.run(own(FileCall::MakeDirectory)), 17);
-    // What somebody put into one stays, and so does the directory.
+    // A foreign file in a directory stays, and so does the directory.
     std::fs::write(bench.file().join("theirs"), "x").unwrap();
     failed(&bench.run(own(FileCall::RemoveDirectory)), 39);
     assert!(bench.file().join("theirs").exists());

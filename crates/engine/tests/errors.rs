@@ -1,4 +1,4 @@
-//! Errors that a stream passes over: on a file system that is full, and where what is read is wrong.
+//! Errors that a stream tolerates: on a full file system, and with wrong data.
 
 use crate::support::{Bench, KIB, MIB, only, ops};
 use fathom_record::{Ending, OpKind, PassedOver, Repetition};

@@ -1,5 +1,5 @@
-//! What the engine says it will read, and what it writes into holes: the bytes that laying the file out would have written, in files
-//! of ours and in no other.
+//! The regions that the engine reports as read, and the bytes written into holes: those that laying the file out would have
+//! written, only in files of ours.
 
 use fathom_engine::{Engine, Ledger};
 use fathom_testkit::TestDir;
@@ -52,10 +52,10 @@ impl Case {
     }
 }
 
-/// Makes a hole of a part of a file, with its size as it is.
+/// Punches a hole into a file, keeping its size.
 fn punch(path: &PathBuf, start: u64, length: u64) {
     let file = File::options().write(true).open(path).unwrap();
-    // No file system need know how to punch: zeros read alike.
+    // Works without hole punching, too: zeros read alike.
     file.write_all_at(&vec![0; length as usize], start).unwrap();
 }
 
@@ -106,7 +106,7 @@ fn space_behind_the_end_leaves_the_size() {
         case.act(&Action::ReserveBehind("f".into()));
         let about = std::fs::metadata(&path).unwrap();
         assert_eq!(about.len(), size);
-        // A file system that cannot reserve leaves it.
+        // A file system that cannot reserve space leaves the hole.
         assert!(about.blocks() == 0 || about.blocks() * 512 >= BYTES, "{}", about.blocks());
         std::fs::write(&path, vec![7; 100]).unwrap();
     }
@@ -154,7 +154,7 @@ fn what_is_not_ours_stays_as_it_is() {
             File::create(path).unwrap().set_len(BYTES).unwrap();
         }
         assert_eq!(case.fill(&[(theirs.clone(), 0, BYTES), (elsewhere.clone(), 0, BYTES)]), 0);
-        // A file of ours in whose place somebody has put a link.
+        // A file of ours that was replaced by a link.
         case.workload.filesets[0].existing = fathom_workload::Existing::Replace;
         case.act(&Action::Recreate("f".into()));
         std::fs::remove_file(&theirs).unwrap();

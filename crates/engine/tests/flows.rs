@@ -1,4 +1,4 @@
-//! Flows: what each operation counts, where it reads and writes, and what reaches the totals.
+//! Flows: what each operation counts, where it reads and writes, and what is part of the totals.
 
 use crate::support::flows::{Flows, Op, counts, flow, looped, op, row};
 use crate::support::{KIB, MIB};
@@ -12,7 +12,7 @@ fn read(name: &str) -> Op {
 #[test]
 fn an_implicit_open_is_one_more_operation_of_no_bytes() {
     let r = Flows::new().files("f", 1, 64 * KIB).thread(looped(17, vec![read("r")])).run();
-    // 16 reads to the end of the file, then one that finds it.
+    // 16 reads to the end of the file, then one that finds the end.
     assert_eq!(counts(&r, "r"), (18, 64 * KIB));
     let w = &r.workers[0];
     assert_eq!((w.ops, w.bytes, &w.ending), (18, 64 * KIB, &Ending::Completed));
@@ -59,7 +59,7 @@ fn what_is_written_is_where_it_should_be() {
     let b = Flows::new().files("f", 1, 4 * KIB).thread(looped(3, ops));
     let before = std::fs::read(b.path("f", 0)).unwrap();
     let r = b.run();
-    // The file grows: a sequential write never begins again.
+    // The file grows: a sequential write never wraps around.
     let after = std::fs::read(b.path("f", 0)).unwrap();
     assert_eq!(after.len() as u64, 36 * KIB);
     assert_ne!(before, after[..before.len()]);
@@ -93,7 +93,7 @@ fn whole_files_are_exact() {
     let b = Flows::new().files("f", 1, 100 * KIB).files("g", 1, 3).thread(looped(1, ops));
     let r = b.run();
     assert_eq!(b.path("g", 0).metadata().unwrap().len(), 100 * KIB);
-    // With the implicit open each.
+    // Each with its implicit open.
     assert_eq!([counts(&r, "ww"), counts(&r, "rw")], [(2, 100 * KIB), (2, 100 * KIB)]);
     assert_eq!(counts(&r, "r1"), (1, 100 * KIB));
 }
@@ -110,7 +110,7 @@ fn appends_go_to_the_end() {
     assert_eq!(b.path("f", 0).metadata().unwrap().len(), 10 + 20_000 + bytes);
 }
 
-/// The blocks that a flow has written, as multiples of 64 KiB: Filebench writes where it would have read.
+/// The blocks that a flow has written, in multiples of 64 KiB: the offsets at which Filebench would have read.
 fn offsets(memory: u64, writes: u64) -> Vec<u64> {
     let mut seen = Vec::new();
     for n in 1..=writes {
@@ -137,7 +137,7 @@ fn filebench_offsets_are_exact() {
     assert_eq!(offsets(MIB, 4), [458752, 589824, 917504, 393216].map(|o| o / 65536));
 }
 
-/// Lengths that Filebench 1.5 appended; with memory the place in it is drawn after the length.
+/// Lengths appended by Filebench 1.5; with memory the offset in it is drawn after the length.
 #[test]
 fn filebench_lengths_are_exact() {
     for (memory, second) in [(0, 4180), (MIB, 290)] {
@@ -199,7 +199,7 @@ fn a_sequence_repeats_what_is_inside() {
     assert_eq!(row(&r, "use").class, RowClass::None);
 }
 
-// Found by the optimised build of the tests: of six files picked by two threads one was at times picked twice, and one never.
+// Regression, seen in optimised test builds: of six files picked by two threads one was sometimes picked twice, and one never.
 #[test]
 fn files_are_picked_in_turn_by_all_threads_together() {
     let ops = vec![
@@ -222,7 +222,7 @@ fn rotating_operations_open_file_after_file_in_each_thread() {
     let b =
         Flows::new().files("f", 3, 1).group("g", 1, Isolation::Thread, vec![(2, 0, looped(4, vec![write]))]);
     let r = b.run();
-    // Each operation opens: 128 slots take a while to come around.
+    // Each operation opens: it takes 128 slots until they are reused.
     assert_eq!(counts(&r, "w"), (16, 800));
     let open = op("w", Act::Write).set("f").size(100).with(|o| o.rotate = true);
     let r = Flows::new().files("f", 3, 1).thread(looped(256, vec![open])).run();

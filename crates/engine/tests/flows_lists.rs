@@ -1,10 +1,10 @@
-//! Flows that create the files of a list: each is ours from the end of the phase on, and goes with the run.
+//! Flows that create the files of a list: each is ours from the end of the phase on, and removed with the run.
 
 use crate::support::flows::{Flows, counts, looped, op};
 use fathom_record::Ending;
 use fathom_workload::{Act, Existing, Files};
 
-/// A list of files none of which exists, in a directory that is to be made.
+/// A list of missing files, in a directory to be created.
 fn missing(make_directories: bool) -> Flows {
     let mut bench = Flows::new().files("f", 1, 0);
     let prefix = bench.dir.path().join("new/f.");

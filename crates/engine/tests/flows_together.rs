@@ -1,4 +1,4 @@
-//! Flows that wait for each other, limits, and what ends a phase of flows.
+//! Flows that wait for each other, limits, and the ends of flow phases.
 
 use crate::support::KIB;
 use crate::support::flows::{Flows, Op, counts, flow, looped, op, row};
@@ -48,14 +48,14 @@ fn a_blocking_poster_is_no_further_ahead_than_the_mark() {
 
 #[test]
 fn blocked_workers_are_woken_and_wakings_are_not_remembered() {
-    // The first sleeper that is done ends the phase: however slow the machine is, somebody is woken three times.
+    // The first finished sleeper ends the phase: however slow the machine is, some are woken three times in total.
     let sleeper = looped(3, vec![op("block", Act::Block), read("r")]);
     let waker = flow(vec![op("wake", Act::Wake).target("block"), op("spin", Act::Spin).value(2000)]);
     let b = files().group("s", 2, Isolation::Process, vec![(1, 0, sleeper)]).process("w", waker);
     let r = b.phase(|p| p.stop.first_done = Some(fathom_workload::Stonewall::default())).run();
     let (woken, wakes) = (counts(&r, "block").0, counts(&r, "wake").0);
     assert!((3..=6).contains(&woken) && r.workers.iter().any(|w| w.ending == Ending::Completed), "{woken}");
-    // Two of them, and each waking counts for both; the one in flight at the end does not count.
+    // There are two, and each wake-up counts for both; the one in flight at the end does not count.
     assert!(woken <= wakes + 2, "{woken} {wakes}");
     assert!(wakes.abs_diff(2 * counts(&r, "spin").0) <= 2);
 }
@@ -101,7 +101,7 @@ fn limits_let_no_more_through_than_the_rate() {
             let b = files().group("g", 1, Isolation::Process, vec![(instances, 0, flow(ops))]).ms(300);
             let r = b.phase(|p| p.events_per_s = Some(RATE)).run();
             let done = counts(&r, metered).0;
-            // Each thread may have done one operation, and one open, that it has not paid for yet.
+            // Each thread may have done one operation and one open without having taken them from the amount yet.
             let most = 30 + 2 * u64::from(instances);
             assert!(done <= most, "{metered} of {instances}: {done}");
             assert!(done > 0);
@@ -111,7 +111,7 @@ fn limits_let_no_more_through_than_the_rate() {
 
 #[test]
 fn threads_that_come_and_go_hang_no_process_with_several() {
-    // Rust's library takes a lock when a thread begins and when it ends. A process forked meanwhile has that lock held for ever.
+    // Rust's library takes a lock when a thread begins and ends. A process forked while it is held has it locked forever.
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for _ in 0..3 {
@@ -130,7 +130,7 @@ fn threads_that_come_and_go_hang_no_process_with_several() {
     });
 }
 
-/// Lets the others end however the test does.
+/// Ends the other threads, however the test ends.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -234,7 +234,7 @@ fn messages_arrive_with_their_speaker_and_count_nothing() {
     }
 }
 
-/// The sentence with which a flow of these operations fails.
+/// The message with which a flow of these operations fails.
 fn failure(ops: Vec<Op>) -> String {
     let b = Flows::new().files("f", 2, 64 * KIB).files("g", 1, KIB);
     match &b.thread(looped(2, ops)).run().workers[0].ending {

@@ -1,4 +1,4 @@
-//! Flows over directory trees: files and directories that come and go.
+//! Flows over directory trees: files and directories that are created and removed.
 
 use crate::support::KIB;
 use crate::support::flows::{Flows, Op, below, counts, flow, looped, op};
@@ -59,14 +59,14 @@ fn a_slot_whose_file_was_removed_removes_the_next_one() {
     assert_eq!(below(&b.root("t")).0, 30 - 9);
 }
 
-/// What a flow that removes every file comes to.
+/// Result of a flow that removes every file.
 fn all_removed(exhausted: Exhausted) -> fathom_record::Repetition {
     let delete = flow(vec![on("d", Act::Delete)]);
     let read = flow(vec![op("r", Act::Read).set("f").size(KIB).random()]);
     let b =
         Flows::new().tree("t", 10, KIB, 100).files("f", 1, 64 * KIB).process("p", delete).process("q", read);
     let b = b.phase(|p| p.stop = Stop { exhausted, ..Stop::default() });
-    // Where only the worker ends, the other one would go on for ever.
+    // If only the worker ends, the other one would run forever.
     let b = if exhausted == Exhausted::Worker { b.ms(100) } else { b };
     b.run()
 }

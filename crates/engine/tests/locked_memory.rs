@@ -4,14 +4,14 @@ use crate::support::{Bench, KIB, completed};
 use fathom_engine::Moments;
 use fathom_workload::{Bytes, Direction, Isolation, Stream};
 
-/// What this process has locked, KiB.
+/// Memory locked by this process, KiB.
 fn locked_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmLck:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// What is locked when the workers are prepared.
+/// Memory locked when the workers are prepared.
 #[derive(Default)]
 struct Watch(u64);
 

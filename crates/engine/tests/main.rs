@@ -1,4 +1,4 @@
-//! What the engine promises, each promise run for real on files of its own: one file a subject, one test program.
+//! The engine's guarantees, each tested with real I/O on its own files: one file per subject, one test program.
 
 mod backends;
 mod beginnings_and_ends;

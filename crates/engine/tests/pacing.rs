@@ -1,5 +1,5 @@
-//! Rates: operations are issued when they are due, one after the other and several in flight; response time counts from then. The
-//! machine may be slow, so what is held to exact figures is the schedule and the bookkeeping, never how punctual it was kept.
+//! Rates: operations are issued when due, one by one and several in flight; response time counts from the due time. The machine
+//! may be slow, so exact checks apply to the schedule and the accounting, never to punctuality.
 
 use crate::support::{Bench, MIB, only};
 use fathom_record::{Ending, OpKind};
@@ -69,7 +69,7 @@ fn of_a_rate_in_bytes_large_operations_take_more() {
         stream.pace.rate = stream.pace.rate.map(|rate| Rate { per: size, ..rate });
         stream.record = Record::Split(vec![(size, 50.0), (Bytes(16 * 4096), 50.0)]);
         let done = bench.run(stream);
-        // 4 MiB a second, the last operation whatever it is.
+        // 4 MiB a second, plus a last operation of any size.
         let most = 4 * MIB * 3 / 10 + 16 * 4096;
         let bytes = only(&done).bytes;
         assert!((most / 2..=most).contains(&bytes), "{backend:?} at depth {depth}: {bytes}");
@@ -88,7 +88,7 @@ fn a_response_is_never_shorter_than_the_service() {
 
 #[test]
 fn who_cannot_keep_up_is_behind_and_drops_nothing() {
-    // 20 ms of computing inside each operation's turn, 1000 of them due a second.
+    // 20 ms of computing before each operation, with 1000 due per second.
     let think = fathom_workload::Think {
         time: Duration(20 * MS),
         counted: true,
@@ -124,7 +124,7 @@ fn a_pause_that_postpones_moves_what_is_due() {
         });
         stream.amount = Amount::Operations(100);
         let done = bench.run(stream);
-        // 99 ms to the last one, and nine pauses at least, none of them made up for.
+        // 99 ms to the last one, and at least nine pauses, none of them made up for.
         let ms = only(&done).elapsed_ns / MS;
         assert!(ms >= 270, "{backend:?} at depth {depth}: {ms} ms");
     }
@@ -214,7 +214,7 @@ fn a_pause_after_the_last_operation_is_no_part_of_the_time_and_takes_none_away()
     };
     let done = Bench::new(MIB).run(stream);
     let worker = only(&done);
-    // Two bursts of ten with one pause between them, which is not counted; the pause after the second is nobody's.
+    // Two bursts of ten with one pause in between, which is not counted; the pause after the second belongs to neither.
     assert!(worker.elapsed_ns > 0 && worker.elapsed_ns < worker.marks.last_op_ns, "{worker:?}");
     assert!(worker.marks.last_op_ns >= 100 * MS, "{worker:?}");
 }
@@ -231,8 +231,8 @@ fn a_write_is_not_charged_for_making_the_data_of_others() {
     };
     let done = Bench::new(64 * MIB).run(stream);
     let all = done.latency(OpKind::WriteSubmission);
-    // The first of a batch waits for the other 63 to be filled, the last for none: were all stamped at the beginning, the shortest
-    // would be as long as the longest.
+    // The first of a batch waits for the other 63 to be filled, the last for none: with a single stamp at the beginning, the
+    // shortest would be as long as the longest.
     assert!(all.min_ns() * 4 < all.max_ns(), "{} to {} ns", all.min_ns(), all.max_ns());
 }
 
@@ -247,7 +247,7 @@ fn a_pause_before_a_timed_fsync_is_not_counted() {
     };
     let done = Bench::new(MIB).run(stream);
     let worker = only(&done);
-    // The one pause comes after the last write and before the fsync.
+    // The only pause is after the last write and before the fsync.
     assert!(worker.marks.fsync_ns >= 1000 * MS, "{worker:?}");
     assert!(worker.elapsed_ns + 1000 * MS <= worker.marks.fsync_ns + MS, "{worker:?}");
 }

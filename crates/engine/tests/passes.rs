@@ -1,4 +1,4 @@
-//! What is in memory of a file is dropped between two passes of a stream.
+//! Eviction of a file's cached pages between two passes of a stream.
 
 use crate::support::{Bench, KIB, completed, ops};
 use fathom_record::OpKind;
@@ -15,7 +15,7 @@ const RECORD: u64 = 8 * KIB;
 const RECORDS: u64 = 12;
 const FILE: u64 = RECORDS * RECORD;
 
-/// KiB of a file that are in memory.
+/// KiB of a file in the page cache.
 fn cached_kib(path: &Path) -> u64 {
     let file = File::options().read(true).write(true).open(path).unwrap();
     let length = file.metadata().unwrap().len() as usize;
@@ -35,13 +35,13 @@ fn stream(amount: Amount) -> Stream {
         evict_passes: true,
         access: Access::Permuted,
         amount,
-        // Nothing is read ahead.
+        // No readahead.
         open: Open { advice: Advice::Random, ..Open::default() },
         ..Stream::new("f", Direction::Read, Bytes(RECORD))
     }
 }
 
-/// Files that were written, and are clean.
+/// Written files with clean pages.
 fn bench(files: u32) -> Option<Bench> {
     let bench = Bench::new(FILE).workers(files, Isolation::Thread);
     if bench.in_memory() {

@@ -31,7 +31,7 @@ fn nobody_computes_longer_than_its_clock_runs() {
     let bench = Bench::new(64 * KIB);
     bench.run(Stream::new("f", Direction::Write, Bytes(64 * KIB)));
     for _ in 0..10 {
-        // Some hundred nanoseconds: waking the others takes longer.
+        // Takes some hundred nanoseconds: waking the others takes longer.
         let stream = Stream { backend: Backend::Null, ..Stream::new("f", Direction::Read, Bytes(4 * KIB)) };
         let r = bench.run(stream);
         let w = &r.workers[0];
@@ -64,7 +64,7 @@ fn the_interval_series_adds_up() {
     }
 }
 
-/// Worker 0 has one record to write, worker 1 has very many: the first ends the second's counting.
+/// Worker 0 has one record to write, worker 1 very many: the first ends the counting of the second.
 fn stonewalled(raise: Raise, when_stopped: WhenStopped) -> fathom_record::Repetition {
     let stop = Stop { first_done: Some(Stonewall { raise }), ..Stop::default() };
     let bench = Bench::new(16 * MIB).stop(stop);
@@ -138,7 +138,7 @@ fn a_file_that_cannot_be_opened_is_an_error_with_its_name() {
 fn a_staggered_start_takes_its_time() {
     let bench = Bench::new(64 * KIB).workers(3, Isolation::Thread).stagger(Duration(5_000_000));
     let r = bench.run(Stream::new("f", Direction::Write, Bytes(4 * KIB)));
-    // On a loaded machine anyone may be late; nobody is early.
+    // On a loaded machine any worker may be late, but none early.
     assert!(r.workers[1].start_ns >= 5_000_000);
     assert!(r.workers[2].start_ns >= 10_000_000);
 }
@@ -155,7 +155,7 @@ fn a_full_device_is_one_clear_error() {
             advice: None,
         },
     ] {
-        // Each its own: a worker that another test forks meanwhile has the file of the one before still open, and its space is taken.
+        // A separate device each: a worker forked by another test may keep the previous file open, which takes up its space.
         let test = "a_full_device_is_one_clear_error";
         let Some(tmp) = fathom_testkit::TmpFs::mount(test, 1 << 20) else { return };
         let bench = Bench::new_in(tmp.path(), 4 * MIB);

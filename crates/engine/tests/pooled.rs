@@ -1,5 +1,5 @@
-//! Streams over all files of a set: one sequence for all workers, whatever the back-end; syncs in series; blocks that check
-//! themselves; a rate that all workers share.
+//! Streams over all files of a set: one sequence for all workers, with every back-end; periodic syncs; self-checking blocks; a
+//! shared rate.
 
 use crate::support::{Bench, KIB, completed, ops};
 use fathom_engine::Moments;
@@ -51,7 +51,7 @@ fn every_backend_does_one_pass_together_and_reads_back_what_it_wrote() {
                 ..pooled(Direction::Write, Access::Sequential, Amount::Pass)
             }));
             completed(&written);
-            // The last record of each file is a short one.
+            // The last record of each file is short.
             assert_eq!(ops(&written, OpKind::Write), 3 * 13, "{backend:?}");
             assert_eq!(written.bytes(), 3 * FILE, "{backend:?}");
             assert_eq!(ops(&written, OpKind::Sync), 3 * 3, "every worker syncs every file");
@@ -105,11 +105,11 @@ fn a_mix_follows_what_all_have_completed_and_series_sync_every_file() {
         )
     });
     completed(&done);
-    // 50 and 4 ten times.
+    // 50 and 4, ten times.
     assert_eq!((done.ops(), ops(&done, OpKind::Sync)), (500, 40));
     assert_eq!(ops(&done, OpKind::FinalSync), 4 * 4);
     let (reads, writes) = (ops(&done, OpKind::Read), ops(&done, OpKind::Write));
-    // With four in flight the ratio is met within a few.
+    // With four in flight the ratio is approximate.
     assert!(reads.abs_diff(300) <= 8, "{reads} reads, {writes} writes");
 }
 
@@ -140,7 +140,7 @@ fn a_common_rate_is_that_of_all_workers() {
         pace: Pace { rate: Some(rate), ..Pace::default() },
         ..pooled(Direction::Read, Access::Scaled(Scaled::default()), Amount::Endless)
     });
-    // The schedule allows no more, however busy the machine is; each worker with its own would do four times as many.
+    // The schedule is the limit, however busy the machine is; a separate one per worker would allow four times as many.
     assert!(done.ops() <= 310, "{}", done.ops());
     assert_eq!(ops(&done, OpKind::Response), done.ops());
 }
@@ -163,7 +163,7 @@ fn every_interval_is_told_while_the_phase_runs() {
     let done = bench
         .run_telling(pooled(Direction::Read, Access::Scaled(Scaled::default()), Amount::Endless), &mut told);
     assert!(!told.0.is_empty());
-    // What was told early may have been put together with a short last piece in the record.
+    // An interval reported early may have been merged with a short last one in the record.
     assert_eq!(told.0[0], done.intervals[0]);
     let moved: u64 = done.intervals.iter().flat_map(|i| &i.moved).map(|(_, bytes)| bytes).sum();
     assert_eq!(moved, done.bytes());

@@ -1,4 +1,4 @@
-//! In which records a file set is written when it is prepared, counted by the kernel, and that its bytes do not depend on them.
+//! The record sizes used for preparing a file set, counted by the kernel; the bytes do not depend on them.
 
 use fathom_engine::{Engine, Ledger};
 use fathom_testkit::{TestDir, skip};
@@ -7,7 +7,8 @@ use fathom_workload::{Action, Workload};
 const KIB: u64 = 1 << 10;
 const BYTES: u64 = 2304 * KIB;
 
-/// What preparing one file of [`BYTES`] left in it, and how many writes this thread made meanwhile; `None` if the kernel does not count.
+/// Contents of one prepared file of [`BYTES`], and the number of this thread's writes for it; `None` if the kernel does not
+/// count.
 fn prepared(set: &str) -> (Vec<u8>, Option<u64>) {
     let dir = TestDir::new();
     let path = dir.path().join("f");
@@ -39,7 +40,7 @@ fn a_set_is_written_in_the_records_it_asks_for() {
             "/proc/thread-self/io does not count writes",
         );
     };
-    // The ledger writes as well, each time as often.
+    // The ledger writes as well, the same number each time.
     for ((set, calls), made) in records.into_iter().zip(made) {
         assert_eq!(made.map(|made| made + 3), Some(first + calls), "{set}");
     }

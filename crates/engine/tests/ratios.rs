@@ -1,5 +1,5 @@
-//! Workers that wait for each other, and limits that end a worker: shares are exact whatever the machine does, because nobody is ever
-//! ahead of his own; what a limit says is told with both numbers.
+//! Workers that wait for each other, and limits that end a worker: shares are exact on any machine, because no worker gets ahead
+//! of its share; a violated limit is reported with both numbers.
 
 use crate::support::{Bench, MIB, only};
 use fathom_record::{Ending, OpError, Worker};
@@ -47,7 +47,7 @@ fn operations_are_in_the_ratio_of_the_weights() {
         let streams = [1, 2, 3].map(|weight| weighing(weight, backend, depth, Amount::Endless));
         let done = bench.run_all(streams.to_vec());
         let ops: Vec<u64> = done.workers.iter().map(|w| w.ops).collect();
-        // As many as are in flight, and what was counted before the last began to count.
+        // Up to the number in flight, plus those counted before the last worker began to count.
         for (weight, ops) in (1..).zip(&ops) {
             let share = done.ops() * weight / 6;
             assert!(ops.abs_diff(share) <= 64, "{backend:?} at depth {depth}: {ops} of {share}");
@@ -71,7 +71,7 @@ fn who_is_slow_holds_the_others_and_who_ends_lets_them_go() {
     let done = bench.run_all(vec![slow, fast]);
     let [slow, fast] = &done.workers[..] else { panic!("{done:?}") };
     assert_eq!((slow.ops, fast.ops), (100, 100_000));
-    // The slow one took its 99 ms, though it had to wait for nobody.
+    // The slow one took its 99 ms, though it did not have to wait.
     assert!(fast.elapsed_ns >= 90 * MS, "{}", fast.elapsed_ns);
 }
 
@@ -114,7 +114,7 @@ fn a_rate_below_the_least_is_an_error_with_both_numbers() {
         assert_eq!(asked, least.reads_per_s.max(least.read_bytes_per_s));
         assert!(found < asked && error.message.contains("asked for"), "{error:?}");
     }
-    // Nothing is asked before its grace is over.
+    // No limit applies during the grace period.
     let patient = Least { reads_per_s: 5000, window, grace: Duration(60_000 * MS), ..Least::default() };
     assert_eq!(only(&Bench::new(MIB).run(stream(patient))).ending, Ending::Completed);
 }
@@ -148,7 +148,7 @@ fn a_latency_above_the_longest_is_an_error() {
 
 #[test]
 fn a_pause_comes_after_so_much_time() {
-    // 30 operations of 2 ms each are due; a pause comes when 20 ms are over, and moves nothing else.
+    // 30 operations of 2 ms each are due; a pause comes after 20 ms, and shifts nothing else.
     let rate = Rate {
         operations_per_s: 500.0,
         arrivals: fathom_workload::Arrivals::Even,
@@ -172,7 +172,7 @@ fn a_pause_comes_after_so_much_time() {
     };
     let done = Bench::new(MIB).run(stream);
     assert_eq!(only(&done).ops, 30);
-    // Without a pause the last would be due after 58 ms; with one after 20 ms it is late, and done at once.
+    // Without a pause the last would be due after 58 ms; after a pause at 20 ms it is late, and done at once.
     assert!(only(&done).elapsed_ns >= 58 * MS, "{}", only(&done).elapsed_ns);
 }
 
@@ -181,7 +181,7 @@ fn operations_that_are_kept_apart_are_all_done() {
     for backend in [Backend::Uring(Uring::default()), Backend::Aio { batch: 0, atomic: false }, Backend::Null]
     {
         let bench = written(1);
-        // Each overlaps each, and those of the second stream overlap none.
+        // All overlap each other, and those of the second stream overlap none.
         for access in [Access::Same(0), Access::Sequential] {
             let stream = Stream {
                 backend,

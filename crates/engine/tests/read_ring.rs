@@ -1,5 +1,5 @@
-//! A file read through a ring: the bytes of the file, whatever is asked for and by how many threads; ends, errors and short files told where
-//! they are; O_DIRECT at any place; and no buffer lost, whatever a caller does.
+//! Reading a file through a ring: correct bytes for any requests and any number of threads; ends, errors and short files reported
+//! at the right offset; O_DIRECT at any offset; and no buffer lost, whatever a caller does.
 
 use fathom_engine::read_ring::{Event, Geometry, MOST_DEPTH, ReadRing, Wanted};
 use fathom_testkit::{TestDir, skip, without_call};
@@ -36,7 +36,7 @@ fn over(test: &str, file: File, geometry: Geometry) -> Option<ReadRing> {
     }
 }
 
-/// What a round came to: for each read its bytes, as many as came, and the errno.
+/// Result of a round: for each read its bytes as far as they arrived, and the errno.
 fn round(ring: &ReadRing, wanted: &[Wanted]) -> Vec<(Vec<u8>, Option<i32>)> {
     let mut buffers: Vec<Vec<u8>> = wanted.iter().map(|one| vec![0xEE; one.bytes]).collect();
     let mut over: Vec<Option<(usize, Option<i32>)>> = vec![None; wanted.len()];
@@ -58,7 +58,7 @@ fn round(ring: &ReadRing, wanted: &[Wanted]) -> Vec<(Vec<u8>, Option<i32>)> {
     ends.collect()
 }
 
-/// That every read came to what the file has there.
+/// Checks that every read returned the file's contents.
 fn assert_is_file(ring: &ReadRing, data: &[u8], wanted: &[Wanted]) {
     for (one, (bytes, errno)) in wanted.iter().zip(round(ring, wanted)) {
         let start = usize::try_from(one.offset).unwrap().min(data.len());
@@ -93,7 +93,7 @@ proptest! {
     }
 }
 
-/// A file that was opened with O_DIRECT; `None`, with the skip recorded, where its file system takes none.
+/// A file opened with O_DIRECT; `None`, with the skip recorded, where its file system does not support it.
 fn direct(test: &str, path: &Path) -> Option<File> {
     match OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path) {
         Ok(file) => Some(file),
@@ -104,7 +104,7 @@ fn direct(test: &str, path: &Path) -> Option<File> {
     }
 }
 
-/// Any byte can be asked for, though the kernel is asked for whole sectors at addresses that it takes.
+/// Any byte can be requested, though the kernel only gets whole sectors at aligned addresses.
 #[test]
 fn past_the_page_cache_any_place_can_be_read() {
     let test = "past_the_page_cache_any_place_can_be_read";
@@ -126,7 +126,7 @@ fn past_the_page_cache_any_place_can_be_read() {
     }
 }
 
-/// More threads than buffers, with rounds of more reads than buffers: each gets its own bytes, and none waits for ever.
+/// More threads than buffers, with rounds of more reads than buffers: each gets its own bytes, and none waits forever.
 #[test]
 fn threads_share_a_ring() {
     let dir = TestDir::new();
@@ -162,7 +162,7 @@ fn threads_share_a_ring() {
     );
 }
 
-/// A descriptor that may not be read: each read has its error, at its first byte, and what is behind that is not asked for.
+/// A descriptor without read permission: each read fails at its first byte, and nothing after that is requested.
 #[test]
 fn what_may_not_be_read_is_an_error_at_its_first_byte() {
     let dir = TestDir::new();
@@ -180,7 +180,7 @@ fn what_may_not_be_read_is_an_error_at_its_first_byte() {
     assert_eq!((got, error.and_then(|e| e.raw_os_error())), (0, Some(libc::EBADF)));
 }
 
-/// One that the kernel refuses, among others: they come as ever.
+/// One read that the kernel refuses, among others, which succeed.
 #[test]
 fn an_error_is_told_for_the_read_that_had_it() {
     let dir = TestDir::new();
@@ -190,7 +190,7 @@ fn an_error_is_told_for_the_read_that_had_it() {
     };
     let data = noise(BYTES);
     let good = Wanted { offset: 5, bytes: 30_000 };
-    // No place in a file: as a signed number it is below its beginning.
+    // An invalid offset: negative as a signed number.
     let bad = Wanted { offset: 1 << 63, bytes: 9000 };
     let came = round(&ring, &[good, bad, good]);
     for (bytes, errno) in [&came[0], &came[2]] {
@@ -199,7 +199,7 @@ fn an_error_is_told_for_the_read_that_had_it() {
     assert_eq!((came[1].0.len(), came[1].1), (0, Some(libc::EINVAL)));
 }
 
-/// What was there when the file was opened and is no longer.
+/// A file truncated after it was opened.
 #[test]
 fn a_file_that_became_short_ends_where_it_ends() {
     let dir = TestDir::new();
@@ -218,7 +218,7 @@ fn a_file_that_became_short_ends_where_it_ends() {
     assert_is_file(&ring, data, &wanted);
 }
 
-/// A caller that panics in the middle of a round leaves nothing with the kernel and no buffer behind.
+/// A caller that panics during a round leaves nothing in flight and no buffer lost.
 #[test]
 fn a_caller_that_panics_loses_no_buffer() {
     let dir = TestDir::new();

@@ -1,5 +1,5 @@
-//! What the engine says no to before anything starts, where a run would loop, panic, or do something else than was asked; and that a
-//! panic of the one who watches does not leave the workers waiting.
+//! What the engine refuses before anything starts, where a run would loop, panic, or do something else than requested; and that a
+//! panic in the observer does not leave the workers waiting.
 
 use crate::support::{Bench, KIB, MIB, only};
 use fathom_engine::Moments;
@@ -85,7 +85,7 @@ fn times_that_would_leave_the_clock_are_refused() {
 #[test]
 fn flags_that_the_file_system_refuses_are_refused_before_the_start() {
     let name = "flags_that_the_file_system_refuses_are_refused_before_the_start";
-    // A file system in memory writes nothing atomically, and has nothing to wait for a device with.
+    // A memory file system supports neither atomic writes nor polling.
     let Ok(dir) = tempfile::tempdir_in("/dev/shm") else {
         return fathom_testkit::skip(name, "/dev/shm takes no directory");
     };
@@ -103,7 +103,7 @@ fn flags_that_the_file_system_refuses_are_refused_before_the_start() {
             let plain = Stream { open: Open { direct, ..Open::default() }, ..stream() };
             let written = bench.run(plain);
             if only(&written).ending != Ending::Completed {
-                continue; // No O_DIRECT here.
+                continue; // no O_DIRECT here
             }
             let stream = Stream {
                 backend: Backend::Pvsync2(options),
@@ -118,7 +118,7 @@ fn flags_that_the_file_system_refuses_are_refused_before_the_start() {
                 ),
                 None => match &only(&bench.run(stream)).ending {
                     Ending::Completed => {}
-                    // Limits of the record's size are the device's.
+                    // Limits on the record size depend on the device.
                     Ending::Failed(e) => assert_ne!(e.errno, libc::EOPNOTSUPP, "{options:?}: {}", e.message),
                     other => panic!("{other:?}"),
                 },
@@ -126,7 +126,7 @@ fn flags_that_the_file_system_refuses_are_refused_before_the_start() {
             std::fs::remove_file(bench.file()).unwrap();
         }
     }
-    // The kernel's own list: tmpfs has no atomic writes.
+    // tmpfs does not support atomic writes.
     let bench = Bench::new_in(dir.path(), 64 * KIB);
     let atomic = Backend::Pvsync2(Pvsync2 { atomic: true, ..Pvsync2::default() });
     let open = Open { direct: true, ..Open::default() };
@@ -137,7 +137,7 @@ fn flags_that_the_file_system_refuses_are_refused_before_the_start() {
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "asking leaves nothing behind");
 }
 
-/// Fails at the moment when every worker waits for the start, or when the clocks have stopped.
+/// Panics when every worker waits for the start, or when the clocks have stopped.
 struct Panics {
     ready: bool,
 }

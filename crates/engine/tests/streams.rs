@@ -1,4 +1,4 @@
-//! What streams do to real files: every back-end, order and data rule, read back and counted.
+//! Effects of streams on real files: every back-end, order and data rule, read back and counted.
 
 use crate::support::{Bench, KIB, MIB, only};
 use fathom_record::{Ending, OpKind};
@@ -344,7 +344,8 @@ fn with_a_rate_the_response_is_counted_from_when_an_operation_was_due() {
         open: Open { sync: OpenSync::Dsync, ..Open::default() },
         ..Stream::new("f", Direction::Write, Bytes(4 * KIB))
     });
-    // No storage does a million durable writes a second: every operation is later than the one before, its service is not.
+    // No storage does a million durable writes a second: each operation is later than the one before, but its service time is not
+    // longer.
     let (service, response) = (r.latency(OpKind::Write), r.latency(OpKind::Response));
     assert_eq!((service.count(), response.count()), (20, 20));
     assert!(
@@ -531,7 +532,7 @@ fn completions_may_be_taken_when_the_queue_is_full() {
                 let r = bench.run(Stream { wait_for, refill_at, ..stream(direction) });
                 let worker = only(&r);
                 assert_eq!((&worker.ending, worker.ops), (&Ending::Completed, 64), "{backend:?}");
-                // It fills without a look: 1, 2 and 3, 4 to 7, and then full or refilled.
+                // It fills without looking at completions: 1, 2 and 3, 4 to 7, and then full or refilled.
                 let depth = worker.in_flight.unwrap().depth;
                 assert!(
                     depth[0] > 0 && depth[1] > 1 && depth[2] > 3 && depth[3] > 0,
@@ -544,7 +545,7 @@ fn completions_may_be_taken_when_the_queue_is_full() {
                 );
             }
         }
-        // What is known to be done and was not looked at is not waited for after an error.
+        // Operations completed but not processed are not waited for after an error.
         std::fs::write(bench.file(), vec![7; 256 * KIB as usize]).unwrap();
         let wrong = Stream { data: Data::Byte(8), verify: Verify::Full, ..stream(Direction::Read) };
         let r = bench.run(wrong);

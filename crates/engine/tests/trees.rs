@@ -1,4 +1,5 @@
-//! File sets that are trees or draw their sizes, on disk: what is made, what is found in place, what is left alone, and what a kill leaves.
+//! File sets that are trees or draw their sizes, on disk: what is created, what is found in place, what is left alone, and what a
+//! kill leaves behind.
 
 use fathom_engine::{Engine, EngineError, Ledger, Prepared, Progress, Step};
 use fathom_record::Ending;
@@ -52,7 +53,7 @@ fn remove(engine: &mut Engine, workload: &Workload) -> Result<(), EngineError> {
     engine.act(workload, &Action::Remove("t".into()))
 }
 
-/// Everything below a directory: files with their sizes, directories with none.
+/// Everything below a directory: files with their sizes, directories with `None`.
 fn listing(root: &Path) -> BTreeMap<String, Option<u64>> {
     let mut all = BTreeMap::new();
     let mut left = vec![root.to_path_buf()];
@@ -69,7 +70,7 @@ fn listing(root: &Path) -> BTreeMap<String, Option<u64>> {
     all
 }
 
-/// The same as the layout wants it.
+/// The same as expected from the layout.
 fn wanted(workload: &Workload) -> BTreeMap<String, Option<u64>> {
     let layout = &layouts(workload).unwrap().trees["t"];
     let directories = (1..layout.directories.len()).map(|i| (layout.directory_path(i), None));
@@ -90,7 +91,7 @@ fn files_of(workload: &Workload, root: &Path) -> Vec<PathBuf> {
 #[test]
 fn a_tree_on_disk_is_its_layout_and_goes_at_the_end() {
     let dir = TestDir::new();
-    // A blank in the path and parents that are not there.
+    // A blank in the path and missing parents.
     let root = dir.path().join("D/a b/fs");
     let workload = tree(&root, 100, &format!("{SIZE}\npreallocated_percent = 80"));
     let mut engine = engine(&dir);
@@ -110,7 +111,7 @@ fn a_tree_on_disk_is_its_layout_and_goes_at_the_end() {
         files_of(&workload, &root).iter().map(|f| fs::read(f).unwrap()[512..1024].to_vec()).collect();
     assert_eq!(blocks.len(), told.len());
     assert!(dir.in_memory() || fs::metadata(&one).unwrap().blocks() * 512 >= 10240);
-    // Ours is made anew; flows may have added files and directories under our names, and taken others away.
+    // A tree of ours is created again; flows may have added files and directories with names of our scheme, and removed others.
     fs::remove_file(&one).unwrap();
     fs::create_dir(root.join("00000001/00000077")).unwrap();
     prepare(&mut engine, &workload).unwrap();
@@ -172,7 +173,7 @@ fn an_existing_tree_of_ours_is_made_to_fit() {
     let reuse = with(&workload, |s| s.existing = Existing::Reuse);
     let files = files_of(&workload, &root);
     let contents: Vec<Vec<u8>> = files.iter().map(|f| fs::read(f).unwrap()).collect();
-    // One directory is gone with its files, one file is too short, one too long.
+    // One directory is missing with its files, one file is too short, one too long.
     let gone = files.iter().filter(|f| f.starts_with(root.join("00000001"))).count();
     fs::remove_dir_all(root.join("00000001")).unwrap();
     let (short, long) = (gone, files.len() - 1);
@@ -188,16 +189,16 @@ fn an_existing_tree_of_ours_is_made_to_fit() {
     assert_eq!(told[&files[0]], Prepared::Created { bytes: 10240 });
     let reused = told.values().filter(|p| **p == Prepared::Reused).count();
     assert!(gone > 0 && reused == files.len() - gone - 2);
-    // Read-only: longer files stay as they are.
+    // Read-only: files that are too long stay as they are.
     set_len(&files[long], 1 << 20);
     prepare(&mut engine, &with(&reuse, |s| s.share = Share::ReadOnly)).unwrap();
     assert_eq!(fs::metadata(&files[long]).unwrap().len(), 1 << 20);
-    // A second name of a file may be somebody's copy of it.
+    // A second hard link of a file may be another user's copy of it.
     fs::hard_link(&files[long], dir.path().join("backup")).unwrap();
     let error = refusal(&mut engine, &reuse);
     assert!(error.contains("has 1 other names") && error.contains("is not changed"), "{error}");
     fs::remove_file(dir.path().join("backup")).unwrap();
-    // Asked for: it goes, with its entry.
+    // Removal on request, with its ledger entry.
     remove(&mut engine, &with(&reuse, |s| s.keep = false)).unwrap();
     assert!(!root.exists());
 }
@@ -235,14 +236,14 @@ fn a_foreign_tree_is_used_as_it_is_or_not_at_all() {
         assert!(error.contains("foreign_writable = true"), "{error}");
         assert_eq!(listing(&root), damaged, "nothing was changed");
     }
-    // Trusted: opened, not looked at.
+    // Trusted: opened without checking sizes.
     let trusted = with(&reuse, |s| s.trust_sizes = true);
     let error = refusal(&mut engine, &trusted);
     assert!(error.contains("cannot open") && error.contains(files[9].to_str().unwrap()), "{error}");
     fs::write(&files[9], "short").unwrap();
     assert!(prepare(&mut engine, &trusted).unwrap().values().all(|p| *p == Prepared::Reused));
     assert_eq!(fs::metadata(&files[9]).unwrap().len(), 5);
-    // Given to us: made to fit, and what we made in it goes at the end, alone.
+    // Given to us: adjusted, and only what we created in it is removed at the end.
     let given = with(&reuse, |s| s.foreign_writable = true);
     fs::remove_file(&files[3]).unwrap();
     let told = prepare(&mut engine, &given).unwrap();
@@ -253,7 +254,7 @@ fn a_foreign_tree_is_used_as_it_is_or_not_at_all() {
     );
     remove(&mut engine, &given).unwrap();
     assert!(!files[3].exists() && files[9].exists());
-    // Named to be replaced: it is, if it holds nothing but names of ours.
+    // Named for replacement: replaced if it contains only names of our scheme.
     let replace = with(&workload, |s| s.existing = Existing::Replace);
     fs::write(root.join("letter.txt"), "dear").unwrap();
     let error = refusal(&mut engine, &replace);
@@ -329,7 +330,7 @@ fn a_mount_inside_a_tree_is_not_crossed() {
     let workload = tree(&root, 60, SIZE);
     let mut engine = engine(&dir);
     prepare(&mut engine, &workload).unwrap();
-    // Of the same file system: its device number tells nothing.
+    // On the same file system, so its device number does not reveal it.
     let inner = root.join("00000001");
     let mount = |words: &[&str], at: &[&Path]| {
         assert!(Command::new(words[0]).args(&words[1..]).args(at).status().unwrap().success());
@@ -360,7 +361,7 @@ fn a_read_only_file_system_serves_what_is_there() {
     let long = files_of(&workload, &root).pop().unwrap();
     set_len(&long, 1 << 20);
     mounted.remount_read_only();
-    // Once as ours, once as somebody's.
+    // Once as ours, once as another user's.
     for state in ["state", "other"] {
         let mut engine = Engine::new(Ledger::new(&dir.path().join(state)));
         let reuse = with(&workload, |s| (s.existing, s.share) = (Existing::Reuse, Share::ReadOnly));
@@ -389,7 +390,7 @@ fn a_full_file_system_is_one_clear_error_and_is_emptied_again() {
     assert!(fs::read_dir(full.path()).unwrap().next().is_none());
 }
 
-/// Not a test of its own: what the next one starts and kills.
+/// Not a test by itself: the process that the next one starts and kills.
 #[test]
 fn lays_out_until_it_is_killed() {
     let Some(dir) = std::env::var_os("FATHOM_TEST_KILLED_IN").map(PathBuf::from) else { return };
@@ -489,7 +490,7 @@ fn streams_work_on_trees() {
     engine.check(&writing).unwrap();
     let done = engine.execute(&writing, 0, 0, &mut ()).unwrap();
     assert!(done.workers.iter().all(|w| w.ending == Ending::Completed));
-    // Holes are filled with what was there.
+    // Holes are filled with the original data.
     let before = fs::read(&files[4]).unwrap();
     prepare(&mut engine, &writing).unwrap();
     let laid_out = fs::read(&files[4]).unwrap();
@@ -532,7 +533,7 @@ fn listed_files_found_in_place() {
     assert_eq!(told[&path("b")], Prepared::Extended { from: 1_500_001, bytes: (3 << 20) - 1_500_001 });
     assert_eq!((told[&path("c")], fs::metadata(path("c")).unwrap().len()), (Prepared::Reused, 4 << 20));
     assert!(fs::read(path("b")).unwrap() == laid_out && fs::metadata(path("b")).unwrap().ino() == inode);
-    // Somebody's: long enough is used, short is refused unless it was given to us; it is never removed.
+    // A foreign file: used if long enough, refused if short unless it was given to us; never removed.
     fs::write(path("theirs"), vec![9; 1000]).unwrap();
     let foreign = list(&format!("{:?}", path("theirs")), "");
     let error = refusal(&mut engine, &foreign);

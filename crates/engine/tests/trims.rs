@@ -1,4 +1,4 @@
-//! Trims on real files: what every back-end leaves of them, how they are counted, and what does not go with them.
+//! Trims on real files: the result with every back-end, how they are counted, and what they cannot be combined with.
 
 use crate::support::{Bench, KIB, only};
 use fathom_engine::Does as Did;

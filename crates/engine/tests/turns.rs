@@ -1,4 +1,4 @@
-//! Files of a set that take turns: every back-end works on all of them, each as if it were alone.
+//! Files of a set that take turns: every back-end works on all of them, each in its own sequence.
 
 use crate::support::{Bench, KIB, completed, ops};
 use fathom_record::OpKind;
@@ -40,7 +40,7 @@ fn every_backend_writes_and_reads_all_files() {
         (Backend::Posix, 8),
         (Backend::Splice, 1),
     ] {
-        // Three files, which every one of three workers works on in its own order.
+        // Three files, on which each of three workers works in its own order.
         let bench = Bench::new(FILE).workers(3, Isolation::Thread);
         let with = |s: Stream| Stream { backend, queue_depth, ..s };
         let written = bench.run(with(turns(Direction::Write, Access::Permuted)));

@@ -1,4 +1,4 @@
-/* The calls of MPI that fathom-mpi makes, behind functions whose types are the same with every MPI. They are called from one thread.
+/* The MPI calls of fathom-mpi, wrapped in functions with the same types for every MPI library. Called from one thread only.
    Errors are returned by MPI and make a message one that never arrives: the ranks notice that by themselves. */
 
 #include <mpi.h>
@@ -8,7 +8,7 @@
 
 static MPI_Request barrier = MPI_REQUEST_NULL;
 
-/* 0 if MPI is there. */
+/* Returns 0 if MPI was initialised. */
 int fathom_mpi_start(void)
 {
 	int given;
@@ -36,7 +36,7 @@ int fathom_mpi_size(void)
 	return size;
 }
 
-/* Begins to send; the bytes must stay until the message has left. Gives the request, or NULL. */
+/* Starts a send; the bytes must stay valid until it is complete. Returns the request, or NULL. */
 void *fathom_mpi_send(const void *bytes, int count, int to, int kind)
 {
 	MPI_Request *request = malloc(sizeof *request);
@@ -50,7 +50,7 @@ void *fathom_mpi_send(const void *bytes, int count, int to, int kind)
 	return request;
 }
 
-/* Whether it has left; then the request is gone. */
+/* Whether the send is complete; the request is then freed. */
 int fathom_mpi_left(void *request)
 {
 	int done = 0;
@@ -62,7 +62,7 @@ int fathom_mpi_left(void *request)
 	return done;
 }
 
-/* Whether a message has arrived, from whom, about what and how long. */
+/* Whether a message has arrived, with its source, tag and length. */
 int fathom_mpi_look(int *from, int *kind, int *count)
 {
 	MPI_Status status;
@@ -75,7 +75,7 @@ int fathom_mpi_look(int *from, int *kind, int *count)
 	return MPI_Get_count(&status, MPI_BYTE, count) == MPI_SUCCESS;
 }
 
-/* Takes the message that was seen; 0 if that went well. */
+/* Receives the probed message; returns 0 on success. */
 int fathom_mpi_take(void *bytes, int count, int from, int kind)
 {
 	return MPI_Recv(bytes, count, MPI_BYTE, from, kind, MPI_COMM_WORLD, MPI_STATUS_IGNORE) != MPI_SUCCESS;
@@ -93,7 +93,7 @@ int fathom_mpi_passed_barrier(void)
 	return MPI_Test(&barrier, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done;
 }
 
-/* The library's name and version; cut to the room there is. */
+/* The library's name and version, truncated to the buffer. */
 void fathom_mpi_name(char *text, int room)
 {
 	char name[MPI_MAX_LIBRARY_VERSION_STRING];

@@ -1,8 +1,8 @@
-//! The program `fathom-mpi`: what `fathom` measures, measured by all ranks of an MPI job together. All of that is in `fathom`'s library;
-//! here are MPI ([`team`]) and a guard.
+//! The program `fathom-mpi`: the measurements of `fathom`, made by all ranks of an MPI job together. Most of it is in `fathom`'s
+//! library; this crate adds MPI ([`team`]) and a guard.
 //!
-//! The guard is the process that the launcher started; the rank itself is its child. A rank that is killed takes its launcher's job with
-//! it, and the launcher reports the code of the process it lost: the guard makes that 3, the code of a run that could not be completed.
+//! The guard is the process that the launcher started; the rank itself is its child. When a process is killed, the launcher ends
+//! the job and reports that process's exit code: the guard turns it into 3, the code of an incomplete run.
 
 mod team;
 
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicI32, Ordering};
 use team::Mpi;
 
-/// What was measured is kept, but the run could not be completed.
+/// Results are kept, but the run could not be completed.
 const FAILED: u8 = 3;
 
 fn main() -> ExitCode {
@@ -31,11 +31,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// The rank.
+/// The child process that runs the rank.
 fn rank(words: &[OsString]) -> ExitCode {
-    // SAFETY: plain set-up of this process; the handler makes async-signal-safe calls only, the struct is zeroed, which is a valid one. In a
-    // process group of its own a launcher's signals come through the guard alone, once; and its SIGKILL, a second later, leaves this process
-    // the time to keep what was measured.
+    // SAFETY: plain set-up of this process; the handler makes async-signal-safe calls only, and a zeroed struct is valid. In a
+    // separate process group, the launcher's signals arrive through the guard only, once; and its SIGKILL, a second later, leaves
+    // this process time to save its results.
     unsafe {
         libc::setpgid(0, 0);
         let mut action: libc::sigaction = std::mem::zeroed();
@@ -58,14 +58,14 @@ fn rank(words: &[OsString]) -> ExitCode {
         if end.code == FAILED && ranks::Team::rank(&team) == 0 && ranks::Team::size(&team) > 1 {
             team.abort(end.code);
         }
-        // MPI's farewell would wait for the dead.
+        // MPI_Finalize would wait for dead ranks.
         // SAFETY: everything was written and closed.
         unsafe { libc::_exit(i32::from(end.code)) };
     }
     ExitCode::from(end.code)
 }
 
-/// Stops the rank, unless it is stopping already.
+/// Stops the rank when the guard has died, unless it is already stopping.
 extern "C" fn guard_is_gone(_signal: libc::c_int) {
     if !ranks::stopped() {
         // SAFETY: raise is async-signal-safe.
@@ -73,9 +73,9 @@ extern "C" fn guard_is_gone(_signal: libc::c_int) {
     }
 }
 
-/// The rank's process, for the signal handler; 0 before it is known.
+/// Process id of the rank, for the signal handler; 0 until it is known.
 static CHILD: AtomicI32 = AtomicI32::new(0);
-/// A signal was passed on: launchers repeat theirs, and a second one would mean impatience.
+/// A signal was passed on: launchers repeat theirs, and a second one would force an immediate end.
 static PASSED: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn pass_on(signal: libc::c_int) {
@@ -86,11 +86,11 @@ extern "C" fn pass_on(signal: libc::c_int) {
     }
 }
 
-/// Waits for the rank. Its code is ours; if a signal killed it, 3.
+/// Waits for the rank. Returns its exit code, or 3 if a signal killed it.
 fn guard(child: libc::pid_t) -> ExitCode {
     CHILD.store(child, Ordering::SeqCst);
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: the handler only loads an atomic and calls kill; the struct is zeroed, which is a valid one.
+        // SAFETY: the handler only loads an atomic and calls kill; a zeroed struct is valid.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = pass_on as *const () as usize;

@@ -1,4 +1,4 @@
-//! A team whose messages MPI carries: the calls of `calls.c`, with what was sent kept until it has left.
+//! A team that communicates by MPI: the calls of `calls.c`, with sent buffers kept until MPI has released them.
 
 use fathom_cli::ranks::{Message, Team};
 use std::cell::RefCell;
@@ -21,21 +21,21 @@ unsafe extern "C" {
     fn fathom_mpi_abort(code: c_int);
 }
 
-/// A message goes in pieces of this size: a count of MPI is an int.
+/// Messages are split into pieces of this size: MPI counts are ints.
 const PIECE: usize = 1 << 26;
-/// The bit of a kind that says that more pieces follow.
+/// Bit of the message kind: more pieces follow.
 const MORE: c_int = 0x100;
 
-/// A request and the bytes that have to stay where they are until it is done.
+/// A send request, and its bytes, which must stay in place until it is done.
 type Leaving = (*mut c_void, Box<[u8]>);
 
 /// The ranks of MPI_COMM_WORLD.
 pub struct Mpi {
     rank: u32,
     size: u32,
-    /// What is on its way, with the requests.
+    /// Sends in progress.
     leaving: RefCell<VecDeque<Leaving>>,
-    /// Pieces of messages that have not arrived in full.
+    /// Pieces of incomplete messages.
     pieces: RefCell<Vec<Message>>,
 }
 
@@ -43,7 +43,7 @@ impl Mpi {
     /// Starts MPI.
     ///
     /// # Errors
-    /// If that is not possible.
+    /// If MPI cannot be initialised.
     pub fn start() -> Result<Self, String> {
         // SAFETY: called once, from the only thread.
         let (started, rank, size) = unsafe {
@@ -62,26 +62,26 @@ impl Mpi {
         })
     }
 
-    /// All ranks have come to the end.
+    /// Finalises MPI once all ranks are done.
     pub fn end(self) {
-        // SAFETY: after all else; requests that have not left are completed by MPI, their bytes live until then.
+        // SAFETY: the last call; MPI completes pending requests, and their bytes live until then.
         unsafe { fathom_mpi_end() };
     }
 
-    /// Ends all ranks that still live.
+    /// Aborts all remaining ranks.
     pub fn abort(&self, code: u8) {
         // SAFETY: MPI was started.
         unsafe { fathom_mpi_abort(c_int::from(code)) };
     }
 
     fn look_after_leaving(&self) {
-        // SAFETY: each request is looked at until it has left, and not after.
+        // SAFETY: each request is tested until it is complete, and not afterwards.
         self.leaving.borrow_mut().retain(|(request, _)| unsafe { fathom_mpi_left(*request) } == 0);
     }
 
     fn piece(&self) -> Option<(Message, bool)> {
         let (mut from, mut kind, mut count) = (0, 0, 0);
-        // SAFETY: the three numbers live through the call; the bytes have the length that was told.
+        // SAFETY: the three numbers live through the call; the bytes have the reported length.
         let bytes = unsafe {
             if fathom_mpi_look(&raw mut from, &raw mut kind, &raw mut count) == 0 {
                 return None;
@@ -113,7 +113,7 @@ impl Team for Mpi {
             let (piece, more) = rest.split_at(rest.len().min(PIECE));
             let piece: Box<[u8]> = piece.into();
             let kind = c_int::from(kind) | if more.is_empty() { 0 } else { MORE };
-            // SAFETY: the bytes are kept beside the request until it has left.
+            // SAFETY: the bytes are kept with the request until it is complete.
             let request =
                 unsafe { fathom_mpi_send(piece.as_ptr().cast(), piece.len() as c_int, to as c_int, kind) };
             if !request.is_null() {
@@ -156,13 +156,13 @@ impl Team for Mpi {
     }
 
     fn passed_barrier(&self) -> bool {
-        // SAFETY: a barrier that was passed is none: MPI_Test says yes.
+        // SAFETY: after a completed barrier the request is null, for which MPI_Test returns true.
         unsafe { fathom_mpi_passed_barrier() != 0 }
     }
 
     fn carrier(&self) -> String {
         let mut text = [0u8; 256];
-        // SAFETY: the room is told, and the text ends with a zero.
+        // SAFETY: the size is passed, and the text is zero-terminated.
         unsafe { fathom_mpi_name(text.as_mut_ptr().cast(), text.len() as c_int) };
         let text = String::from_utf8_lossy(&text).into_owned();
         // "Open MPI v4.1.4, package: ..." and "MPICH Version:      4.0.2".

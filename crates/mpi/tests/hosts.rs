@@ -1,5 +1,5 @@
-//! Two hosts made of network namespaces on this machine, each with its own name and mounts, and four ranks on them. Needs root, Open MPI
-//! and iproute2; without one of them the tests say so and pass. `cargo xtask mpi` runs them.
+//! Two hosts made of network namespaces on this machine, each with its own name and mounts, and four ranks on them. Needs root,
+//! Open MPI and iproute2; otherwise the tests record a skip and pass. `cargo xtask mpi` runs them.
 
 use fathom_record::{Histogram, OpKind, Run, Status, Store};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// One pair of hosts at a time: four ranks on a small machine are enough.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// The namespaces, and what is mounted where. All is gone when it is dropped.
+/// The namespaces and their mounts. All are removed on drop.
 struct Hosts {
     dir: tempfile::TempDir,
     names: [String; 2],
@@ -39,7 +39,8 @@ fn missing() -> Option<&'static str> {
 }
 
 impl Hosts {
-    /// `mounts`: what host a and host b run in their own mounts; `$DIR` is the test's directory, `$DIR/mnt` where ranks work.
+    /// `mounts`: commands that host a and host b run in their own mount namespaces; `$DIR` is the test's
+    /// directory, `$DIR/mnt` where ranks work.
     fn new(mounts: [&str; 2]) -> Option<Self> {
         let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(why) = missing() {
@@ -120,7 +121,7 @@ impl Hosts {
 impl Drop for Hosts {
     fn drop(&mut self) {
         let [a, b] = &self.names;
-        // What still runs there was started by this test.
+        // All remaining processes there were started by this test.
         sh(&format!("for n in {a} {b}; do ip netns pids $n | xargs -r kill -9; ip netns del $n; done"));
     }
 }
@@ -141,7 +142,7 @@ fn writes_and_reads(ranks: &str, more: &str) -> String {
     )
 }
 
-/// Every sample of a phase, as it was logged.
+/// Every logged sample of a phase.
 fn samples(run: &Run, phase: usize) -> Vec<u64> {
     let workers = run.phases[phase].repetitions.iter().flat_map(|r| &r.workers);
     workers.flat_map(|w| &w.op_log).map(|op| op.latency_ns).collect()
@@ -192,7 +193,7 @@ fn one_file_is_shared_record_by_record() {
 #[test]
 fn ranks_start_together() {
     let Some(hosts) = Hosts::shared() else { return };
-    // Each operation waits for the disk or sleeps, so that four ranks are no more than two processors can wake.
+    // Each operation waits for the disk or sleeps, so that two processors can serve four ranks.
     let paced = "pace = { think = { time = \"2ms\", asleep = true } }\namount = { operations = 20 }";
     let mut text = writes_and_reads("", paced);
     text = text.replace("name = \"two hosts\"", "name = \"two hosts\"\nrepetitions = 15");
@@ -209,7 +210,7 @@ fn ranks_start_together() {
     assert!(skews[skews.len() / 2] < 1_000_000, "median {} us", skews[skews.len() / 2] / 1000);
 }
 
-/// Waits for the program, for so long at most.
+/// Waits for the program, at most `within`.
 fn ends(mut child: Child, within: Duration) -> (i32, String) {
     let begin = Instant::now();
     loop {
@@ -244,7 +245,7 @@ fn a_rank_is_killed(options: &str) -> (i32, String, Run, Duration) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The rank proper is the child of the process that the launcher started; the last one is on host b.
+    // The actual rank is the child of the process that the launcher started; the last one is on host b.
     let b = &hosts.names[1];
     let until = Instant::now() + Duration::from_secs(60);
     let victim = loop {
@@ -388,7 +389,7 @@ fn all_ranks_make_their_files_in_one_directory() {
         [(); 3].map(|()| metadata.clone())
     );
     assert_eq!([of("write", "write"), of("read", "read")], [(); 2].map(|()| data.clone()));
-    // A name counts 279 bytes and its own.
+    // A name counts as 279 bytes plus its length.
     assert!(
         of("find", "list").iter().all(|l| l.0 == 10 && l.1 > 10 * 800 * 279),
         "every rank sees all 800 files"

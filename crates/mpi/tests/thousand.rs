@@ -1,5 +1,5 @@
-//! The shares of 1024 ranks, joined as a run joins them after each phase and kept in a store: one process plays all ranks one after the
-//! other, the last first, so that whoever collects finds what it waits for. What it printed is in docs/mpi.md; times are not asserted.
+//! The shares of 1024 ranks, joined as a run joins them after each phase and kept in a store: one process plays all ranks one by
+//! one, the last first, so that the collecting rank finds all messages. Its output is in docs/mpi.md; times are not asserted.
 
 use fathom_cli::ranks::{self, Message, Team};
 use fathom_record::ranks::{Doer, Share};
@@ -15,13 +15,13 @@ const RANKS: u32 = 1024;
 const WRITES: u64 = 20_000;
 const SECONDS: u64 = 30;
 
-/// Letters to every rank.
+/// Pending messages to every rank.
 struct Post {
     boxes: Vec<RefCell<VecDeque<Message>>>,
     longest: Cell<usize>,
 }
 
-/// One rank at its letter box.
+/// One rank and its mailbox.
 struct Clerk<'p> {
     rank: u32,
     post: &'p Post,
@@ -54,7 +54,7 @@ impl Team for Clerk<'_> {
     }
 }
 
-/// Latencies as storage has them: most near to each other, a long tail.
+/// Latencies typical of storage: mostly close together, with a long tail.
 fn latencies(rank: u32) -> Vec<u64> {
     let mut state = u64::from(rank) + 1;
     let mut next = move || {
@@ -65,7 +65,7 @@ fn latencies(rank: u32) -> Vec<u64> {
     (0..WRITES).map(|_| 1_000_000 + next() % 400_000 * tail(next())).collect()
 }
 
-/// What a rank did in a phase: its writes, an fsync, and a throughput series of a second each.
+/// Results of a rank in a phase: its writes, an fsync, and a throughput series with one-second intervals.
 fn share(rank: u32) -> Share {
     let values = latencies(rank);
     let record = 1 << 20;
@@ -114,7 +114,7 @@ fn share(rank: u32) -> Share {
     Share::of(Doer { rank, host: &host, tells_of_machine: rank.is_multiple_of(16), alone: false }, phase)
 }
 
-/// The most memory that this process ever held.
+/// Peak memory of this process.
 fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();

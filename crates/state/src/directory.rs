@@ -1,5 +1,5 @@
-//! A directory for what one run leaves for the next. It was reached safely ([`crate::walk`]), and every file in it is opened, made, renamed
-//! and removed through its descriptor.
+//! A directory for data that one run leaves for the next. It was reached safely ([`crate::walk`]), and every file in it is
+//! opened, created, renamed and removed through its descriptor.
 
 use crate::{Untrusted, trust, walk};
 use rustix::fd::{AsFd as _, OwnedFd};
@@ -9,10 +9,10 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Most that is read of one file. A list of a million kept files is smaller.
+/// Most bytes read from one file. A list of a million kept files is smaller.
 const MOST_BYTES: u64 = 512 << 20;
 
-/// Opening what may be a pipe must not wait for anybody.
+/// Opening a path that may be a pipe must not block.
 const CAREFULLY: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
 /// A directory that only this user and root can change.
@@ -22,49 +22,49 @@ pub struct Directory {
     path: PathBuf,
 }
 
-/// What became of an attempt to lock.
+/// Result of an attempt to lock a file.
 #[derive(Debug)]
 pub enum Locked {
-    /// It is ours until it is closed; or the file system knows no locks.
+    /// Locked until it is closed, or the file system does not support locks.
     Ours(File),
-    /// Another process holds it.
+    /// Another process holds the lock.
     ByAnother,
 }
 
 impl Directory {
-    /// Opens it; `None` if it is not there.
+    /// Opens the directory; `None` if it does not exist.
     ///
     /// # Errors
-    /// If anybody else can change it, or a directory above it.
+    /// If another user can change it, or a directory above it.
     pub fn open(path: &Path) -> Result<Option<Self>, Untrusted> {
         Ok(walk::open(path, false)?.map(|open| Self { open, path: path.into() }))
     }
 
-    /// Opens it, and makes what is missing of it first, for this user alone.
+    /// Opens the directory. Missing parts of the path are created first, for this user alone.
     ///
     /// # Errors
-    /// As [`Directory::open`]; or if it cannot be made.
+    /// As [`Directory::open`]; or if it cannot be created.
     pub fn make(path: &Path) -> Result<Self, Untrusted> {
         let open = walk::open(path, true)?;
         let open = open.ok_or_else(|| Untrusted::io(path, io::ErrorKind::NotFound))?;
         Ok(Self { open, path: path.into() })
     }
 
-    /// The same directory once more.
+    /// A second handle to the same directory.
     ///
     /// # Errors
-    /// If there are no descriptors left.
+    /// If no descriptors are left.
     pub fn again(&self) -> io::Result<Self> {
         Ok(Self { open: self.open.try_clone()?, path: self.path.clone() })
     }
 
-    /// Where it is, for messages.
+    /// Its path, for messages.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The names in it, sorted, as far as they are text: ours are.
+    /// Names of its entries, sorted; names that are not UTF-8 are skipped, as none of them is ours.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let Ok(entries) = Dir::read_from(&self.open) else { return Vec::new() };
@@ -75,10 +75,10 @@ impl Directory {
         names
     }
 
-    /// Opens a file of it; `None` if it is not there.
+    /// Opens a file in it; `None` if it does not exist.
     ///
     /// # Errors
-    /// If it is no file, or others can change it.
+    /// If it is not a regular file, or others can change it.
     pub fn file(&self, name: &str) -> Result<Option<File>, Untrusted> {
         self.opened(name, OFlags::RDONLY)
     }
@@ -102,7 +102,7 @@ impl Directory {
         }
     }
 
-    /// The text of a file of it; `None` if it is not there.
+    /// The text of a file in it; `None` if it does not exist.
     ///
     /// # Errors
     /// As for [`Directory::file`].
@@ -117,21 +117,21 @@ impl Directory {
                 what: "is larger than anything that fathom keeps there",
             });
         }
-        // A line that is no text is not one of ours, and its checksum is wrong.
+        // A line that is not UTF-8 is not ours, so its checksum fails.
         Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// Makes a file that must not be there yet, for this user alone, to be appended to.
+    /// Creates a file that must not exist yet, for this user alone, to be appended to.
     ///
     /// # Errors
-    /// If it is there or cannot be made.
+    /// If it exists or cannot be created.
     pub fn create(&self, name: &str) -> Result<File, Untrusted> {
         let how = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL;
         let made = rustix::fs::openat(&self.open, name, how | CAREFULLY, Mode::RUSR | Mode::WUSR);
         made.map(File::from).map_err(|e| Untrusted::io(self.path.join(name), e))
     }
 
-    /// Makes a file or replaces it, whole: it is written beside and renamed.
+    /// Creates or replaces a file atomically: writes a temporary file and renames it.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -144,7 +144,7 @@ impl Directory {
         written.inspect_err(|_| self.remove(&beside))
     }
 
-    /// Renames a file of it.
+    /// Renames a file in it.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -153,12 +153,12 @@ impl Directory {
             .map_err(|e| Untrusted::io(self.path.join(to), e))
     }
 
-    /// Removes a file of it, if it is there.
+    /// Removes a file in it, if it exists.
     pub fn remove(&self, name: &str) {
         let _ = rustix::fs::unlinkat(&self.open, name, AtFlags::empty());
     }
 
-    /// Has the directory itself written to the disk: names that were made or changed in it.
+    /// Syncs the directory itself, that is, names created or changed in it.
     ///
     /// # Errors
     /// If the kernel cannot.
@@ -166,24 +166,24 @@ impl Directory {
         rustix::fs::fsync(&self.open).map_err(|e| Untrusted::io(&self.path, e))
     }
 
-    /// Locks a file of it, which is made if need be, and waits for whoever holds it.
+    /// Locks a file in it, creating it if necessary; blocks while another process holds the lock.
     ///
     /// # Errors
     /// If it cannot be opened.
     pub fn wait_for_lock(&self, name: &str) -> Result<File, Untrusted> {
         let file = self.opened(name, OFlags::RDWR | OFlags::CREATE)?;
         let file = file.ok_or_else(|| Untrusted::io(self.path.join(name), io::ErrorKind::NotFound))?;
-        // Where locks are not to be had (some network file systems) what is written is still written whole.
+        // Without lock support (some network file systems) files are still written atomically.
         let _ = rustix::fs::flock(&file, FlockOperation::LockExclusive);
         Ok(file)
     }
 
-    /// Tries to lock a file of it; `None` if it is not there.
+    /// Tries to lock a file in it; `None` if it does not exist.
     ///
     /// # Errors
     /// If it cannot be opened.
     pub fn try_lock(&self, name: &str) -> Result<Option<Locked>, Untrusted> {
-        // For writing: network file systems lock nothing that is only read.
+        // Open for writing: network file systems refuse to lock read-only files.
         let Some(file) = self.opened(name, OFlags::RDWR)? else { return Ok(None) };
         Ok(Some(match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) | Err(Errno::NOLCK | Errno::NOSYS | Errno::OPNOTSUPP) => Locked::Ours(file),
@@ -191,7 +191,7 @@ impl Directory {
         }))
     }
 
-    /// Whether a name in it still is this open file.
+    /// Whether a name in it still refers to this open file.
     #[must_use]
     pub fn still_is(&self, name: &str, file: &File) -> bool {
         let numbers = |about: rustix::fs::Stat| (about.st_dev, about.st_ino);
@@ -245,7 +245,7 @@ mod tests {
         permit(&open, 0o777);
         assert!(refused(&open).contains("can be written by others (mode 0777)"));
         assert!(refused(&inside).contains("open can be written by others"));
-        // Nobody can rename what is ours in a sticky one; but it does not hold our files itself.
+        // Other users cannot rename our files in a sticky directory; but it must not hold our files itself.
         permit(&open, 0o1777);
         assert!(refused(&open).contains("mode 1777"));
         assert!(Directory::open(&inside).expect("no objection").is_some());

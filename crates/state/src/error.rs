@@ -1,55 +1,55 @@
-//! Why a place or a file of earlier runs is not used.
+//! Why a path or a file of earlier runs is not used.
 
 use std::io;
 use std::path::PathBuf;
 
-/// What is expected on the way to a file.
+/// Kind expected of each component on the path to a file.
 pub(crate) const DIRECTORY: &str = "a directory";
 
-/// It is left alone, and nothing it says is done.
+/// A path that is not trusted: it is left alone and its contents are ignored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Untrusted {
-    /// Somebody else owns it, or a directory above it.
+    /// Another user owns it, or a directory above it.
     #[error("{path} belongs to user {owner}", path = path.display())]
     Owner {
-        /// What belongs to them.
+        /// The file or directory owned by that user.
         path: PathBuf,
-        /// Their number.
+        /// User id of the owner.
         owner: u32,
     },
-    /// Somebody else may change it.
+    /// Another user may change it.
     #[error("{path} can be written by others (mode {mode:04o})", path = path.display())]
     Writable {
-        /// What can be written.
+        /// The writable file or directory.
         path: PathBuf,
-        /// Its permissions.
+        /// Its permission bits.
         mode: u32,
     },
-    /// Something else than was expected.
+    /// It has an unexpected kind.
     #[error("{path} is {found}, not {expected}", path = path.display())]
     Kind {
-        /// What it is about.
+        /// The file or directory.
         path: PathBuf,
-        /// "a named pipe".
+        /// Kind found: "a named pipe".
         found: &'static str,
-        /// "a file".
+        /// Kind expected: "a file".
         expected: &'static str,
     },
-    /// Links that lead to links, or a file too large to be ours.
+    /// Too many levels of links, or a file too large to be ours.
     #[error("{path} {what}", path = path.display())]
     Strange {
-        /// What it is about.
+        /// The file or directory.
         path: PathBuf,
-        /// What is strange, as the rest of a sentence.
+        /// The problem, as the rest of a sentence.
         what: &'static str,
     },
     /// The kernel refused.
     #[error("{path}: {error}", path = path.display())]
     Io {
-        /// What it is about.
+        /// The file or directory.
         path: PathBuf,
-        /// Its answer.
+        /// Error returned by the kernel.
         error: io::Error,
     },
 }
@@ -64,7 +64,7 @@ impl From<Untrusted> for io::Error {
     fn from(error: Untrusted) -> Self {
         match error {
             Untrusted::Io { error, .. } => error,
-            // The kernel has a number for this one.
+            // The kernel has an error number for this case.
             Untrusted::Kind { expected: DIRECTORY, .. } => rustix::io::Errno::NOTDIR.into(),
             other => Self::new(io::ErrorKind::PermissionDenied, other),
         }

@@ -1,15 +1,15 @@
-//! The working directory, as this process stands in it. Its name may lead elsewhere in the next moment: whoever owns the directory above can rename
-//! it, and put a link in its place. Therefore what lies below it is reached from where we stand, however it is named.
+//! The working directory of this process. Its name may lead elsewhere at any time: the owner of the directory above can rename it
+//! and put a link in its place. Therefore paths below it are opened relative to the working directory, however they are named.
 
 use rustix::fd::BorrowedFd;
 use std::io::Result;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
-/// What it was called when it was first asked for, or when we went there.
+/// Its name when first requested, or when last changed.
 static NAME: RwLock<Option<PathBuf>> = RwLock::new(None);
 
-/// What is made of its name, if it has one.
+/// Calls `make` with its name, if it has one.
 fn with_name<T>(make: impl FnOnce(Option<&Path>) -> T) -> T {
     let known = NAME.read().unwrap_or_else(PoisonError::into_inner);
     if known.is_some() {
@@ -23,10 +23,10 @@ fn with_name<T>(make: impl FnOnce(Option<&Path>) -> T) -> T {
     make(known.as_deref())
 }
 
-/// Goes to another directory.
+/// Changes to another directory.
 ///
 /// # Errors
-/// If that cannot be.
+/// If the kernel refuses.
 pub fn go(to: &Path) -> Result<()> {
     let mut known = NAME.write().unwrap_or_else(PoisonError::into_inner);
     std::env::set_current_dir(to)?;
@@ -34,10 +34,10 @@ pub fn go(to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Goes to a directory that is open, wherever it is by now.
+/// Changes to an open directory, wherever it is by now.
 ///
 /// # Errors
-/// If that cannot be.
+/// If the kernel refuses.
 pub fn enter(directory: BorrowedFd<'_>) -> Result<()> {
     let mut known = NAME.write().unwrap_or_else(PoisonError::into_inner);
     rustix::process::fchdir(directory)?;
@@ -45,14 +45,14 @@ pub fn enter(directory: BorrowedFd<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The full name of a path: for messages, for journals, and to compare. Open [`here`] of it.
+/// The absolute form of a path: for messages, journals and comparisons. To open the file, pass it to [`here`].
 #[must_use]
 pub fn absolute(path: &Path) -> PathBuf {
     let whole = with_name(|name| name.map_or_else(|| path.to_path_buf(), |name| name.join(path)));
     std::path::absolute(&whole).unwrap_or(whole)
 }
 
-/// A path seen from the working directory, if it lies in it. The directory is changed by [`go`] and [`enter`] alone.
+/// A path relative to the working directory, if it lies in it. The directory is changed only by [`go`] and [`enter`].
 #[must_use]
 pub fn here(path: &Path) -> &Path {
     match with_name(|name| path.strip_prefix(name?).ok()) {

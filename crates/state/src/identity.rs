@@ -1,5 +1,5 @@
-//! What tells a file that we made from another that took its place. Device and inode number do not: a file system gives the number of a
-//! removed file to the next one, often at once.
+//! Distinguishes a file created by fathom from another that replaced it. Device and inode number are not enough: file systems
+//! reuse inode numbers, often at once.
 
 use crate::here;
 use rustix::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
@@ -8,15 +8,15 @@ use rustix::io::Errno;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 
-/// The extended attribute that marks our files where files have no time of birth.
+/// The extended attribute that marks our files where files have no birth time.
 const MARK: &str = "user.fathom";
 
 const LOOK: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// For marking: what may be a pipe must not be waited for.
+/// For marking; must not block on a path that may be a pipe.
 const READ: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
-/// A file or directory, and what proves that it is still the same.
+/// A file or directory, with a proof that it is still the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     device: u64,
@@ -26,21 +26,21 @@ pub struct Identity {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Proof {
-    /// When it was made, in ns since 1970.
+    /// Birth time, in ns since 1970.
     Born(u64),
-    /// A random number in an extended attribute of it.
+    /// A random number in an extended attribute.
     Mark(u64),
-    /// When it was changed last, in ns since 1970: only for files at rest.
+    /// Time of the last change, in ns since 1970: only for files at rest.
     Changed(u64),
-    /// None can be had: the file system keeps neither.
+    /// No proof: the file system supports neither.
     Nothing,
 }
 
 impl Identity {
-    /// Of what we have made and hold open for reading. It is marked if it has no time of birth.
+    /// Identity of a file just created and open for reading. Marks it if it has no birth time.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the kernel does not report its attributes.
     pub fn of_new(file: BorrowedFd<'_>) -> Result<Self, Errno> {
         let (mut found, _) = Self::seen(file)?;
         if found.proof == Proof::Nothing {
@@ -53,18 +53,19 @@ impl Identity {
         Ok(found)
     }
 
-    /// Of what we have made at a path. It is marked if it has no time of birth; `None` if nothing is there, or it cannot be looked at.
+    /// Identity of a file of ours at a path. Marks it if it has no birth time; `None` if it does not exist or cannot be
+    /// inspected.
     #[must_use]
     pub fn of_ours(path: &Path) -> Option<Self> {
         Self::of_new(Self::open(path).ok()??.as_fd()).ok()
     }
 
-    /// Opens what is at a path so that it can be marked; `None` if nothing is there.
+    /// Opens a path so that it can be marked; `None` if it does not exist.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the kernel refuses.
     pub fn open(path: &Path) -> Result<Option<OwnedFd>, Errno> {
-        // A file without permission to read is looked at without being marked.
+        // A file without read permission is inspected without being marked.
         let opened = |how| rustix::fs::openat(CWD, here(path), how, Mode::empty());
         match opened(READ).or_else(|_| opened(LOOK)) {
             Ok(file) => Ok(Some(file)),
@@ -73,7 +74,7 @@ impl Identity {
         }
     }
 
-    /// Of a file at rest that is ours: where there is no better proof, the time of its last change is one.
+    /// Identity of a file of ours at rest: without a better proof, the time of its last change is used.
     #[must_use]
     pub fn at_rest(file: BorrowedFd<'_>) -> Option<Self> {
         let (mut found, changed) = Self::seen(file).ok()?;
@@ -83,35 +84,35 @@ impl Identity {
         Some(found)
     }
 
-    /// Of a file at rest that is ours until somebody changes it, whatever else would prove that it is the same.
+    /// Identity of a file at rest that is ours until it is changed, whatever other proof exists.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the kernel does not report its attributes.
     pub fn until_changed(file: BorrowedFd<'_>) -> Result<Self, Errno> {
         let (found, changed) = Self::seen(file)?;
         Ok(Self { proof: Proof::Changed(changed), ..found })
     }
 
-    /// Whether nothing but device and inode number is known, which prove nothing once the file was closed.
+    /// Whether only device and inode number are known, which prove nothing once the file was closed.
     #[must_use]
     pub fn is_unproven(&self) -> bool {
         self.proof == Proof::Nothing
     }
 
-    /// The number of its device.
+    /// Its device number.
     #[must_use]
     pub fn device(&self) -> u64 {
         self.device
     }
 
-    /// Whether it is what is at a path now. Not without a proof.
+    /// Whether it is the file now at a path; false without a proof.
     #[must_use]
     pub fn is_at(&self, path: &Path) -> bool {
         rustix::fs::openat(CWD, here(path), LOOK, Mode::empty()).is_ok_and(|file| self.is(file.as_fd()))
     }
 
-    /// Removes it if it is a file and still what is at a path; whether it was. Directory and name are taken apart once, so that whoever bends
-    /// the path meanwhile changes nothing elsewhere.
+    /// Removes the file at a path if it is still this one; returns whether it was. The path is split into directory and name
+    /// once, so a path changed in between affects nothing elsewhere.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -127,16 +128,16 @@ impl Identity {
         Ok(is_it)
     }
 
-    /// Whether it is an open file. Not without a proof.
+    /// Whether it is this open file; false without a proof.
     #[must_use]
     pub fn is(&self, file: BorrowedFd<'_>) -> bool {
         self.tells(file).unwrap_or(false)
     }
 
-    /// Likewise, but a file that cannot be looked at is not said to be another.
+    /// As [`Identity::is`], but a file that cannot be inspected is an error instead of `false`.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the kernel does not report its attributes.
     pub fn tells(&self, file: BorrowedFd<'_>) -> Result<bool, Errno> {
         let (found, changed) = Self::seen(file)?;
         let same = (found.device, found.inode) == (self.device, self.inode);
@@ -148,20 +149,21 @@ impl Identity {
             })
     }
 
-    /// Whether it has the number of an open file that `held` has kept open since it was made: no other can have got it meanwhile.
+    /// Whether it has the inode number of `held`, which was kept open since its creation, so the number cannot have been reused.
     #[must_use]
     pub fn is_held(held: &OwnedFd, file: BorrowedFd<'_>) -> bool {
         let numbers = |file: BorrowedFd<'_>| Self::seen(file).ok().map(|(i, _)| (i.device, i.inode));
         numbers(held.as_fd()).is_some_and(|held| numbers(file) == Some(held))
     }
 
-    /// Whether its proof ends with the next change of the file.
+    /// Whether its proof becomes invalid with the next change of the file.
     #[must_use]
     pub fn changes(&self) -> bool {
         matches!(self.proof, Proof::Changed(_))
     }
 
-    /// Whether it may be what is at a path: it is, or only a change of the file speaks against it, or the kernel does not tell.
+    /// Whether it may be the file at a path: it is, or only a change of the file contradicts it, or the kernel does not report
+    /// its attributes.
     #[must_use]
     pub fn may_be_at(&self, path: &Path) -> bool {
         let file = match rustix::fs::openat(CWD, here(path), LOOK, Mode::empty()) {
@@ -183,7 +185,7 @@ impl Identity {
                 let born = born.then(|| nanoseconds(s.stx_btime.tv_sec, s.stx_btime.tv_nsec.into()));
                 (device, s.stx_ino, born, nanoseconds(s.stx_ctime.tv_sec, s.stx_ctime.tv_nsec.into()))
             }
-            // Linux before 4.11, and sandboxes that do not know the call.
+            // Linux before 4.11, and sandboxes that block the call.
             Err(Errno::NOSYS | Errno::PERM) => {
                 let s = rustix::fs::fstat(file)?;
                 #[expect(clippy::useless_conversion, reason = "its width depends on the architecture")]
@@ -193,14 +195,14 @@ impl Identity {
             Err(e) => return Err(e),
         };
         let proof = match born {
-            // Some file systems give a time that means none.
+            // Some file systems report 0 for an unknown birth time.
             Some(ns) if ns != 0 => Proof::Born(ns),
             _ => mark_of(file)?.map_or(Proof::Nothing, Proof::Mark),
         };
         Ok((Self { device, inode, proof }, changed))
     }
 
-    /// As three words of a line.
+    /// As three words of a journal line.
     #[must_use]
     pub fn words(&self) -> String {
         let Self { device, inode, proof } = self;
@@ -212,7 +214,7 @@ impl Identity {
         }
     }
 
-    /// Reads three words of a line.
+    /// Parses three words of a journal line.
     #[must_use]
     pub fn parse(device: &str, inode: &str, proof: &str) -> Option<Self> {
         let proof = match proof.split_once(':') {
@@ -232,11 +234,11 @@ fn nanoseconds(s: i64, ns: u64) -> u64 {
 
 fn mark_of(file: BorrowedFd<'_>) -> Result<Option<u64>, Errno> {
     let mut word = [0u8; 16];
-    // A descriptor that only names the file has no attributes of its own; its name below /proc has.
+    // An O_PATH descriptor has no access to attributes; its path in /proc has.
     let name = format!("/proc/self/fd/{}", file.as_raw_fd());
     let length = match rustix::fs::getxattr(name, MARK, &mut word[..]) {
         Ok(length) => length,
-        // There is none, or none can be had.
+        // It does not exist, or attributes are not supported.
         Err(
             Errno::NODATA
             | Errno::OPNOTSUPP

@@ -1,16 +1,16 @@
-//! A mark on files that fathom made and that stay. It travels with the file, so that who knows nothing of the state directory (another
-//! user, a container, a program without a home) knows them, too. It ends with the next change by somebody else: it holds the size and
-//! the time of the last change.
+//! A mark on kept files that fathom created. It travels with the file, so that users without this state directory (another user,
+//! a container, a program without a home) recognise it, too. It ends with the next change by another program, because it contains
+//! the size and the time of the last change.
 
 use rustix::fd::{AsRawFd as _, BorrowedFd};
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 
 const NAME: &str = "user.fathom.kept";
-/// More than a version, a size and a time take.
+/// Upper limit of a version, a size and a time.
 const LONGEST: usize = 64;
 
-/// Marks a file of ours as it is now. Where there are no such attributes it stays without.
+/// Marks a file of ours in its current state. Does nothing where extended attributes are not supported.
 pub fn set(file: BorrowedFd<'_>) {
     if let Ok(mark) = mark(file)
         && !is_set(file)
@@ -19,7 +19,7 @@ pub fn set(file: BorrowedFd<'_>) {
     }
 }
 
-/// Whether a file bears a mark, and is what it was when it got it.
+/// Whether a file has a mark and is unchanged since it was set.
 #[must_use]
 pub fn is_set(file: BorrowedFd<'_>) -> bool {
     let mut found = [0u8; LONGEST];
@@ -32,7 +32,7 @@ fn mark(file: BorrowedFd<'_>) -> Result<String, Errno> {
     Ok(format!("1 {} {}.{:09}", about.st_size, about.st_mtime, about.st_mtime_nsec))
 }
 
-/// A descriptor that only names the file has no attributes of its own.
+/// Path for attribute access, which an O_PATH descriptor does not allow.
 fn way(file: BorrowedFd<'_>) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }

@@ -1,18 +1,18 @@
-//! A text of facts: first its kind and version, then a line a fact, each ended by its checksum (CRC-32, eight hexadecimal digits). A line
-//! that was cut short, or changed, is passed over. Words are separated by one blank, so what may hold anything is percent-encoded; an empty
-//! word is `%`.
+//! A text of facts: the first line holds kind and version, then one fact per line, each ended by its checksum (CRC-32, eight
+//! hexadecimal digits). A truncated or changed line is skipped. Words are separated by one blank, so words with arbitrary content
+//! are percent-encoded; an empty word is `%`.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-/// A fact as it is written.
+/// A fact with its checksum and line end.
 #[must_use]
 pub fn sealed(fact: &str) -> String {
     format!("{fact} {:08x}\n", crc32fast::hash(fact.as_bytes()))
 }
 
-/// The facts of a text; `None` if its first line is another.
+/// The facts of a text; `None` if its first line is not `first`.
 pub fn facts<'t>(text: &'t str, first: &str) -> Option<impl Iterator<Item = &'t str>> {
     let mut lines = text.lines();
     if lines.next() != Some(first) {
@@ -27,7 +27,7 @@ fn unsealed(line: &str) -> Option<&str> {
     (crc32fast::hash(fact.as_bytes()) == sum).then_some(fact)
 }
 
-/// Bytes as a word.
+/// Encodes bytes as a word.
 #[must_use]
 pub fn coded(bytes: &[u8]) -> String {
     if bytes.is_empty() {
@@ -37,13 +37,13 @@ pub fn coded(bytes: &[u8]) -> String {
     bytes.iter().map(|&b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02x}") }).collect()
 }
 
-/// A path as a word.
+/// Encodes a path as a word.
 #[must_use]
 pub fn coded_path(path: &Path) -> String {
     coded(path.as_os_str().as_bytes())
 }
 
-/// What a word stands for.
+/// Decodes a word.
 #[must_use]
 pub fn decoded(word: &str) -> Vec<u8> {
     if word == "%" {
@@ -67,13 +67,13 @@ pub fn decoded(word: &str) -> Vec<u8> {
     out
 }
 
-/// The path a word stands for.
+/// Decodes a word to a path.
 #[must_use]
 pub fn decoded_path(word: &str) -> PathBuf {
     PathBuf::from(OsString::from_vec(decoded(word)))
 }
 
-/// The text a word stands for.
+/// Decodes a word to text.
 #[must_use]
 pub fn decoded_text(word: &str) -> String {
     String::from_utf8_lossy(&decoded(word)).into_owned()

@@ -1,9 +1,9 @@
-//! Whose a journal is. Its name holds "PID-START": a process is the same only if its start time is, because numbers are used again.
+//! Which process owns a journal. Its name contains "PID-START": process ids are reused, so the start time must match as well.
 
 use std::fs;
 
-/// This process, for the name of a journal: "PID-START-TIME". In containers that share a directory two runs may have the same number and
-/// start; the time makes the name ours.
+/// This process as part of a journal's name: "PID-START-TIME". In containers that share a directory two runs may have the same id
+/// and start; the current time makes the name unique.
 #[must_use]
 pub fn own_name() -> String {
     let pid = std::process::id();
@@ -11,24 +11,24 @@ pub fn own_name() -> String {
     format!("{pid}-{}-{since}", start_time(pid).unwrap_or(0))
 }
 
-/// The process number in a name.
+/// The process id in a name.
 #[must_use]
 pub fn pid_of(name: &str) -> Option<u32> {
     name.split('-').next()?.parse().ok()
 }
 
-/// Whether the process that a name stands for lives, on this machine and in this container.
+/// Whether the process of a name is alive, on this machine and in this container.
 #[must_use]
 pub fn lives(name: &str) -> bool {
     let start = name.split('-').nth(1).and_then(|start| start.parse::<u64>().ok());
     start.is_some() && pid_of(name).and_then(start_time) == start
 }
 
-/// Field 22 of /proc/PID/stat; the name in field 2 may hold anything, so it is counted from its closing bracket.
+/// Field 22 of /proc/PID/stat; the name in field 2 may contain anything, so fields are counted from its closing bracket.
 fn start_time(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let fields = stat.rsplit_once(')')?.1;
-    // A process that is dead and only not waited for holds nothing any more.
+    // A zombie no longer holds any files.
     let state = fields.split_ascii_whitespace().next()?;
     if matches!(state, "Z" | "X") {
         return None;

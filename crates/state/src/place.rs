@@ -1,13 +1,13 @@
-//! Where the state directory is, from the environment alone. Whether what lies there may be used is not asked here.
+//! Location of the state directory, from the environment alone. Whether its contents may be trusted is not checked here.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Of root when there is no home that only root can change: a directory of the system, gone with the next boot.
+/// For root without a home that only root can change: a system directory, cleared at the next boot.
 const OF_ROOT: &str = "/run/fathom";
 
-/// `$XDG_STATE_HOME/fathom`, else `~/.local/state/fathom`; `None` if neither variable holds an absolute path. Never a directory that
-/// others share: what is found there could be theirs.
+/// `$XDG_STATE_HOME/fathom`, else `~/.local/state/fathom`; `None` if neither variable holds an absolute path.
+/// Never a directory shared with other users, as its contents could be theirs.
 #[must_use]
 pub fn configured(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let set = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -15,7 +15,7 @@ pub fn configured(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf
     base.map(|base| base.join("fathom"))
 }
 
-/// Where root's is instead, if the configured one is not there or not root's alone.
+/// The alternative for root, if the configured directory does not exist or others can change it.
 #[must_use]
 pub fn instead(user: u32) -> Option<PathBuf> {
     (user == 0).then(|| PathBuf::from(OF_ROOT))

@@ -1,5 +1,5 @@
-//! Whether only this user and root can change a file or directory, told by its owner and its permissions. Of an access list the kernel shows
-//! the most that it grants in the permissions of the group.
+//! Whether only this user and root can change a file or directory, judged by owner and permissions. For an access list, the group
+//! permissions show the most that it grants.
 
 use crate::Untrusted;
 use rustix::fs::{FileType, Stat};
@@ -7,38 +7,38 @@ use std::path::Path;
 
 const WRITABLE_BY_GROUP: u32 = 0o020;
 const WRITABLE_BY_ALL: u32 = 0o002;
-/// In such a directory a name can be changed only by whoever owns what it names (`/tmp`).
+/// In such a directory (`/tmp`) only the owner of an entry can rename or remove it.
 const STICKY: u32 = 0o1000;
 
-/// This user.
+/// User id of this process.
 #[must_use]
 pub fn user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// A directory that is passed on the way. Others may put names into it if they cannot change those of this user and of root.
+/// Checks a directory on the path. Others may add names to it if they cannot change those of this user and of root.
 pub(crate) fn on_the_way(path: &Path, about: &Stat) -> Result<(), Untrusted> {
     owned(path, about)?;
     if about.st_mode & STICKY != 0 { Ok(()) } else { closed(path, about) }
 }
 
-/// Whether others cannot change what a name in its directory stands for.
+/// Whether others cannot replace what a name in its directory refers to.
 #[must_use]
 pub fn is_in_our_directory(path: &Path) -> bool {
     let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
     rustix::fs::stat(above).is_ok_and(|about| on_the_way(above, &about).is_ok())
 }
 
-/// A directory that is to hold what is believed, or a file that is.
+/// Checks a trusted file, or the directory that holds trusted files.
 pub(crate) fn last(path: &Path, about: &Stat) -> Result<(), Untrusted> {
     owned(path, about)?;
     closed(path, about)
 }
 
-/// A file in a trusted directory that is to be read or written.
+/// Checks a file in a trusted directory before it is read or written.
 ///
 /// # Errors
-/// If it is something else than a file, or others can change it.
+/// If it is not a regular file, or others can change it.
 pub fn file(path: &Path, about: &Stat) -> Result<(), Untrusted> {
     let kind = FileType::from_raw_mode(about.st_mode);
     if kind != FileType::RegularFile {
@@ -55,7 +55,7 @@ pub(crate) fn owned(path: &Path, about: &Stat) -> Result<(), Untrusted> {
 }
 
 fn closed(path: &Path, about: &Stat) -> Result<(), Untrusted> {
-    // Where every user has a group of their own, of the same number, files are often made writable for it.
+    // With user private groups (group id equals user id), files are often group-writable.
     let own_group = about.st_gid != 0 && about.st_gid == user();
     let others = if own_group { WRITABLE_BY_ALL } else { WRITABLE_BY_ALL | WRITABLE_BY_GROUP };
     if about.st_mode & others == 0 {
@@ -64,7 +64,7 @@ fn closed(path: &Path, about: &Stat) -> Result<(), Untrusted> {
     Err(Untrusted::Writable { path: path.into(), mode: about.st_mode & 0o7777 })
 }
 
-/// "a named pipe".
+/// Such as "a named pipe".
 pub(crate) fn name_of(kind: FileType) -> &'static str {
     match kind {
         FileType::RegularFile => "a file",

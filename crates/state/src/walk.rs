@@ -1,5 +1,5 @@
-//! The way from `/` to a directory, step by step: each name is looked up in a directory that is already open and trusted, so nobody can
-//! exchange anything behind us. Links are followed if only this user and root can have put them there.
+//! The path from `/` to a directory, step by step: each name is looked up in a directory that is already open and trusted, so no
+//! other user can replace anything on the way. Links are followed if only this user and root can have created them.
 
 use crate::{Untrusted, trust};
 use rustix::fd::OwnedFd;
@@ -10,13 +10,13 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
 
-/// As many as the kernel follows.
+/// The kernel's limit.
 const MOST_LINKS: usize = 40;
 
 const LOOK: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 const READ: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Opens a directory; `None` if it is not there. With `make`, what is missing is made, for this user alone.
+/// Opens a directory; `None` if it does not exist. With `make`, missing parts are created for this user alone.
 pub(crate) fn open(path: &Path, make: bool) -> Result<Option<OwnedFd>, Untrusted> {
     let path = std::path::absolute(path).map_err(|e| Untrusted::io(path, e))?;
     let mut way = Way::begin()?;
@@ -65,7 +65,7 @@ fn names(path: &Path) -> VecDeque<OsString> {
     path.components().filter_map(name).collect()
 }
 
-/// The directories from `/` on, open; the last is where we are.
+/// Open directories from `/` on; the last is the current one.
 struct Way {
     open: Vec<OwnedFd>,
     path: PathBuf,
@@ -81,7 +81,7 @@ impl Way {
     }
 
     fn here(&self) -> &OwnedFd {
-        // There is always `/`: `up` leaves it.
+        // Never empty: `up` keeps `/`.
         &self.open[self.open.len() - 1]
     }
 
@@ -105,7 +105,7 @@ impl Way {
         }
     }
 
-    /// As a directory first: what is mounted only when it is needed is mounted then.
+    /// Try it as a directory first, which triggers automounts.
     fn opened(&self, name: &OsStr) -> Result<OwnedFd, Errno> {
         match rustix::fs::openat(self.here(), name, LOOK | OFlags::DIRECTORY, Mode::empty()) {
             Err(Errno::NOTDIR | Errno::LOOP) => rustix::fs::openat(self.here(), name, LOOK, Mode::empty()),
@@ -128,7 +128,7 @@ impl Way {
         }
     }
 
-    /// Where we are, for reading and for names in it.
+    /// The current directory, opened for reading and for looking up names.
     fn end(self) -> Result<OwnedFd, Untrusted> {
         let failed = |e: Errno| Untrusted::io(&self.path, e);
         let about = rustix::fs::fstat(self.here()).map_err(failed)?;

@@ -1,15 +1,15 @@
-//! A mount that does not answer, as one whose server is gone: FUSE without anybody at the other end.
+//! A mount that does not respond, like one with a dead server: FUSE without a process at the other end.
 
 use crate::{TestDir, mounts, need_root, skip};
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
-/// Whoever looks at anything below it waits until it is dropped.
+/// A process that accesses anything below it blocks until this is dropped.
 #[derive(Debug)]
 pub struct DeadMount {
     mount_point: PathBuf,
-    /// Whoever waits is let go when it is closed.
+    /// Closing it releases the blocked processes.
     server: Option<File>,
     _dir: TestDir,
 }
@@ -38,7 +38,7 @@ impl DeadMount {
         Some(Self { mount_point, server: Some(server), _dir: dir })
     }
 
-    /// Where it is mounted.
+    /// Its mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.mount_point

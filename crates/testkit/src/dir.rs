@@ -1,8 +1,8 @@
-//! Directories for tests: on a real file system where there is one, removed with the test, and swept by a later test run if
-//! this one is killed before it can remove them.
+//! Directories for tests: on a real file system where available, removed with the test, and swept by a later test run if this one
+//! is killed first.
 //!
-//! Ownership is a `flock` on the directory itself, held as long as the [`TestDir`] lives. The kernel drops it at any death of
-//! the process, so a directory of ours that can be locked is a leftover; process numbers would be fooled by reuse and containers.
+//! Ownership is a `flock` on the directory itself, held while the [`TestDir`] lives. The kernel releases it at any death of the
+//! process, so a test directory that can be locked is a leftover; process ids would be fooled by reuse and containers.
 
 use crate::mounts;
 use std::ffi::CString;
@@ -15,34 +15,33 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::Duration;
 
-/// Environment variable that puts test directories on a file system of your choice.
+/// Environment variable that selects the parent of test directories.
 pub const BASE_ENV: &str = "FATHOM_TEST_DIR";
 
-/// Every directory of ours starts so; the sweep touches nothing else.
+/// Name prefix of every test directory; the sweep touches nothing else.
 const PREFIX: &str = "fathom-test-";
 
-/// A directory may be this young without being locked yet: its maker is between mkdir and flock.
+/// A directory younger than this may be unlocked: its creator is between mkdir and flock.
 const LOCKED_BY_THEN: Duration = Duration::from_secs(30);
 
-/// A temporary directory; removed on drop. Mounts left below it are taken down first, so nothing of theirs is deleted by walking
-/// into them.
+/// A temporary directory; removed on drop. Mounts below it are unmounted first, so their contents are not deleted.
 #[derive(Debug)]
 pub struct TestDir {
     dir: Option<tempfile::TempDir>,
     path: PathBuf,
-    /// Holds the flock that says "in use".
+    /// Holds the flock that marks it as in use.
     _lock: File,
 }
 
 impl TestDir {
-    /// Makes one in the best place there is: `FATHOM_TEST_DIR`, else the first of the temporary directories and the build
-    /// directory that is not in memory.
+    /// Creates one in the best location: `FATHOM_TEST_DIR`, else the first of the temporary directories and the build directory
+    /// that is not in memory.
     #[must_use]
     pub fn new() -> Self {
         Self::new_in(&base_directory())
     }
 
-    /// Makes one in `base`.
+    /// Creates one in `base`.
     #[must_use]
     pub fn new_in(base: &Path) -> Self {
         static SWEPT: Once = Once::new();
@@ -54,26 +53,26 @@ impl TestDir {
             .prefix(&prefix(skips.as_deref()))
             .tempdir_in(base)
             .unwrap_or_else(|e| panic!("a test needs a directory in {}: {e}", base.display()));
-        // Canonical, because the kernel's mount table and strace name files so.
+        // Canonical, as in the kernel's mount table and in strace output.
         let path = dir.path().canonicalize().unwrap_or_else(|e| panic!("{}: {e}", dir.path().display()));
         let lock = File::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         assert!(try_lock(&lock), "{} is new, yet locked by someone else", path.display());
         Self { dir: Some(dir), path, _lock: lock }
     }
 
-    /// Where it is.
+    /// Its canonical path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it lies on a memory file system, where O_DIRECT and the block layer's counters mean nothing.
+    /// Whether it is on a memory file system, where O_DIRECT and the block layer's counters mean nothing.
     #[must_use]
     pub fn in_memory(&self) -> bool {
         in_memory(&self.path)
     }
 
-    /// Makes a directory in it.
+    /// Creates a directory in it.
     #[must_use]
     pub fn subdir(&self, name: &str) -> PathBuf {
         let path = self.path.join(name);
@@ -81,13 +80,13 @@ impl TestDir {
         path
     }
 
-    /// Names of what is in it, sorted; for "nothing of ours was left behind".
+    /// Sorted names of its entries, for checking that nothing was left behind.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         names_in(&self.path)
     }
 
-    /// Mount points in it and loop devices whose image lies in it; for "nothing of ours is still up".
+    /// Mount points in it and loop devices whose image is in it, for checking that nothing is still mounted.
     #[must_use]
     pub fn mounts_and_loops(&self) -> Vec<PathBuf> {
         let mut found = mounts::mounts_below(&self.path);
@@ -107,7 +106,7 @@ impl Drop for TestDir {
         mounts::release_all_below(&self.path);
         let Some(dir) = self.dir.take() else { return };
         if mounts::mounts_below(&self.path).is_empty() {
-            // A failure leaves a directory that the next test run sweeps; a panic inside drop would hide the test's own.
+            // On failure the next test run sweeps the directory; a panic inside drop would hide the test's own.
             let _ = dir.close();
         } else {
             let _ = dir.keep();
@@ -125,7 +124,7 @@ pub fn names_in(dir: &Path) -> Vec<String> {
     names
 }
 
-/// The mark of our directories, and behind it that of the run that `cargo xtask test` began, so that it finds what its tests left.
+/// The prefix of test directories, followed by an id of the `cargo xtask test` run, so that the run finds what its tests left.
 fn prefix(skips: Option<&Path>) -> String {
     let name = skips.and_then(|file| file.file_name()?.to_str()).unwrap_or_default();
     match name.strip_prefix("fathom-suite-") {
@@ -148,7 +147,7 @@ fn base_directory() -> PathBuf {
         .unwrap_or_else(std::env::temp_dir)
 }
 
-/// Whether a path lies on tmpfs or ramfs.
+/// Whether a path is on tmpfs or ramfs.
 fn in_memory(path: &Path) -> bool {
     const RAMFS: libc::c_long = 0x8584_58f6;
     let Ok(name) = CString::new(path.as_os_str().as_bytes()) else { return false };
@@ -160,14 +159,14 @@ fn in_memory(path: &Path) -> bool {
     done && (kind == libc::TMPFS_MAGIC || kind == RAMFS)
 }
 
-/// Whether an exclusive flock could be had at once.
+/// Tries to take an exclusive flock without waiting.
 fn try_lock(dir: &File) -> bool {
-    // SAFETY: the descriptor is open as long as `dir` is borrowed.
+    // SAFETY: the descriptor is open while `dir` is borrowed.
     unsafe { libc::flock(dir.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) == 0 }
 }
 
 /// Removes what killed test runs left in `base`: unmounts, detaches loop devices, deletes. Returns what it removed. Errors are
-/// passed over: another test run may be sweeping at the same time.
+/// ignored, as another test run may be sweeping at the same time.
 fn sweep(base: &Path, older_than: Duration) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(base) else { return Vec::new() };
     let ours = entries.filter_map(Result::ok).filter(|e| e.file_name().to_string_lossy().starts_with(PREFIX));
@@ -176,7 +175,7 @@ fn sweep(base: &Path, older_than: Duration) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Removes one directory if it is a real directory of this user, old enough and locked by nobody.
+/// Removes a directory if it is a real directory of this user, old enough and not locked.
 fn remove_leftover(path: &Path, older_than: Duration) -> io::Result<bool> {
     let about = fs::symlink_metadata(path)?;
     // SAFETY: geteuid has no preconditions and cannot fail.

@@ -1,5 +1,5 @@
-//! The program under test: run it, watch it, signal it. Each [`Fathom`] has a directory of its own that holds the store, the XDG
-//! directories and a place to measure, so that tests neither meet each other nor the user's records.
+//! The program under test: run it, watch it, signal it. Each [`Fathom`] has its own directory with the store, the XDG directories
+//! and a place to measure, so that tests interfere neither with each other nor with the user's records.
 
 use crate::strace::{Trace, strace_command};
 use crate::{Outcome, Running, TestDir, find_tool};
@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Longest a command may take unless [`Fathom::timeout`] says otherwise: far above any test's need, far below a CI job's patience.
+/// Longest a command may take unless [`Fathom::timeout`] says otherwise: far above any test's need, far below a CI job's time
+/// limit.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The program with its own store and directories. The directory goes when this is dropped.
+/// The program with its own store and directories, which are removed on drop.
 #[derive(Debug)]
 pub struct Fathom {
     binary: PathBuf,
@@ -22,7 +23,7 @@ pub struct Fathom {
 }
 
 impl Fathom {
-    /// The program cargo built for this test run. Panics, naming the command to type, if it was not built.
+    /// The program that cargo built for this test run. Panics with the command to type if it was not built.
     #[must_use]
     pub fn new() -> Self {
         let binary = built_binary().unwrap_or_else(|| {
@@ -31,7 +32,7 @@ impl Fathom {
         Self::with_binary(binary)
     }
 
-    /// Any program, e.g. `env!("CARGO_BIN_EXE_fathom")`.
+    /// Any program, such as `env!("CARGO_BIN_EXE_fathom")`.
     #[must_use]
     pub fn with_binary(binary: impl Into<PathBuf>) -> Self {
         let dir = TestDir::new();
@@ -48,7 +49,7 @@ impl Fathom {
         self
     }
 
-    /// Runs in `dir` instead of its own working directory, e.g. on a [`crate::LoopFs`].
+    /// Runs in `dir` instead of its own working directory, for example on a [`crate::LoopFs`].
     #[must_use]
     pub fn working_in(mut self, dir: &Path) -> Self {
         self.work = dir.to_path_buf();
@@ -69,7 +70,7 @@ impl Fathom {
         self
     }
 
-    /// Where commands run.
+    /// Working directory of the commands.
     #[must_use]
     pub fn work(&self) -> &Path {
         &self.work
@@ -87,7 +88,7 @@ impl Fathom {
         self.dir.path().join("store.db")
     }
 
-    /// `$XDG_STATE_HOME`, below which the journal of created files lies.
+    /// `$XDG_STATE_HOME`, which contains the journal of created files.
     #[must_use]
     pub fn state_home(&self) -> PathBuf {
         self.dir.path().join("state")
@@ -102,14 +103,14 @@ impl Fathom {
         for (name, below) in [("DATA", "data"), ("CACHE", "cache"), ("CONFIG", "config")] {
             command.env(format!("XDG_{name}_HOME"), home.join(below));
         }
-        // What a test prints must not depend on who runs it.
+        // Output must not depend on the user's environment.
         command.env("LC_ALL", "C").env("TZ", "UTC").env_remove("COLUMNS").env_remove("LINES");
         command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("FORCE_COLOR");
         command.envs(self.environment.iter().map(|(n, v)| (n, v)));
         command
     }
 
-    /// Runs to the end.
+    /// Runs a command to its end.
     #[track_caller]
     pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Outcome {
         self.spawn(args).finish()
@@ -127,7 +128,7 @@ impl Fathom {
         strace_command(test, &self.command(args))
     }
 
-    /// Starts it in a process group of its own, so that a signal can go to it with its workers and not to the test.
+    /// Starts it in a separate process group, so that a signal reaches it and its workers but not the test.
     #[track_caller]
     pub fn spawn<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Running {
         Running::start(self.command(args), self.patience)
@@ -140,7 +141,7 @@ impl Default for Fathom {
     }
 }
 
-/// The environment names it for integration tests; otherwise it lies beside the test's own directory.
+/// Integration tests get it from the environment; otherwise it is next to the test's own directory.
 fn built_binary() -> Option<PathBuf> {
     let named = std::env::var_os("CARGO_BIN_EXE_fathom").map(PathBuf::from);
     let beside = || {
@@ -150,7 +151,7 @@ fn built_binary() -> Option<PathBuf> {
     named.or_else(beside)
 }
 
-/// Asks SQLite's own shell, so that a test sees the store as a stranger would; `None` if sqlite3 is not installed.
+/// Queries the database with SQLite's shell, independent of our own code; `None` if sqlite3 is not installed.
 #[must_use]
 pub fn sqlite3(database: &Path, query: &str) -> Option<String> {
     let shell = find_tool("sqlite3")?;

@@ -1,15 +1,15 @@
-//! Golden files: an output is compared with a file in the tree, and the file is refreshed by `FATHOM_BLESS=1`.
+//! Golden files: an output is compared with a file in the repository, which `FATHOM_BLESS=1` updates.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Set to 1, golden files are written instead of compared.
+/// If set to 1, golden files are written instead of compared.
 pub const BLESS_ENV: &str = "FATHOM_BLESS";
 
 /// Lines of context around a difference.
 const CONTEXT: usize = 2;
 
-/// Holds `text` to the golden file `path` (relative to the package of the test). Panics with a diff by lines if they differ.
+/// Compares `text` with the golden file `path` (relative to the package of the test). Panics with a line diff if they differ.
 #[track_caller]
 pub fn golden(path: impl AsRef<Path>, text: &str) {
     let bless = std::env::var_os(BLESS_ENV).is_some_and(|v| !v.is_empty() && v != "0");
@@ -18,7 +18,7 @@ pub fn golden(path: impl AsRef<Path>, text: &str) {
     }
 }
 
-/// cargo runs tests in their package's directory; a test that changed directory still means the same file.
+/// cargo runs tests in their package's directory; resolves the path even if a test has changed directory.
 fn resolve(path: &Path) -> PathBuf {
     match std::env::var_os("CARGO_MANIFEST_DIR") {
         Some(package) => Path::new(&package).join(path),
@@ -60,7 +60,7 @@ enum Line<'a> {
     Got(&'a str),
 }
 
-/// The differences by line with a little context; blanks at line ends and tabs are made visible in lines that differ.
+/// A line diff with a little context; trailing blanks and tabs are made visible in differing lines.
 #[must_use]
 pub fn diff(expected: &str, got: &str) -> String {
     let lines = align(&split(expected), &split(got));
@@ -87,7 +87,7 @@ pub fn diff(expected: &str, got: &str) -> String {
     out
 }
 
-/// Lines, with a marker where the last one has no end, so that a missing line end is a difference that shows.
+/// Splits into lines, with a marker if the last line end is missing, so that this shows as a difference.
 fn split(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.split('\n').collect();
     if lines.last() == Some(&"") {
@@ -104,7 +104,7 @@ fn visible(line: &str) -> String {
     body.replace('\t', "→\t").replace('\r', "␍") + &trailing
 }
 
-/// Longest common subsequence by the plain table: golden files are hundreds of lines, not millions.
+/// Longest common subsequence by the plain table, as golden files have hundreds of lines, not millions.
 fn align<'a>(expected: &[&'a str], got: &[&'a str]) -> Vec<Line<'a>> {
     let columns = got.len() + 1;
     let mut common = vec![0u32; (expected.len() + 1) * columns];

@@ -1,21 +1,21 @@
-//! For tests only: what a test needs from the machine, and how it says what it could not have. It never reaches the shipped
-//! program (`cargo xtask tidy` holds every crate to using it as a dev-dependency).
+//! For tests only: access to machine features, and a record of those that are missing. Never part of the shipped program (`cargo
+//! xtask tidy` checks that every crate uses it only as a dev-dependency).
 //!
-//! A helper that fails because the *test* is wrong panics with a sentence; a helper that cannot work on this machine (not root,
-//! no loop devices, no strace) records a skip under the test's name and returns `None`, so that a green suite says what it did
-//! not see. See `docs/testing.md`.
+//! A helper that fails because the *test* is wrong panics with a message. A helper that cannot work on this machine (not root, no
+//! loop devices, no strace) records a skip under the test's name and returns `None`, so that a green run reports what it did not
+//! test. See `docs/testing.md`.
 //!
-//! * [`skip`]: skips, and what a test may need
-//! * [`dir`]: directories that vanish with the test, also after a SIGKILL
+//! * [`skip`]: skips, and requirements of tests
+//! * [`dir`]: directories that are removed with the test, also after a SIGKILL
 //! * [`loop_fs`], [`tmp_fs`]: file systems of a chosen kind and size
-//! * [`fault_fs`], [`dead_mount`]: file systems that fail as they are told, or never answer
+//! * [`fault_fs`], [`dead_mount`]: file systems that fail on request, or never respond
 //! * [`fathom`], [`running`]: the program under test, run, watched and signalled
-//! * [`programs`]: scripts and mounts that are not busy because of the test beside
-//! * [`seccomp`]: system calls forbidden to a test and to what it starts
+//! * [`programs`]: scripts and mounts that concurrent tests do not make busy
+//! * [`seccomp`]: system calls forbidden to a test and its children
 //! * [`strace`]: the system calls a command made, with the file and the offset of each
 //! * [`iso`]: ISO 9660 images that no writer makes, well-formed and hostile
-//! * [`mask`], [`golden`]: output against files, with the numbers masked
-//! * [`seeds`]: documents that tests read where they are there
+//! * [`mask`], [`golden`]: comparing output with files, with the numbers masked
+//! * [`seeds`]: documents that tests read where available
 
 pub mod dead_mount;
 pub mod dir;

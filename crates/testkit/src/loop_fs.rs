@@ -1,5 +1,5 @@
-//! A real file system on a loop device: a sparse image in a test directory, formatted, mounted, and taken down again on drop.
-//! For tests of full disks, read-only and vanished mounts, and of what reaches a block device.
+//! A real file system on a loop device: a sparse image in a test directory, formatted, mounted, and taken down again on drop. For
+//! tests of full disks, read-only and vanished mounts, and of the I/O that reaches a block device.
 
 use crate::{TestDir, find_tool, mounts, need_root, need_tool, skip};
 use std::fs::File;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Only what hangs takes so long.
+/// Timeout for hanging commands.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The file systems that can be asked for.
+/// The available file systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// ext4, made by mkfs.ext4.
@@ -20,7 +20,7 @@ pub enum Kind {
     Xfs,
     /// btrfs, made by mkfs.btrfs.
     Btrfs,
-    /// ext2 with inodes of 128 bytes, which have no room for a time of birth; made by mkfs.ext4.
+    /// ext2 with inodes of 128 bytes, which have no space for a birth time; made by mkfs.ext4.
     OldExt2,
 }
 
@@ -49,7 +49,7 @@ impl Kind {
         }
     }
 
-    /// mkfs.xfs refuses less than 300 MiB, mkfs.btrfs less than 110; the image is sparse, so the size costs nothing.
+    /// mkfs.xfs needs at least 300 MiB, mkfs.btrfs 110; the image is sparse, so the size costs nothing.
     fn default_mib(self) -> u64 {
         match self {
             Self::Ext4 | Self::OldExt2 => 64,
@@ -59,7 +59,7 @@ impl Kind {
     }
 }
 
-/// What is wanted, before it is mounted. `LoopFs::ext4("my_test").mebibytes(32).mount()`.
+/// Options, set before mounting: `LoopFs::ext4("my_test").mebibytes(32).mount()`.
 #[derive(Clone, Debug)]
 pub struct LoopFsOptions {
     test: String,
@@ -71,13 +71,13 @@ pub struct LoopFsOptions {
 }
 
 /// A mounted file system. Dropping it unmounts, detaches and deletes, also while the test panics; what a SIGKILL leaves is swept
-/// by the next test that makes a [`TestDir`].
+/// by the next test that creates a [`TestDir`].
 #[derive(Debug)]
 pub struct LoopFs {
     mount_point: PathBuf,
     device: PathBuf,
     kind: Kind,
-    /// Last, so that it goes after the mount is down.
+    /// Last, so that it is dropped after unmounting.
     _dir: TestDir,
 }
 
@@ -107,26 +107,26 @@ impl LoopFs {
         }
     }
 
-    /// Where it is mounted.
+    /// Its mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.mount_point
     }
 
-    /// The block device below: "/dev/loop3".
+    /// The underlying block device: "/dev/loop3".
     #[must_use]
     pub fn device(&self) -> &Path {
         &self.device
     }
 
-    /// The kind that was asked for.
+    /// Kind of the file system.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Makes it read-only from now on. Panics if a file stays open for writing (the kernel refuses). It may be open for a moment: what
-    /// another test starts has all that is open here until it is a program of its own.
+    /// Remounts it read-only. Panics if a file stays open for writing, as the kernel refuses then. This may happen briefly: a
+    /// child started by another test inherits all open files until its exec.
     pub fn remount_read_only(&self) {
         let limit = Instant::now() + PATIENCE;
         while let Err(e) = mounts::remount(&self.mount_point, libc::MS_RDONLY) {
@@ -136,26 +136,26 @@ impl LoopFs {
         }
     }
 
-    /// Makes it writable again.
+    /// Remounts it writable.
     pub fn remount_writable(&self) {
         if let Err(e) = mounts::remount(&self.mount_point, 0) {
             panic!("{} could not be made writable: {e}", self.mount_point.display());
         }
     }
 
-    /// Takes the mount out of the tree at once, as `umount -l` does: open files go on, every path is gone.
+    /// Detaches the mount at once, like `umount -l`: open files continue to work, but no path does.
     pub fn vanish(&self) {
         if let Err(e) = mounts::unmount_lazily(&self.mount_point) {
             panic!("{} could not be unmounted: {e}", self.mount_point.display());
         }
     }
 
-    /// Shuts the file system down as a lost disk does: from now on every operation that needs the disk fails with EIO, on open
-    /// files too.
+    /// Shuts the file system down like a lost disk: from now on every operation that needs the disk fails with EIO, on open files
+    /// too.
     pub fn shut_down(&self) {
         /// `_IOR('X', 125, u32)`, the same number on ext4, XFS and f2fs.
         const SHUTDOWN: libc::c_ulong = 0x8004_587d;
-        /// Neither data nor log is flushed first.
+        /// Flushes neither data nor log first.
         const NO_LOG_FLUSH: u32 = 2;
         let root =
             File::open(&self.mount_point).unwrap_or_else(|e| panic!("{}: {e}", self.mount_point.display()));
@@ -181,23 +181,23 @@ impl LoopFsOptions {
         self
     }
 
-    /// Lets the loop device go past the page cache of the file system its image lies on, so that what it moves the disk below
-    /// moves, too. Without it the image is soon cached, and the loop device gives and takes at memory's speed.
+    /// Makes the loop device bypass the page cache of the file system that contains its image, so that its I/O reaches the disk
+    /// below. Without it the image is soon cached, and the loop device runs at memory speed.
     #[must_use]
     pub fn direct_io(mut self) -> Self {
         self.direct_io = true;
         self
     }
 
-    /// Lays the image into this directory (of a file system in memory, say) instead of one of its own. It has to stay until the
-    /// file system is dropped.
+    /// Puts the image into this directory (of a memory file system, say) instead of a separate one. It must exist until the file
+    /// system is dropped.
     #[must_use]
     pub fn image_in(mut self, dir: &Path) -> Self {
         self.image_dir = Some(dir.to_path_buf());
         self
     }
 
-    /// Makes and mounts it; `None`, with the skip recorded, if this machine cannot (not root, a tool missing, no loop devices).
+    /// Creates and mounts it; `None`, with the skip recorded, if this machine cannot (not root, a tool missing, no loop devices).
     #[must_use]
     pub fn mount(self) -> Option<LoopFs> {
         if !need_root(&self.test)
@@ -226,7 +226,7 @@ impl LoopFsOptions {
         Some(LoopFs { mount_point, device, kind: self.kind, _dir: dir })
     }
 
-    /// A sparse file with the file system in it. mkfs works on plain files, so this needs no device.
+    /// A sparse file containing the file system. mkfs works on plain files, so this needs no device.
     fn make_image(&self, image: &Path) {
         File::create(image)
             .and_then(|f| f.set_len(self.image_bytes))
@@ -251,13 +251,13 @@ impl LoopFsOptions {
 
 impl Drop for LoopFs {
     fn drop(&mut self) {
-        // After `vanish` there is no mount to find; either way the directory's own drop makes sure.
+        // After `vanish` there is no mount to find; the directory's own drop cleans up either way.
         let _ = mounts::unmount(&self.mount_point);
         mounts::detach(&self.device);
     }
 }
 
-/// Attaches an image to a free loop device. Two processes may be offered the same free device, so a refusal is tried again.
+/// Attaches an image to a free loop device. Two processes may be offered the same free device, so a refusal is retried.
 fn attach(image: &Path, direct_io: bool) -> Result<PathBuf, String> {
     let losetup = find_tool("losetup").unwrap_or_else(|| "losetup".into());
     let mut why = String::new();
@@ -374,7 +374,7 @@ mod tests {
         let name = "direct_io_is_what_the_device_does";
         for direct in [false, true] {
             let options = LoopFs::ext4(name).mebibytes(8);
-            // In memory there is no O_DIRECT to be had.
+            // Memory file systems do not support O_DIRECT.
             if TestDir::new().in_memory() {
                 return skip(name, "needs a directory on a real file system");
             }

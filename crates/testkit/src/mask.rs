@@ -1,25 +1,25 @@
-//! Output with its numbers taken out, so that two runs of different speed compare equal and a shifted column does not.
+//! Masks the numbers in output, so that two runs of different speed compare equal but a shifted column does not.
 //!
-//! A number is `12`, `1,234`, `0.5`, `1.5e-3`. Digits that follow a letter or an underscore belong to a name (`ext4`, `sda1`)
-//! and stay. A sign stays. The two masks differ in what becomes of the width:
+//! A number is `12`, `1,234`, `0.5`, `1.5e-3`. Digits after a letter or an underscore belong to a name (`ext4`, `sda1`) and stay,
+//! as does a sign. The two masks treat the width differently:
 //!
-//! * [`mask_keep_width`] is for right-aligned tables: a number and the blanks before it become one `#` at the place of its last
-//!   character, so the column's right edge is compared and the magnitude is not.
+//! * [`mask_keep_width`] is for right-aligned tables: a number and the blanks before it become one `#` at the position of its
+//!   last character, so the column's right edge is compared and the magnitude is not.
 //! * [`mask_squeeze`] is for sentences and left-aligned columns: the number becomes `#` and every run of blanks beside a masked
 //!   number becomes one blank.
 
 /// A number found in a text, for the closure of [`mask_numbers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number<'a> {
-    /// The line it stands on, without its end.
+    /// Its line, without the line end.
     pub line: &'a str,
-    /// Its place among the numbers of its line, from 0.
+    /// Its index among the numbers of its line, from 0.
     pub nth: usize,
-    /// As written.
+    /// Its text.
     pub text: &'a str,
 }
 
-/// What becomes of the space around a masked number.
+/// How to treat the blanks around a masked number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// The right edge stays where it is.
@@ -40,7 +40,7 @@ pub fn mask_squeeze(text: &str) -> String {
     mask_numbers(text, Width::Squeeze, |_| false)
 }
 
-/// Masks the numbers that `keep` does not want kept: `|n| n.nth < 2` keeps the file and record size that open an IOzone row.
+/// Masks the numbers for which `keep` is false: `|n| n.nth < 2` keeps the file and record size that open an IOzone row.
 #[must_use]
 pub fn mask_numbers(text: &str, width: Width, keep: impl Fn(Number<'_>) -> bool) -> String {
     text.split_inclusive('\n')
@@ -60,7 +60,7 @@ fn mask_line(line: &str, width: Width, keep: &impl Fn(Number<'_>) -> bool) -> St
         let in_name = before.is_some_and(|b: char| b.is_alphabetic() || b == '_');
         let length = if in_name { 0 } else { number_length(rest) };
         if length == 0 {
-            // A name's digits are taken along whole, so that their tail is not mistaken for a number.
+            // Copies a name with its digits, so that their tail is not mistaken for a number.
             let word = if in_name { digits(rest).max(c.len_utf8()) } else { c.len_utf8() };
             masked.push_str(&rest[..word]);
             before = rest[..word].chars().last();
@@ -80,7 +80,7 @@ fn mask_line(line: &str, width: Width, keep: &impl Fn(Number<'_>) -> bool) -> St
     masked
 }
 
-/// Writes `#` for a number and returns what is left of the line after it.
+/// Writes `#` for a number and returns the rest of the line.
 fn push_mask<'a>(masked: &mut String, number: &str, rest: &'a str, width: Width) -> &'a str {
     match width {
         Width::Keep => {
@@ -101,7 +101,7 @@ fn push_mask<'a>(masked: &mut String, number: &str, rest: &'a str, width: Width)
             }
             masked.push('#');
             let after = rest.trim_start_matches([' ', '\t']);
-            // One blank stays where blanks were, unless the line ends there.
+            // Keep one blank unless the line ends here.
             if after.len() == rest.len() {
                 rest
             } else if after.is_empty() {
@@ -114,7 +114,7 @@ fn push_mask<'a>(masked: &mut String, number: &str, rest: &'a str, width: Width)
     }
 }
 
-/// Bytes of the number at the start of `text`; 0 if there is none.
+/// Length in bytes of the number at the start of `text`; 0 if there is none.
 fn number_length(text: &str) -> usize {
     let mut length = digits(text);
     if length == 0 {

@@ -1,5 +1,5 @@
-//! Mounting and taking down, for the file systems tests stand on. Reads the kernel's mount table and loop devices; everything is
-//! named by a path below a test directory, so nothing of the user's can be meant.
+//! Mounting and unmounting for the test file systems. Reads the kernel's mount table and loop devices; everything is identified
+//! by a path below a test directory, so the user's own mounts are never affected.
 
 use std::ffi::CString;
 use std::fs;
@@ -42,7 +42,7 @@ pub(crate) fn remount(target: &Path, flags: libc::c_ulong) -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Unmounts; if something still uses it after a second, takes it out of the tree and lets the kernel finish later.
+/// Unmounts. Waits up to a second for open files, then detaches lazily.
 pub(crate) fn unmount(target: &Path) -> io::Result<()> {
     for _ in 0..20 {
         match umount2(target, 0) {
@@ -53,12 +53,12 @@ pub(crate) fn unmount(target: &Path) -> io::Result<()> {
     unmount_lazily(target)
 }
 
-/// Takes a mount out of the tree while files on it may be open.
+/// Detaches a mount even if files on it are open.
 pub(crate) fn unmount_lazily(target: &Path) -> io::Result<()> {
     umount2(target, libc::MNT_DETACH)
 }
 
-/// Takes a mount of FUSE out of the tree; whoever waits for an answer gets an error instead.
+/// Unmounts FUSE by force; waiting processes get an error.
 pub(crate) fn unmount_by_force(target: &Path) -> io::Result<()> {
     umount2(target, libc::MNT_FORCE).or_else(|_| unmount_lazily(target))
 }
@@ -74,7 +74,7 @@ fn text(bytes: &[u8]) -> io::Result<CString> {
     CString::new(bytes).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))
 }
 
-/// Mount points at or below `dir`, the deepest (latest) first. Empty if the table cannot be read.
+/// Mount points at or below `dir`, deepest (latest) first. Empty if the table cannot be read.
 pub(crate) fn mounts_below(dir: &Path) -> Vec<PathBuf> {
     let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
     let mut points: Vec<PathBuf> =
@@ -97,7 +97,7 @@ fn mount_point(line: &[u8]) -> Option<PathBuf> {
     Some(PathBuf::from(std::ffi::OsString::from_vec(name)))
 }
 
-/// Loop devices whose image lies below `dir`.
+/// Loop devices whose image is below `dir`.
 pub(crate) fn loops_below(dir: &Path) -> Vec<PathBuf> {
     let Ok(blocks) = fs::read_dir("/sys/block") else { return Vec::new() };
     let backed_from_dir = |block: &Path| {
@@ -111,7 +111,7 @@ pub(crate) fn loops_below(dir: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Detaches a loop device. If it is still in use the kernel does so when the last user is gone.
+/// Detaches a loop device. If it is in use, the kernel does so after the last close.
 pub(crate) fn detach(device: &Path) {
     if let Some(losetup) = crate::find_tool("losetup") {
         let _ = Command::new(losetup)
@@ -124,7 +124,7 @@ pub(crate) fn detach(device: &Path) {
     }
 }
 
-/// Takes down every mount and loop device that stands below `dir`. Failures show in what [`mounts_below`] still finds.
+/// Unmounts and detaches everything below `dir`. Failures show in the result of [`mounts_below`].
 pub(crate) fn release_all_below(dir: &Path) {
     for point in mounts_below(dir) {
         let _ = unmount(&point);
@@ -139,7 +139,7 @@ pub(crate) mod tests {
     use super::*;
     use std::time::Instant;
 
-    /// Another program that looks at all loop devices holds ours open for a moment; the kernel then detaches it a moment later.
+    /// Another program that scans all loop devices may briefly hold ours open; the kernel detaches it then.
     pub(crate) fn assert_detached(dir: &Path) {
         let deadline = Instant::now() + Duration::from_secs(60);
         while !loops_below(dir).is_empty() {

@@ -1,11 +1,12 @@
-//! What a test asks of the system beside other tests in the same process. Whatever a thread has open is for a moment also open in every
-//! child that another thread starts, between fork and exec; so a file just written is "busy" for the kernel, and so is a mount just read.
+//! Files and mounts shared with other tests in the same process. A descriptor open in one thread is briefly also open in every
+//! child that another thread starts, between fork and exec; so the kernel reports a file just written, or a mount just read, as
+//! busy.
 
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Copies a program to where it is to be run. A process of its own does it: the kernel runs no program that somebody has open for writing.
+/// Copies a program for execution. A separate process does it, as the kernel refuses to run a program that is open for writing.
 pub fn install(from: &Path, to: &Path) {
     let done = Command::new("install").args(["-m", "755"]).arg(from).arg(to).status();
     assert!(
@@ -16,14 +17,14 @@ pub fn install(from: &Path, to: &Path) {
     );
 }
 
-/// Makes a script that can be run.
+/// Creates an executable script.
 pub fn script(path: &Path, text: &str) {
     let draft = path.with_extension("draft");
     std::fs::write(&draft, text).unwrap_or_else(|e| panic!("{}: {e}", draft.display()));
     install(&draft, path);
 }
 
-/// Unmounts with umount(8) as soon as nobody uses the mount any more; whether that came true within a minute.
+/// Unmounts with umount(8) once the mount is unused; returns whether that succeeded within a minute.
 #[must_use]
 pub fn unmount(on: &Path) -> bool {
     let limit = Instant::now() + Duration::from_secs(60);

@@ -1,4 +1,4 @@
-//! A program that has been started: its output as it comes, signals to it, its end. Made by [`crate::Fathom::spawn`].
+//! A running program: its output as it arrives, signals to it, its end. Created by [`crate::Fathom::spawn`].
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -8,25 +8,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often a condition is looked at.
+/// Polling interval for conditions.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// How a command ended.
+/// Result of a command.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Standard output.
     pub stdout: String,
     /// Standard error.
     pub stderr: String,
-    /// Exit code, if it ended by itself.
+    /// Exit code, unless a signal ended it.
     pub code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended it, if any.
     pub signal: Option<i32>,
     /// Wall time.
     pub elapsed: Duration,
 }
 
-/// A program that is running. Dropped without [`Running::finish`], it is killed with its workers.
+/// A running program. If dropped without [`Running::finish`], it is killed with its workers.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
@@ -39,7 +39,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a command in a process group of its own, with its outputs captured.
+    /// Starts a command in a separate process group, capturing its output.
     #[track_caller]
     pub(crate) fn start(mut command: Command, patience: Duration) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
@@ -52,7 +52,7 @@ impl Running {
         Self { child, shown, stdout, stderr, started: Instant::now(), patience, ended: None }
     }
 
-    /// Process number, which is also the number of its group.
+    /// Process id, which is also its process group id.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
@@ -70,7 +70,7 @@ impl Running {
         self.stderr.text()
     }
 
-    /// Waits until standard output or error holds `text`. Panics if the program ends or the time is up before.
+    /// Waits until standard output or error contains `text`. Panics if the program ends or time runs out first.
     #[track_caller]
     pub fn wait_for_text(&mut self, text: &str) {
         let (stdout, stderr) = (self.stdout.clone(), self.stderr.clone());
@@ -85,7 +85,7 @@ impl Running {
         self.wait_until(&name, || path.metadata().is_ok_and(|m| m.len() > 0));
     }
 
-    /// Waits until `condition` holds; `what` names it in the failure. Panics if the program ends or the time is up before.
+    /// Waits until `condition` holds; `what` names it in the failure. Panics if the program ends or time runs out first.
     #[track_caller]
     pub fn wait_until(&mut self, what: &str, mut condition: impl FnMut() -> bool) {
         loop {
@@ -103,7 +103,7 @@ impl Running {
         }
     }
 
-    /// Waits until its workers have read and written at least this many bytes with calls: they are at work, however long that took.
+    /// Waits until its workers have transferred at least this many bytes by calls, so they are known to be running.
     #[track_caller]
     pub fn wait_for_work(&mut self, bytes: u64) {
         let pid = self.pid();
@@ -122,14 +122,14 @@ impl Running {
     }
 
     fn send(&self, signal: i32, target: i32) {
-        // Once reaped, the number may be someone else's.
+        // Once reaped, the id may belong to another process.
         if self.ended.is_none() {
             // SAFETY: kill takes two integers; the target is our own unreaped child or its group.
             unsafe { libc::kill(target, signal) };
         }
     }
 
-    /// Whether it has ended; does not wait.
+    /// Whether it has ended, without waiting.
     pub fn has_ended(&mut self) -> bool {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().unwrap_or_default();
@@ -137,7 +137,7 @@ impl Running {
         self.ended.is_some()
     }
 
-    /// Waits for the end. Panics with all output if the time is up before.
+    /// Waits for its end. Panics with all output if time runs out first.
     #[track_caller]
     pub fn finish(mut self) -> Outcome {
         while !self.has_ended() {
@@ -164,13 +164,13 @@ impl Running {
     }
 }
 
-/// Bytes that a process and its descendants have moved with read and write calls, those of ended descendants left out.
+/// Bytes that a process and its living descendants have moved with read and write calls.
 #[must_use]
 pub fn transferred(pid: u32) -> u64 {
     family(pid).into_iter().map(|pid| moved(&format!("/proc/{pid}"))).sum()
 }
 
-/// Likewise, but only by workers: the threads that the engine has named `fathom-PID`, and the processes that the program has started.
+/// The same for workers only: the threads that the engine names `fathom-PID`, and the processes that the program has started.
 #[must_use]
 pub fn moved_by_workers(pid: u32) -> u64 {
     let threads = |pid: u32| std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
@@ -191,7 +191,7 @@ pub fn moved_by_workers(pid: u32) -> u64 {
 pub fn family(pid: u32) -> Vec<u32> {
     let parent = |pid: u32| -> Option<u32> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name in parentheses may hold anything.
+        // The name in parentheses may contain anything.
         stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
     };
     let numbers = std::fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
@@ -206,7 +206,7 @@ pub fn family(pid: u32) -> Vec<u32> {
     family
 }
 
-/// What a process, or a thread, has moved; 0 once it is gone.
+/// Bytes moved by a process or a thread; 0 once it is gone.
 fn moved(whose: &str) -> u64 {
     let text = std::fs::read_to_string(format!("{whose}/io")).unwrap_or_default();
     let counts = text.lines().filter_map(|line| line.split_once(": "));
@@ -216,7 +216,8 @@ fn moved(whose: &str) -> u64 {
         .sum()
 }
 
-/// A suite started in the background of a script ignores SIGINT, and so would what it starts.
+/// Restores default signal actions: a suite started in the background of a script ignores SIGINT, and its children would inherit
+/// that.
 fn default_signals() -> std::io::Result<()> {
     for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM] {
         // SAFETY: restoring the default action of a valid signal number has no preconditions.
@@ -266,7 +267,7 @@ impl Captured {
         String::from_utf8_lossy(&self.text.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 
-    /// All of it. A worker that outlives the program holds the pipe open, so the end is waited for only a moment.
+    /// The complete output. A worker that outlives the program keeps the pipe open, so the wait for its end is short.
     fn finish(&self) -> String {
         let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(reader) = reader {
@@ -294,7 +295,7 @@ impl Outcome {
         self
     }
 
-    /// Panics with all output unless standard output holds `text`.
+    /// Panics with all output unless standard output contains `text`.
     #[track_caller]
     pub fn expect_stdout(self, text: &str) -> Self {
         assert!(
@@ -306,7 +307,7 @@ impl Outcome {
         self
     }
 
-    /// Panics with all output unless standard error holds `text`.
+    /// Panics with all output unless standard error contains `text`.
     #[track_caller]
     pub fn expect_stderr(self, text: &str) -> Self {
         assert!(
@@ -372,7 +373,7 @@ mod tests {
         assert!(transferred(running.pid()) >= 64 << 20);
         running.signal_group(libc::SIGKILL);
         assert_eq!(running.finish().signal, Some(libc::SIGKILL));
-        // The program itself is no worker.
+        // The program itself is not a worker.
         let mut alone =
             shell().timeout(Duration::from_secs(2)).spawn(["-c", "exec cat /dev/zero >/dev/null"]);
         let waiting = std::panic::AssertUnwindSafe(|| alone.wait_for_work(1));

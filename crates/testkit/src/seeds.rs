@@ -1,10 +1,10 @@
-//! The seed documents: e-mails and reports that are not ours to ship. They lie beside the project, in `shared/seeds` of a folder above it
-//! or where `FATHOM_SEEDS` says; tests that read them skip where they are absent.
+//! The seed documents: e-mails and reports that we may not ship. They are outside the repository, in `shared/seeds` of a parent
+//! directory or where `FATHOM_SEEDS` says; tests that read them skip if they are absent.
 
 use crate::skip;
 use std::path::PathBuf;
 
-/// The text of the seed document whose file name begins like this; records a skip of `test` if it is not there.
+/// The text of the seed document whose file name begins with `begins`; records a skip of `test` if there is none.
 #[must_use]
 pub fn seed(test: &str, begins: &str) -> Option<String> {
     let found = folders().into_iter().find_map(|folder| {

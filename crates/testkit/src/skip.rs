@@ -1,12 +1,12 @@
-//! Skips: a test that cannot run here says so by name and passes. cargo's test harness captures what a passing test prints, so
-//! the line also goes to the file named by `FATHOM_TEST_SKIPS`; `cargo xtask test` sets that variable, reads the file at the
-//! end and lists and counts what it finds.
+//! Skips: a test that cannot run here reports this by name and passes. cargo's test harness captures the output of passing tests,
+//! so the line also goes to the file named by `FATHOM_TEST_SKIPS`; `cargo xtask test` sets that variable, reads the file at the
+//! end and lists and counts the skips.
 
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Environment variable that names the file skips are appended to.
+/// Environment variable with the file that skips are appended to.
 pub const SKIPS_ENV: &str = "FATHOM_TEST_SKIPS";
 
 /// Records that `test` cannot run on this machine, and why. Return from the test right after.
@@ -18,13 +18,13 @@ pub fn skip(test: &str, reason: &str) {
     }
 }
 
-/// One line whatever the reason holds: the reader of the file works by lines.
+/// Always a single line, as the file is parsed by lines.
 fn skip_line(test: &str, reason: &str) -> String {
     let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("SKIPPED {test}: {reason}\n")
 }
 
-/// One `write` on an O_APPEND descriptor, so that lines of test binaries running side by side do not mix.
+/// One `write` on an O_APPEND descriptor, so that lines of concurrent test binaries do not mix.
 fn append(file: &Path, line: &str) {
     let written = OpenOptions::new()
         .create(true)
@@ -57,7 +57,7 @@ pub fn need_tool(test: &str, tool: &str) -> bool {
     found
 }
 
-/// Where a program lies: on PATH, or in the sbin directories, which Debian leaves out of an ordinary user's PATH.
+/// Path of a program: on PATH, or in the sbin directories, which Debian leaves out of an ordinary user's PATH.
 #[must_use]
 pub fn find_tool(tool: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();

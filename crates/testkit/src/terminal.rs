@@ -1,23 +1,23 @@
-//! A program on a terminal: what it writes where it believes that somebody looks.
+//! Runs a program on a terminal, for testing its interactive output.
 
 use std::fs::File;
 use std::io::Read as _;
 use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::process::{Command, ExitStatus, Stdio};
 
-/// Runs a command with a terminal for its output and its errors; its end, and all that the terminal got.
+/// Runs a command with a terminal as its standard output and error; returns its status and everything written.
 ///
 /// # Panics
-/// If no terminal is to be had or the command cannot be started.
+/// If no terminal is available or the command cannot be started.
 pub fn on_terminal(command: &mut Command) -> (ExitStatus, String) {
     let (ours, theirs) = terminal();
     let copy = || Stdio::from(theirs.try_clone().expect("a descriptor"));
     let mut child = command.stdin(Stdio::null()).stdout(copy()).stderr(copy()).spawn().expect("started");
-    // The terminal ends with the last who has it open.
+    // Drops the last copy of the terminal, which then reports its end.
     *command = Command::new("true");
     drop(theirs);
     let (mut terminal, mut got, mut piece) = (File::from(ours), Vec::new(), [0; 4096]);
-    // When all are gone the kernel answers with an error.
+    // Once all are closed, the kernel returns an error.
     while let Ok(n) = terminal.read(&mut piece) {
         got.extend_from_slice(&piece[..n]);
         if n == 0 {
@@ -30,7 +30,7 @@ pub fn on_terminal(command: &mut Command) -> (ExitStatus, String) {
 fn terminal() -> (OwnedFd, OwnedFd) {
     let (mut ours, mut theirs) = (-1, -1);
     let none = std::ptr::null_mut();
-    // SAFETY: two valid places for numbers; the other pointers may be null. What is opened is owned here alone.
+    // SAFETY: two valid pointers to numbers; the other pointers may be null. The opened descriptors are owned here alone.
     unsafe {
         let opened = libc::openpty(&raw mut ours, &raw mut theirs, none, none.cast(), none.cast());
         assert_eq!(opened, 0, "openpty: {}", std::io::Error::last_os_error());

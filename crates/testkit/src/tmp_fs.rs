@@ -1,4 +1,4 @@
-//! A tmpfs of a chosen size: the quickest full disk there is, and a file system with no block device below it.
+//! A tmpfs of a chosen size: the quickest full disk, and a file system without a block device.
 
 use crate::{TestDir, mounts, need_root, skip};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ impl TmpFs {
         Some(Self { mount_point, _dir: dir })
     }
 
-    /// Where it is mounted.
+    /// Its mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.mount_point

@@ -1,15 +1,15 @@
-//! Character devices that hold nothing: what is written to `/dev/null`, `/dev/zero` and `/dev/full` goes nowhere, so that anybody may work on
-//! them, and they are as large as is asked for. Any other character device is none of ours: writing to one may do anything.
+//! Character devices without contents: data written to `/dev/null`, `/dev/zero` and `/dev/full` are discarded, so any user may
+//! work on them, and they have any requested size. Other character devices are refused: writing to one may do anything.
 
 use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 
-/// Their numbers: of the kernel's memory devices, those without memory.
+/// Major number of the kernel's memory devices.
 const MAJOR: u32 = 1;
-/// null, zero and full.
+/// Minor numbers of null, zero and full.
 const MINORS: [u32; 3] = [3, 5, 7];
 
-/// Whether it is one of them, by its number: a name tells nothing.
+/// Whether it is one of them, by its number, as the name proves nothing.
 #[must_use]
 pub fn is_bottomless(found: &Metadata) -> bool {
     let number = found.rdev();

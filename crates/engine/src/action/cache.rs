@@ -1,5 +1,5 @@
-//! What the page cache holds of files before a phase: nothing, or all. Both only read the file or write back what is already its
-//! content, so they may be done to files that are not ours. Whether it came out as intended is for others to measure.
+//! State of the page cache for files before a phase: empty or full. Both only read the file or write back its present contents,
+//! so they are safe for files that are not ours. Whether it worked is measured elsewhere.
 
 use super::bottomless::is_bottomless;
 use super::owned::open_to_read;
@@ -10,7 +10,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 impl Engine {
-    /// Reads files once, so that they lie in the page cache. A signal ends it early.
+    /// Reads files once to load them into the page cache. A signal ends it early.
     ///
     /// # Errors
     /// If a file cannot be opened or read.
@@ -19,8 +19,8 @@ impl Engine {
     }
 }
 
-/// Writes back and drops the pages: only clean pages can be dropped, so fdatasync comes first. Of a file that a worker is yet to make
-/// there are none.
+/// Writes back and drops the pages: only clean pages can be dropped, so fdatasync comes first. A file that does not exist yet has
+/// none.
 pub(super) fn evict(path: &Path) -> Result<(), EngineError> {
     let file = match open_to_read(path) {
         Err(EngineError::File { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -30,7 +30,7 @@ pub(super) fn evict(path: &Path) -> Result<(), EngineError> {
         return Ok(());
     }
     rustix::fs::fdatasync(&file).map_err(|e| EngineError::file("write back", path, e))?;
-    // Pages that wait in a CPU's private batch are skipped; the attempt itself empties the batches, so a second one finds them.
+    // Pages in a CPU's private batch are skipped; the attempt itself drains the batches, so a second one finds them.
     for _ in 0..2 {
         rustix::fs::fadvise(&file, 0, None, Advice::DontNeed)
             .map_err(|e| EngineError::file("evict", path, e))?;
@@ -55,7 +55,7 @@ pub(super) fn warm(path: &Path) -> Result<(), EngineError> {
     }
 }
 
-/// There is nothing in the cache of it, and no end.
+/// A file without cached contents and without an end.
 fn holds_nothing(file: &File) -> bool {
     file.metadata().is_ok_and(|found| is_bottomless(&found))
 }

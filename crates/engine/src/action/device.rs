@@ -1,5 +1,5 @@
-//! Block devices that are written: only those that were allowed outside of any workload ([`Ledger::allow_device`]), only
-//! while nobody else uses them unless that was allowed as well ([`Ledger::allow_device_in_use`]), and never beyond their ends.
+//! Block devices that are written: only those allowed outside of any workload ([`Ledger::allow_device`]), only while not
+//! otherwise in use unless that was allowed as well ([`Ledger::allow_device_in_use`]), and never beyond their ends.
 
 use crate::{EngineError, Ledger};
 use std::fs::{File, Metadata, OpenOptions};
@@ -7,7 +7,7 @@ use std::io::{Seek as _, SeekFrom};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-/// Whether `found` is a block device that may be written; an error if it is one that may be, and cannot: it is in use, or too small.
+/// Whether `found` is a block device that may be written; an error if it is allowed, but in use or too small.
 pub(super) fn may_write(
     path: &Path,
     found: &Metadata,
@@ -17,7 +17,7 @@ pub(super) fn may_write(
     if !found.file_type().is_block_device() || !ledger.allows_device(path) {
         return Ok(false);
     }
-    // An exclusive open of a device is refused while it, or a part of it, is mounted, swapped on, or below another device.
+    // An exclusive open of a device fails while it, or a part of it, is mounted, swapped on, or below another device.
     let alone = if ledger.allows_device_in_use(path) { 0 } else { libc::O_EXCL };
     let mut device = OpenOptions::new()
         .read(true)
@@ -34,7 +34,7 @@ pub(super) fn may_write(
     }
 }
 
-/// Where a device ends.
+/// Size of a device.
 pub(super) fn end(device: &mut File) -> std::io::Result<u64> {
     device.seek(SeekFrom::End(0))
 }

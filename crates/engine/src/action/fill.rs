@@ -1,6 +1,6 @@
-//! Holes and unwritten extents of what a phase will read. Reading them costs no device anything (a direct random read of a sparse
-//! file ran 50 times as fast as of a written one), so in files of ours they are filled with the data that laying the file out would
-//! have written. Where they are is looked up elsewhere: the engine says which regions it will read, and is told which ranges to fill.
+//! Holes and unwritten extents in the range that a phase will read. Reading them costs no device access (a direct random read of
+//! a sparse file ran 50 times as fast as of a written one), so in our own files they are filled with the data that laying out
+//! would have written. The caller finds them: the engine lists the regions it will read, and gets the ranges to fill.
 
 use super::owned::open_for_data;
 use super::sets::Sets;
@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 impl Engine {
-    /// The parts of files that a phase will read, as (path, first byte, length); what several workers read stands there once.
+    /// The parts of files that a phase will read, as (path, first byte, length), without duplicates.
     #[must_use]
     pub fn regions_read(&self, workload: &Workload, phase: &Phase) -> Vec<(PathBuf, u64, u64)> {
         let Ok(sets) = self.sets(workload) else { return Vec::new() };
         regions_of(workload, &sets, phase, crate::files::reads, &[Act::Read, Act::ReadWholeFile])
     }
 
-    /// Likewise, what it will write. Of a file that the open empties no part has anything in it: its length is 0.
+    /// The same for writes. A file that is truncated on opening has length 0.
     #[must_use]
     pub fn regions_written(&self, workload: &Workload, phase: &Phase) -> Vec<(PathBuf, u64, u64)> {
         let Ok(sets) = self.sets(workload) else { return Vec::new() };
@@ -34,8 +34,8 @@ impl Engine {
         written
     }
 
-    /// Fills ranges of files, given as (path, first byte, length), with the data of their file set, and has them written to the
-    /// disk. Answers how many bytes that were. Files that are not ours are left as they are; a signal ends it early.
+    /// Fills ranges of files, given as (path, first byte, length), with the data of their file set, and writes them back. Returns
+    /// the number of bytes. Files that are not ours are left alone; a signal ends it early.
     ///
     /// # Errors
     /// If a file of ours cannot be written.
@@ -51,7 +51,7 @@ impl Engine {
                 let Some(ranges) = of_path.get(path.as_path()) else { continue };
                 let file = Filling { workload, set, number: number as u32, path: &path };
                 filled += file.fill(ranges, self.ledger())?;
-                // A path may stand in several sets.
+                // A path may be in several sets.
                 of_path.remove(path.as_path());
             }
         }
@@ -59,7 +59,7 @@ impl Engine {
     }
 }
 
-/// The regions of the streams of a phase that are of a kind, and the files that its flows do such things to, as far as they exist.
+/// The regions of a phase's matching streams, and the existing files that its flows use in this manner.
 fn regions_of(
     workload: &Workload,
     sets: &Sets,
@@ -96,10 +96,10 @@ fn regions_of(
     regions
 }
 
-/// First byte and length of every part of a file that a stream may read.
+/// First byte and length of every part of a file that a stream may access.
 fn parts(stream: &Stream, (file, file_bytes): (u64, u64)) -> Vec<(u64, u64)> {
     if let Access::Listed(list) = &stream.access {
-        // Of several files each operation names its own.
+        // With several files, each operation names its file.
         let here = |op: &&ListedOp| stream.pick != Pick::All || u64::from(op.file) == file;
         return merged(&list.iter().filter(here).copied().collect::<Vec<ListedOp>>());
     }
@@ -107,7 +107,7 @@ fn parts(stream: &Stream, (file, file_bytes): (u64, u64)) -> Vec<(u64, u64)> {
     vec![(region.start, region.length)]
 }
 
-/// Listed operations as the parts of the file that they cover.
+/// Merges listed operations into the ranges of the file that they cover.
 fn merged(list: &[ListedOp]) -> Vec<(u64, u64)> {
     let mut spans: Vec<(u64, u64)> = list.iter().map(|op| (op.offset, u64::from(op.bytes))).collect();
     spans.sort_unstable();
@@ -121,7 +121,7 @@ fn merged(list: &[ListedOp]) -> Vec<(u64, u64)> {
     merged
 }
 
-/// A file to be filled.
+/// A file to fill.
 struct Filling<'a> {
     workload: &'a Workload,
     set: &'a FileSet,
@@ -148,7 +148,7 @@ impl Filling<'_> {
         Ok(filled.into_inner())
     }
 
-    /// What belongs into the file, and where its blocks begin: that of a stream which checks what it reads, or else what laying out
+    /// The data of the file, and where its blocks begin: those of a stream that verifies its reads, else those that laying out
     /// would write.
     fn data(&self) -> (Data, u64) {
         let mut streams = self.workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);

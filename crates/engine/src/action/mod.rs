@@ -1,5 +1,5 @@
-//! The steps between phases: laying files out ([`plain`], [`tree`]), evicting and warming ([`cache`]), filling holes ([`fill`]), removing
-//! ([`owned`]), and what lies [`outside`] of files. None of them is inside a clock.
+//! The steps between phases: laying files out ([`plain`], [`tree`]), evicting and warming ([`cache`]), filling holes ([`fill`]),
+//! removing ([`owned`]), and steps [`outside`] of files. None of them is inside a clock.
 
 mod bottomless;
 mod cache;
@@ -31,13 +31,13 @@ pub(crate) use progress::Listener;
 pub use progress::{Prepared, Progress, Step};
 pub(crate) use sets::{Cache, Sets};
 
-/// Size of the reads of warming, and of what is made at once to be written; files that are no larger are small.
+/// Size of warming reads, and of data generated at once for writing; files up to this size are small.
 const CHUNK: usize = 1 << 20;
-/// How often progress is told.
+/// Interval of progress reports.
 const OFTEN: Duration = Duration::from_millis(100);
 
 impl Engine {
-    /// Does one step between phases.
+    /// Executes one step between phases.
     ///
     /// # Errors
     /// If it cannot be done.
@@ -74,11 +74,11 @@ impl Engine {
         }
     }
 
-    /// As [`Action::Prepare`], and tells of each file that has to be there what becomes of it: of listed and numbered files in their
-    /// order, before the file is written; of trees directory by directory, afterwards.
+    /// As [`Action::Prepare`], reporting the fate of each file that must exist: for listed and numbered files in their order,
+    /// before the file is written; for trees directory by directory, afterwards.
     ///
     /// # Errors
-    /// If a file stands in the way, or cannot be made.
+    /// If a file is in the way, or cannot be created.
     pub fn prepare_with(
         &mut self,
         workload: &Workload,
@@ -108,14 +108,14 @@ impl Engine {
         };
         match &set.files {
             Files::Tree(tree) => tree::prepare(&mut laying, tree, empty),
-            // Emptied files are made anew, whatever the set says of files found in place.
+            // Emptied files are created again, whatever the set says about existing files.
             _ if empty => plain::recreate(&mut laying),
             _ => plain::prepare(&mut laying),
         }
     }
 }
 
-/// What laying a set out works with.
+/// State of laying out a set.
 struct Laying<'a> {
     workload: &'a Workload,
     sets: &'a Sets,
@@ -127,7 +127,7 @@ struct Laying<'a> {
 }
 
 impl Laying<'_> {
-    /// Tells how far it is: at once, or only if it is some time since that was told.
+    /// Reports progress: at once, or only if the last report is some time ago.
     fn tell(&mut self, step: Step, done: u64, total: u64, bytes: u64, at_once: bool) {
         if let Some(listener) = &mut self.listener
             && (at_once || self.told.elapsed() >= OFTEN)
@@ -142,7 +142,7 @@ fn set_of<'a>(workload: &'a Workload, name: &str) -> Result<&'a FileSet, EngineE
     workload.fileset(name).ok_or_else(|| unsupported("workload", &format!("no file set is named {name:?}")))
 }
 
-/// Does something to every file of a set. Of sets that flows work on, files may have gone; others must be there.
+/// Applies an action to every file of a set. Files of sets used by flows may be missing; others must exist.
 fn each(
     sets: &Sets,
     set: &FileSet,

@@ -1,4 +1,4 @@
-//! Steps that are not about the files of a set: mounts, commands, pauses.
+//! Steps that do not concern the files of a set: mounts, commands, pauses.
 
 use crate::check::unsupported;
 use crate::{EngineError, interrupted_by};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 pub(super) fn remount(point: &Path) -> Result<(), EngineError> {
     const TRIES: u32 = 30;
-    // What mount(8) cannot mount again by its name alone must not be unmounted.
+    // Do not unmount what mount(8) cannot mount again by its mount point alone.
     let table = std::fs::read_to_string("/etc/fstab").unwrap_or_default();
     let listed = |line: &str| line.split_whitespace().nth(1).is_some_and(|p| Path::new(p) == point);
     if !table.lines().any(listed) {
@@ -30,7 +30,7 @@ pub(super) fn remount(point: &Path) -> Result<(), EngineError> {
     let busy = |e: &EngineError| e.to_string().contains("busy");
     let mut outcome = program("umount");
     for i in 0..TRIES {
-        // A file system stays busy for a moment after the last close (scanners, lazy release). Nothing else mends itself.
+        // A file system stays busy briefly after the last close (scanners, lazy release). Only that error is retried.
         if !outcome.as_ref().is_err_and(busy) || interrupted_by().is_some() {
             break;
         }
@@ -41,8 +41,8 @@ pub(super) fn remount(point: &Path) -> Result<(), EngineError> {
     program("mount")
 }
 
-/// Whether nobody else can put something in the place of a mount point, or of a directory above it. Who owns the directory below the mount
-/// cannot be seen: in one like `/tmp` it could be renamed.
+/// Whether no other user can replace a mount point, or a directory above it. The owner of the directory below the mount is not
+/// visible: in a directory like `/tmp` they could rename it.
 fn is_ours_alone(point: &Path) -> bool {
     let above = point.canonicalize().ok().and_then(|point| point.parent().map(Path::to_path_buf));
     above.is_some_and(|above| fathom_state::Directory::open(&above).is_ok())
@@ -58,7 +58,7 @@ pub(super) fn command(words: &[String]) -> Result<(), EngineError> {
     execute(command, &text)
 }
 
-/// Runs a command to its end. Its own output would fall into ours, so what it says on stderr becomes part of the error.
+/// Runs a command to its end. Its stderr becomes part of the error instead of mixing with our output.
 fn execute(mut command: Command, text: &str) -> Result<(), EngineError> {
     let outcome = match command.stdin(Stdio::null()).stdout(Stdio::null()).output() {
         Ok(done) if done.status.success() => return Ok(()),

@@ -1,4 +1,4 @@
-//! What may be touched: files we made, files given to us, and nothing else. docs/safety.md has the table.
+//! What may be modified: files created by us, files given to us, and nothing else. docs/safety.md has the table.
 
 use super::bottomless::is_bottomless;
 use super::image;
@@ -14,12 +14,12 @@ use std::fs::{File, Metadata};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-/// Opens a file of ours for writing data: never a link that somebody has put in its place, and not waiting for a pipe.
+/// Opens a file of ours for writing data, without following a link put in its place or waiting for a pipe.
 pub(super) fn open_for_data(path: &Path) -> std::io::Result<File> {
     Ok(open_soon(path, OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, 0)?.into())
 }
 
-/// Opens a file that is only read, through links, and not waiting for whoever writes into a pipe.
+/// Opens a file for reading, following links, without waiting for the writer of a pipe.
 pub(super) fn open_to_read(path: &Path) -> Result<File, EngineError> {
     match open_soon(path, OFlags::RDONLY | OFlags::CLOEXEC, 0) {
         Err(Errno::SPIPE) => Err(EngineError::NotAFile(path.into(), "a pipe")),
@@ -27,7 +27,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<File, EngineError> {
     }
 }
 
-/// Data are written to regular files only: a mistyped name must not cost a disk, nor a link the file it points to.
+/// Data are written to regular files only: a mistyped name must not destroy a disk, nor a link its target.
 pub(super) fn must_be_a_file(path: &Path, found: &Metadata) -> Result<(), EngineError> {
     let kind = found.file_type();
     let other = if kind.is_symlink() {
@@ -46,14 +46,14 @@ pub(super) fn must_be_a_file(path: &Path, found: &Metadata) -> Result<(), Engine
     Err(EngineError::NotAFile(path.into(), other))
 }
 
-/// Whether what is found at a path may be written to.
+/// Whether an existing file may be written to.
 pub(super) fn may_change(set: &FileSet, path: &Path, ledger: &Ledger) -> bool {
     ledger.owns(path)
         || set.existing == Existing::Replace
         || (set.existing == Existing::Reuse && set.foreign_writable)
 }
 
-/// Makes sure that what is found at a path may be written to: it is ours or was given to us, and nobody else's data are reached through it.
+/// Checks that an existing file may be written to: it is ours or was given to us, and no foreign data are reached through it.
 fn must_be_changeable(
     set: &FileSet,
     path: &Path,
@@ -71,12 +71,12 @@ fn must_be_changeable(
         }
         return Ok(());
     }
-    // Nobody named it for this run, and the other name may be somebody's copy.
+    // It was not named for this run, and the other link may be another user's copy.
     let is_named = set.existing == Existing::Replace || set.foreign_writable;
     if found.nlink() > 1 && !is_named { Err(EngineError::SecondName(path.into())) } else { Ok(()) }
 }
 
-/// Makes sure that the file at `path` is one we may make anew: ours, or given to us, or not there yet.
+/// Checks that the file at `path` may be created again: it is ours, was given to us, or does not exist.
 pub(super) fn make_way(set: &FileSet, path: &Path, ledger: &mut Ledger) -> Result<(), EngineError> {
     let Ok(found) = std::fs::symlink_metadata(here(path)) else { return Ok(()) };
     must_be_a_file(path, &found)?;
@@ -97,7 +97,7 @@ pub(super) fn create(set: &FileSet, path: &Path, ledger: &mut Ledger) -> Result<
     ledger.create(path, set.mode)
 }
 
-/// For streams that write: creates the files that are missing; those that are there must be ours, or given to us.
+/// For streams that write: creates missing files; existing ones must be ours, or given to us.
 pub(crate) fn ensure(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<(), EngineError> {
     if let Files::Tree(tree) = &set.files {
         return must_be_ours_as_tree(sets, set, tree, ledger);
@@ -115,8 +115,8 @@ pub(crate) fn ensure(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<
     Ok(())
 }
 
-/// For streams and flows whose operations create files: makes the directories above them. Those that are there must be ours, or given to us;
-/// those that are not are returned.
+/// For streams and flows whose operations create files: creates the parent directories. Existing files must be ours, or given to
+/// us; missing ones are returned.
 pub(crate) fn make_room(
     sets: &Sets,
     set: &FileSet,
@@ -126,12 +126,12 @@ pub(crate) fn make_room(
     make_way_to_missing(sets, set, ledger)
 }
 
-/// Makes the directories above names of a set that are missing, and returns those names.
+/// Creates missing parent directories for the names of a set, and returns the missing names.
 fn make_way_to_missing(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<Vec<PathBuf>, EngineError> {
     let mut missing = Vec::new();
     let mut above: Option<PathBuf> = None;
     for path in sets.paths(set).filter(|path| here(path).symlink_metadata().is_err()) {
-        // Neighbours share their directory: it is looked at once.
+        // Neighbours share their directory, so check it once.
         if set.make_directories && above.as_deref() != path.parent() {
             ledger.create_above(&path)?;
             above = path.parent().map(Path::to_path_buf);
@@ -141,7 +141,8 @@ fn make_way_to_missing(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Resul
     Ok(missing)
 }
 
-/// For streams that make directories: makes those above them. Those that are missing are returned; what is there makes the call fail, and stays.
+/// For streams that create directories: creates the parents. Missing ones are returned; existing ones stay and make the call
+/// fail.
 pub(crate) fn make_way_to_directories(
     sets: &Sets,
     set: &FileSet,
@@ -153,7 +154,7 @@ pub(crate) fn make_way_to_directories(
     make_way_to_missing(sets, set, ledger)
 }
 
-/// Makes the directories that a set names and that are missing.
+/// Creates the missing directories that a set names.
 pub(super) fn make_directories(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<(), EngineError> {
     if matches!(set.files, Files::Tree(_)) {
         return Err(unsupported(
@@ -167,7 +168,8 @@ pub(super) fn make_directories(sets: &Sets, set: &FileSet, ledger: &mut Ledger) 
     Ok(())
 }
 
-/// Directories that are to be removed must be ours, or given to us. What is there instead of one stays: the kernel removes no file as one.
+/// Directories to be removed must be ours, or given to us. Anything else at the path stays, as the kernel refuses to remove it as
+/// a directory.
 pub(crate) fn directories_must_be_ours(
     sets: &Sets,
     set: &FileSet,
@@ -187,8 +189,8 @@ pub(crate) fn directories_must_be_ours(
     Ok(())
 }
 
-/// Before anything is done: files that phases of streams will write are ours, given to us, or not there; those that they read are
-/// files, and large enough if they are not ours to extend.
+/// Initial check: files that streams will write are ours, given to us, or missing; those that they read are files, and large
+/// enough if we may not extend them.
 pub(crate) fn check_all(workload: &Workload, sets: &Sets, ledger: &Ledger) -> Result<(), EngineError> {
     for phase in &workload.phases {
         let made = phase.before.iter().filter_map(|action| match action {
@@ -206,7 +208,7 @@ pub(crate) fn check_all(workload: &Workload, sets: &Sets, ledger: &Ledger) -> Re
         }) {
             let Some(set) = workload.fileset(&stream.fileset) else { continue };
             match stream.backend {
-                // What is there makes the call fail, and stays.
+                // An existing directory stays and makes the call fail.
                 Backend::Calls(FileCall::MakeDirectory) => continue,
                 Backend::Calls(FileCall::RemoveDirectory) => {
                     directories_must_be_ours(sets, set, ledger)?;
@@ -227,7 +229,7 @@ pub(crate) fn check_all(workload: &Workload, sets: &Sets, ledger: &Ledger) -> Re
     Ok(())
 }
 
-/// Files that are there, too short and not ours: they would have to be extended.
+/// Refuses existing files that are too short and not ours, as they would have to be extended.
 fn long_enough(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Result<(), EngineError> {
     for (path, index) in sets.paths(set).zip(0..) {
         let size = sets.size(set, index);
@@ -243,7 +245,7 @@ fn long_enough(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Result<(), Engine
     Ok(())
 }
 
-/// What streams write: files that are there must be ours, or given to us, or devices that they may write.
+/// Files that streams write: existing ones must be ours, given to us, or devices that may be written.
 fn must_be_writable(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Result<(), EngineError> {
     if matches!(set.files, Files::Tree(_)) {
         return must_be_ours(sets, set, ledger);
@@ -258,7 +260,7 @@ fn must_be_writable(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Result<(), E
     Ok(())
 }
 
-/// For flows that change what is there: files that exist must be ours, or given to us. Missing ones stay missing.
+/// For flows that change existing files: these must be ours, or given to us. Missing ones stay missing.
 pub(crate) fn must_be_ours(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Result<(), EngineError> {
     if let Files::Tree(tree) = &set.files {
         return must_be_ours_as_tree(sets, set, tree, ledger);
@@ -270,7 +272,7 @@ pub(crate) fn must_be_ours(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Resul
     Ok(())
 }
 
-/// A tree that is written to must be there, and ours, or given to us file by file.
+/// A tree that is written to must exist and be ours, or given to us file by file.
 fn must_be_ours_as_tree(sets: &Sets, set: &FileSet, tree: &Tree, ledger: &Ledger) -> Result<(), EngineError> {
     if ledger.owns_tree(&tree.root) {
         return Ok(());
@@ -296,7 +298,7 @@ fn missing(set: &FileSet, tree: &Tree) -> EngineError {
     EngineError::NoTree { root: tree.root.clone(), set: set.name.clone() }
 }
 
-/// Makes sure that what is only read is a file, a block device or one that holds nothing: a pipe would be waited for, for ever.
+/// Checks that a path to be read is a file, a block device or a bottomless device: a pipe would block forever.
 pub(crate) fn must_be_readable(sets: &Sets, set: &FileSet, ledger: &Ledger) -> Result<(), EngineError> {
     if let Files::Tree(tree) = &set.files {
         if ledger.owns_tree(&tree.root) {
@@ -318,7 +320,7 @@ pub(crate) fn must_be_readable(sets: &Sets, set: &FileSet, ledger: &Ledger) -> R
     Ok(())
 }
 
-/// Removes what is ours of the set, or notes it as kept. Files that were there before us and were reused stay.
+/// Removes our files of the set, or marks them as kept. Files that existed before us and were reused stay.
 pub(super) fn remove(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<(), EngineError> {
     if set.keep {
         return keep(sets, set, ledger);
@@ -331,7 +333,7 @@ pub(super) fn remove(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<
     sets.paths(set).try_for_each(|path| ledger.remove(&path))
 }
 
-/// Notes what is ours of the set as kept.
+/// Marks our files of the set as kept.
 pub(crate) fn keep(sets: &Sets, set: &FileSet, ledger: &mut Ledger) -> Result<(), EngineError> {
     let ours: Vec<PathBuf> = match &set.files {
         Files::Tree(tree) if ledger.owns_tree(&tree.root) => vec![tree.root.clone()],

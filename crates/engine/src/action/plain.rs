@@ -1,4 +1,4 @@
-//! Laying out listed and numbered files, one after the other: what is told about each is told in their order.
+//! Laying out listed and numbered files one by one, which also fixes the order of reports.
 
 use super::bottomless::is_bottomless;
 use super::owned::{create, make_way, may_change, must_be_a_file, open_for_data, open_to_read};
@@ -17,10 +17,10 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// From so many files on, small ones are not brought to the disk one by one.
+/// From this number on, small files are not synced one by one.
 const MANY: u64 = 16;
 
-/// Makes the files that are to exist; with `Existing::Reuse`, takes those that are large enough.
+/// Creates the files that must exist; with `Existing::Reuse`, uses those that are large enough.
 pub(super) fn prepare(laying: &mut Laying<'_>) -> Result<(), EngineError> {
     let (sets, set) = (laying.sets, laying.set);
     let total = set.files.count();
@@ -34,7 +34,7 @@ pub(super) fn prepare(laying: &mut Laying<'_>) -> Result<(), EngineError> {
         }
         let Some(path) = sets.path(set, index) else { continue };
         if !sets.exists(set, index) {
-            // What is to be created later must not be there.
+            // Files to be created later must not exist.
             if set.existing != Existing::Reuse {
                 make_way(set, &path, laying.ledger)?;
             }
@@ -87,7 +87,7 @@ pub(super) fn prepare(laying: &mut Laying<'_>) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Makes all files anew and leaves them empty.
+/// Creates all files again and leaves them empty.
 pub(super) fn recreate(laying: &mut Laying<'_>) -> Result<(), EngineError> {
     for path in laying.sets.paths(laying.set) {
         make_way(laying.set, &path, laying.ledger)?;
@@ -96,19 +96,19 @@ pub(super) fn recreate(laying: &mut Laying<'_>) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// What files that are missing or too short get, without being written.
+/// What missing or short files get, without being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Given {
-    /// Their size and their space.
+    /// Size and space.
     Both,
-    /// Their size alone.
+    /// Size alone.
     Size,
-    /// Their space alone.
+    /// Space alone.
     Space,
 }
 
-/// Gives files that are missing or too short their size, their space or both, without writing them. Where the file system cannot
-/// reserve, only the size is set, if it is to be set at all: that is what a program gets there, too.
+/// Gives missing or short files their size, their space or both, without writing them. Where the file system cannot reserve
+/// space, only the size is set, if requested: other programs get no more there either.
 pub(super) fn reserve(
     sets: &Sets,
     set: &FileSet,
@@ -127,7 +127,7 @@ pub(super) fn reserve(
                 if found.is_file() && found.len() >= size {
                     continue;
                 }
-                // A device has its space.
+                // A device already has its space.
                 if is_bottomless(&found) || super::device::may_write(&path, &found, size, ledger)? {
                     continue;
                 }
@@ -156,7 +156,7 @@ pub(super) fn reserve(
     Ok(())
 }
 
-/// What is to become of a file: used as it is, extended, or made (anew).
+/// What to do with a file: use it as it is, extend it, or create it (again).
 fn found(laying: &Laying<'_>, path: &Path, size: u64) -> Result<Prepared, EngineError> {
     let set = laying.set;
     let create = Prepared::Created { bytes: size };

@@ -1,65 +1,65 @@
-//! What laying out tells while it is at work, and what became of each file.
+//! Progress of laying out, and the fate of each file.
 
 use crate::Engine;
 
-/// Where laying a file set out is.
+/// Progress of laying out a file set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress<'a> {
-    /// The set.
+    /// Name of the set.
     pub set: &'a str,
-    /// What is being done.
+    /// The current step.
     pub step: Step,
-    /// Files or directories that are done.
+    /// Number of finished files or directories.
     pub done: u64,
-    /// Of so many.
+    /// Number of files or directories in this step.
     pub total: u64,
     /// Bytes written so far.
     pub bytes: u64,
 }
 
-/// Steps of laying a file set out. Each that there is something to do for is told at its start and at its end, and about ten times a
-/// second in between.
+/// Steps of laying out a file set. Each step with work to do is reported at its start and end, and about ten times a second in
+/// between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A tree that stands in its place is removed.
+    /// An existing tree in its place is removed.
     Removing,
-    /// Directories are made.
+    /// Directories are created.
     Directories,
-    /// Files are made, or looked at and made to fit.
+    /// Files are created, or checked and adjusted.
     Files,
-    /// What was written is brought to the disk.
+    /// Written data are synced to the device.
     WritingBack,
 }
 
-/// What became of a file that had to be there.
+/// What happened to a file that must exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prepared {
-    /// It was made.
+    /// It was created.
     Created {
         /// Bytes written.
         bytes: u64,
     },
-    /// It was there and too short, and was written on at its end.
+    /// It existed but was too short, so it was extended.
     Extended {
-        /// Its size before.
+        /// Its size before, in bytes.
         from: u64,
         /// Bytes written.
         bytes: u64,
     },
-    /// It was there and too long for a tree, and was cut.
+    /// It existed but was too long for a tree, so it was truncated.
     Cut {
-        /// Its size before.
+        /// Its size before, in bytes.
         from: u64,
     },
-    /// It is used as it was found.
+    /// It is used as found.
     Reused,
 }
 
-/// Whom progress is told.
+/// Receiver of progress reports.
 pub(crate) type Listener = Box<dyn FnMut(&Progress<'_>) + Send>;
 
 impl Engine {
-    /// Has laying out tell how far it is.
+    /// Reports the progress of laying out to `listener`.
     pub fn on_progress(&mut self, listener: impl FnMut(&Progress<'_>) + Send + 'static) {
         self.progress = Some(Box::new(listener));
     }

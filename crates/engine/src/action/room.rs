@@ -1,5 +1,5 @@
-//! Whether the files that are to be laid out find room: asked before the first byte is reserved. A disk that is filled up for a moment is in the
-//! way of everybody who writes to it.
+//! Whether the files to be laid out fit: checked before the first byte is reserved, as even a briefly full disk disturbs everyone
+//! who writes to it.
 
 use super::sets::Sets;
 use crate::EngineError;
@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// Every set by itself: what is removed in between is not known.
+/// Each set on its own: removals in between are unknown.
 pub(crate) fn check(workload: &Workload, sets: &Sets) -> Result<(), EngineError> {
     let actions = workload.phases.iter().flat_map(|phase| &phase.before);
     let laid_out = actions.filter_map(|action| match action {
         Action::Prepare(name) | Action::Reserve(name) | Action::ReserveBehind(name) => workload.fileset(name),
         _ => None,
     });
-    // Looking at every file of a tree would take as long as making it.
+    // Checking every file of a tree would take as long as creating it.
     laid_out.filter(|set| !matches!(set.files, Files::Tree(_))).try_for_each(|set| fits(sets, set))
 }
 
@@ -28,7 +28,7 @@ fn fits(sets: &Sets, set: &FileSet) -> Result<(), EngineError> {
         if found.as_ref().is_some_and(|found| !found.is_file()) {
             continue;
         }
-        // What is long enough stays as it is, holes and all; what is too short is made longer.
+        // Long enough files stay as they are, with holes; short ones are extended.
         let more = sets.size(set, index).saturating_sub(found.map_or(0, |found| found.len()));
         let Some((directory, device)) = lies_in(&path) else { continue };
         let entry = wanted.entry(device).or_insert((directory, 0));
@@ -40,7 +40,7 @@ fn fits(sets: &Sets, set: &FileSet) -> Result<(), EngineError> {
     })
 }
 
-/// The directory that is to hold a file, or the nearest above it that is there, and its file system.
+/// The parent directory of a file, or its nearest existing ancestor, and its file system.
 fn lies_in(path: &Path) -> Option<(PathBuf, u64)> {
     path.ancestors().skip(1).find_map(|above| {
         let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
@@ -48,10 +48,10 @@ fn lies_in(path: &Path) -> Option<(PathBuf, u64)> {
     })
 }
 
-/// What this user may still take.
+/// Bytes available to this user.
 fn free(directory: &Path) -> Option<u64> {
     let about = rustix::fs::statvfs(here(directory)).ok()?;
     let blocks = if rustix::process::geteuid().is_root() { about.f_bfree } else { about.f_bavail };
-    // File systems of servers that do not say have none at all.
+    // Network file systems that report no space show a size of 0.
     (about.f_blocks > 0).then(|| blocks.saturating_mul(about.f_frsize))
 }

@@ -1,5 +1,5 @@
-//! The file sets of a workload as files: how many, where, how large, and which of them exist at the start. Trees and drawn sizes are
-//! computed once and kept as long as the workload asks for the same.
+//! The file sets of a workload as files: number, location, size, and which of them exist at the start. Trees and drawn sizes are
+//! computed once and cached while the workload requests the same.
 
 use crate::check::unsupported;
 use crate::{Engine, EngineError};
@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Entries of one set whose places or sizes are kept in memory, about 2 GB of it.
+/// Maximum number of entries of one set whose locations or sizes are cached, about 2 GB.
 const MOST_KEPT: u64 = 1 << 26;
 
-/// The sets last asked for.
+/// The sets of the last request.
 #[derive(Default)]
 pub(crate) struct Cache(Mutex<Option<Arc<Sets>>>);
 
@@ -22,7 +22,7 @@ pub(crate) struct Sets {
     layouts: Layouts,
 }
 
-/// All that the files follow from.
+/// Everything that determines the files.
 #[derive(PartialEq)]
 struct Asked {
     seed: Seed,
@@ -37,7 +37,7 @@ impl Engine {
         if let Some(sets) = kept.as_ref().filter(|sets| sets.are_of(workload)) {
             return Ok(Arc::clone(sets));
         }
-        // The old ones first: two of a million files need not be in memory together.
+        // Free the old ones first: two sets of a million files need not be in memory together.
         *kept = None;
         let sets = Arc::new(Sets::of(workload)?);
         *kept = Some(Arc::clone(&sets));
@@ -77,7 +77,7 @@ impl Sets {
             && self.asked.filesets == workload.filesets
     }
 
-    /// The layouts themselves, leaf directories among them, with the state of the generators that they were drawn from.
+    /// The layouts themselves, including leaf directories, with the state of the generators that they were drawn from.
     pub fn layouts(&self) -> &Layouts {
         &self.layouts
     }
@@ -98,12 +98,12 @@ impl Sets {
         }
     }
 
-    /// Paths of all files, whether they exist at the start or not.
+    /// Paths of all files, whether or not they exist at the start.
     pub fn paths(&self, set: &FileSet) -> impl Iterator<Item = PathBuf> {
         (0..set.files.count()).filter_map(|i| self.path(set, i))
     }
 
-    /// Bytes that a file is to have.
+    /// Size that a file should have.
     pub fn size(&self, set: &FileSet, index: u64) -> u64 {
         let index = usize::try_from(index).unwrap_or(usize::MAX);
         if let Some(layout) = self.layout(set) {
@@ -127,7 +127,7 @@ impl Sets {
         }
     }
 
-    /// Whether a file exists at the start. Of lists and numbered files the share is spread evenly; trees draw it.
+    /// Whether a file exists at the start. For lists and numbered files the share is spread evenly; trees draw it.
     pub fn exists(&self, set: &FileSet, index: u64) -> bool {
         if let Some(layout) = self.layout(set) {
             return usize::try_from(index).ok().and_then(|i| layout.files.get(i)).is_some_and(|f| f.exists);

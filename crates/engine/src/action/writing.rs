@@ -1,5 +1,5 @@
-//! Writing the data that a file set is laid out with. Real writes: fallocate would leave unwritten extents, which read as nothing and
-//! write slowly.
+//! Writing the data that a file set is laid out with. Real writes: fallocate would leave unwritten extents, which read without
+//! device access and write slowly.
 
 use super::CHUNK;
 use crate::contents::Contents;
@@ -12,15 +12,15 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Writes files of a set, one after the other, in the records that the set asks for. It has memory for two of them, 2 MiB at least.
+/// Writes the files of a set one by one, in the records that the set requests. It has memory for two of them, at least 2 MiB.
 pub(super) struct Writer {
     contents: Contents,
     seed: u64,
     /// Bytes of one write.
     record: u64,
-    /// Bytes that are made together: whole records, and so many that small ones are not made from a part of the random bytes only.
+    /// Bytes generated together: whole records, and enough that small ones use all of the random bytes.
     made: u64,
-    /// Where its first block begins, if they do not begin with the file: less than a block.
+    /// Offset of its first block, if blocks do not begin with the file: less than a block.
     from: u64,
 }
 
@@ -30,7 +30,7 @@ impl Writer {
         Self::beginning_at(workload, set, data, 0)
     }
 
-    /// The same, with blocks that check themselves at so many bytes and before and behind it.
+    /// The same, with self-checking blocks aligned to the given offset, before and after it.
     pub fn beginning_at(
         workload: &Workload,
         set: &FileSet,
@@ -53,8 +53,8 @@ impl Writer {
         Ok(Self { contents, seed, record, made, from })
     }
 
-    /// Writes a range of file `number` of the set: the same byte at the same place, in whatever parts it is written. Adds to `bytes`
-    /// as it goes; a signal ends it early.
+    /// Writes a range of file `number` of the set: the same byte at the same offset, in whatever parts it is written. Adds to
+    /// `bytes` as it goes; a signal ends it early.
     pub fn write(
         &mut self,
         file: &File,
@@ -65,7 +65,7 @@ impl Writer {
         self.contents.turn_to_file(self.seed, number);
         let mut at = range.start;
         while at < range.end && interrupted_by().is_none() {
-            // As if the file had been laid out from its beginning. What lies before its first block is none.
+            // As if the file had been laid out from its beginning. The part before its first block is no block.
             let (first, made) = match at.checked_sub(self.from) {
                 Some(inside) => (self.from + inside / self.made * self.made, self.made),
                 None => (0, self.from),
@@ -83,7 +83,7 @@ impl Writer {
     }
 }
 
-/// Bytes of one write. A block that checks itself is made as a whole.
+/// Bytes of one write. A self-checking block is generated as a whole.
 fn record_bytes(set: &FileSet, data: &Data) -> u64 {
     let asked = set.prepare_record.0.clamp(1, FileSet::LARGEST_PREPARE_RECORD.0);
     match data {

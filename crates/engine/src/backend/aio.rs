@@ -1,5 +1,5 @@
-//! Linux native asynchronous I/O by its system calls (io_setup, io_submit, io_getevents), as libaio uses them. Buffered operations
-//! are done inside io_submit; only O_DIRECT is asynchronous in fact.
+//! Linux native asynchronous I/O by its system calls (io_setup, io_submit, io_getevents), as libaio uses them. Buffered
+//! operations are executed inside io_submit; only O_DIRECT is really asynchronous.
 
 use super::probe::{Capability, Ground, State, number_in, text};
 use super::pvsync2::ATOMIC;
@@ -36,7 +36,7 @@ struct Iocb {
     resfd: u32,
 }
 
-/// IOCB_FLAG_IOPRIO: `reqprio` counts.
+/// IOCB_FLAG_IOPRIO: `reqprio` is valid.
 const WITH_PRIORITY: u32 = 1 << 1;
 
 /// struct io_event of linux/aio_abi.h.
@@ -51,18 +51,18 @@ struct IoEvent {
 
 pub(crate) struct Aio {
     files: Vec<OwnedFd>,
-    /// The file that `read_now` and `sync` mean.
+    /// Index of the file that `read_now` and `sync` use.
     selected: usize,
     context: usize,
     blocks: Vec<Iocb>,
-    /// Addresses of the blocks to submit.
+    /// Pointers to the control blocks to submit.
     queued: Vec<*mut Iocb>,
     events: Vec<IoEvent>,
-    /// Events that were fetched and not reaped yet.
+    /// Events fetched but not yet reaped.
     fetched: std::ops::Range<usize>,
-    /// RWF_ of every write.
+    /// RWF_ flags of every write.
     write_flags: i32,
-    /// Operations that the kernel has and whose events were not fetched yet.
+    /// Operations in the kernel whose events were not fetched yet.
     in_flight: usize,
 }
 
@@ -100,7 +100,7 @@ impl Handle for Aio {
 }
 
 impl Aio {
-    /// A queue of `depth` operations on a file, in a context that the kernel makes large enough for `room` of them.
+    /// A queue of `depth` operations on a file, in a context with space for `room` of them.
     fn on(files: Vec<OwnedFd>, depth: usize, room: usize) -> Result<Self, Fault> {
         let mut context = 0usize;
         // SAFETY: io_setup writes the context number into the variable, which must be 0 before.
@@ -120,7 +120,7 @@ impl Aio {
         })
     }
 
-    /// Waits for what is in flight and gives the context back.
+    /// Waits for operations in flight and destroys the context.
     fn destroy(&mut self) {
         if std::mem::take(&mut self.context) != 0 {
             // SAFETY: the context was made by io_setup and is not used again.
@@ -150,7 +150,7 @@ impl AsyncBackend for Aio {
                 OpKind::Read => PREAD,
                 OpKind::Write => PWRITE,
                 OpKind::Sync { data_only: false } => FSYNC,
-                // What gives a range back, or drops it, is done at once, and never queued.
+                // Trims and evictions are executed at once, never queued.
                 OpKind::Sync { data_only: true } | OpKind::Trim | OpKind::Evict => FDSYNC,
             },
             fildes: self.files[op.file as usize].as_raw_fd() as u32,
@@ -194,9 +194,10 @@ impl AsyncBackend for Aio {
 }
 
 impl Aio {
-    /// Gives what was queued to the kernel.
+    /// Submits the queued operations.
     fn give(&mut self, clock: Clock) -> Result<u64, Fault> {
-        /// Naps of a millisecond while the kernel has no room though nothing of ours is in flight: it is short of memory.
+        /// Most sleeps of a millisecond while the kernel cannot take operations although none of ours is in flight: it is short
+        /// of memory.
         const MOST_NAPS: u32 = 1000;
         let (mut from, mut naps) = (0, 0);
         while from < self.queued.len() {
@@ -219,7 +220,7 @@ impl Aio {
             if fault.errno != libc::EAGAIN {
                 return Err(self.blamed(fault, from));
             }
-            // Room comes with completions, and they count as room only once they are fetched.
+            // Completed operations free space in the context only once their events are fetched.
             if self.in_flight > 0 {
                 self.fetch(1, None)?;
             } else if naps < MOST_NAPS {
@@ -233,7 +234,7 @@ impl Aio {
         Ok(clock.now())
     }
 
-    /// The fault of a write whose flags are refused when it is submitted: the first of those that are left. Cold.
+    /// The fault of a write whose flags are refused at submission, by the first remaining write. Cold.
     #[cold]
     fn blamed(&self, fault: Fault, from: usize) -> Fault {
         // SAFETY: the address of a block of ours.
@@ -248,7 +249,7 @@ impl Aio {
         }
     }
 
-    /// Fetches at least `wait` events, or as many as there are when `most_ns` are over. They come behind those not reaped yet.
+    /// Fetches at least `wait` events, or those available after `most_ns`. They are appended to those not reaped yet.
     fn fetch(&mut self, wait: usize, most_ns: Option<u64>) -> Result<(), Fault> {
         let kept = self.fetched.len();
         self.events.copy_within(self.fetched.clone(), 0);
@@ -288,7 +289,7 @@ impl Aio {
 const MOST: &str = "/proc/sys/fs/aio-max-nr";
 const TAKEN: &str = "/proc/sys/fs/aio-nr";
 
-/// What io_setup answers for so many operations; the context is given back.
+/// Result of io_setup for `operations`; the context is destroyed.
 fn attempt(operations: libc::c_long) -> Result<(), Errno> {
     let mut context = 0usize;
     // SAFETY: io_setup writes the context number into the variable, which must be 0 before.
@@ -315,9 +316,9 @@ fn refused(error: Errno) -> String {
     }
 }
 
-/// Why so many operations in flight cannot be had. No context is made for it: giving one back takes the kernel milliseconds.
+/// Why `operations` cannot be in flight. No context is created to find out, as destroying one takes the kernel milliseconds.
 pub(super) fn refusal(operations: u64) -> Option<String> {
-    // A context for no operation at all is refused as such, if only the call is there and allowed.
+    // A context for 0 operations is refused as invalid if the call exists and is allowed.
     if let Err(e) = attempt(0)
         && e != Errno::INVAL
     {
@@ -331,7 +332,7 @@ pub(super) fn refusal(operations: u64) -> Option<String> {
     })
 }
 
-/// What of this works here.
+/// What works here.
 pub(super) fn probe(_: &Ground) -> Vec<Capability> {
     let (state, mut sentence) = match attempt(1) {
         Ok(()) => {
@@ -362,7 +363,7 @@ mod tests {
         if attempt(1).is_err() {
             return fathom_testkit::skip("a_refused_flag_is_told", "no native aio here");
         }
-        // Files in memory have no atomic writes.
+        // Files in memory do not support atomic writes.
         let file = || crate::backend::probe::file_in_memory().unwrap();
         let mut aio = Aio::on(vec![file(), file()], 2, 2).unwrap();
         aio.write_flags = ATOMIC as i32;
@@ -386,7 +387,7 @@ mod tests {
         }
         let file = crate::backend::probe::file_in_memory().unwrap();
         rustix::io::pwrite(&file, &[7], 0).unwrap();
-        // The kernel rounds up, to a page of events and by the CPUs, and still has no room for this many.
+        // The kernel rounds up, to a page of events and by the number of CPUs, and still cannot take this many.
         let mut aio = Aio::on(vec![file], MANY, 1).unwrap();
         let mut bytes = vec![0u8; MANY];
         for (number, byte) in bytes.iter_mut().enumerate() {

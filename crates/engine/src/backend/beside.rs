@@ -1,5 +1,5 @@
-//! A program of the user's beside other streams: started by the first operation, ended when the stream is over. Operations wait for its
-//! end, a tenth of a second each, so that a stop is seen. What it answers is its own affair.
+//! A user's program beside other streams: started by the first operation, ended when the stream is over. Operations wait for its
+//! end, a tenth of a second each, so that a stop is noticed. Its exit status is ignored.
 
 use super::{Backend, Handle};
 use crate::shared::Call;
@@ -14,20 +14,20 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long an operation waits.
+/// Duration of an operation.
 const TURN: Duration = Duration::from_millis(100);
-/// Between two looks at a program that was asked to end.
+/// Interval between checks of a program that was asked to end.
 const NAP: Duration = Duration::from_millis(5);
 
 pub(crate) struct Running {
     program: Option<Beside>,
     child: Option<Child>,
-    /// From asking it to end to ending it.
+    /// Time between SIGTERM and SIGKILL.
     grace: Duration,
 }
 
-/// A file that what is printed is appended to: nothing that is there is lost. In a directory that others can change what is there may be any
-/// file of ours: there it has to be new.
+/// Opens the file for the program's output, in append mode so that no contents are lost. In a directory that others can change,
+/// the name may lead to any file of ours, so there it must be a new file.
 fn output(name: &Path, kind: &str) -> std::io::Result<File> {
     let mut path = name.as_os_str().to_owned();
     path.push(kind);
@@ -60,13 +60,13 @@ impl Running {
         if let Some(child) = &mut self.child
             && !matches!(child.try_wait(), Ok(None))
         {
-            // It is over, and was reaped.
+            // It has ended and was reaped.
             self.child = None;
         }
         Ok(())
     }
 
-    /// Asks the program to end, and ends it where it does not.
+    /// Asks the program to end, and kills it if it does not.
     fn end(&mut self) {
         let Some(mut child) = self.child.take() else { return };
         let until = Instant::now() + self.grace;

@@ -1,4 +1,5 @@
-//! Computing for so long instead of a call: load on the CPUs beside other streams. The pause between two operations is the stream's own.
+//! Computing for a given time instead of a call: CPU load beside other streams. The pause between two operations is that of the
+//! stream.
 
 use super::{Backend, Handle};
 use crate::worker::{Fault, Plan};
@@ -6,18 +7,18 @@ use fathom_workload::Backend as Kind;
 use rustix::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-/// Numbers that are sorted at once: 256 KiB, more than the first cache of a CPU.
+/// Numbers sorted at once: 256 KiB, more than a CPU's first-level cache.
 const NUMBERS: usize = 1 << 16;
 
 pub(crate) struct Computing {
     time: Duration,
-    /// What is sorted; empty if nothing is.
+    /// The numbers to sort; empty: spin without sorting.
     numbers: Vec<u32>,
     random: u64,
 }
 
 impl Computing {
-    /// At least so long as it was asked for; the time in which the CPU was given to others counts.
+    /// Computes for at least the requested time; time in which the CPU ran other tasks counts.
     fn compute(&mut self) {
         let end = Instant::now() + self.time;
         if self.numbers.is_empty() {
@@ -29,7 +30,7 @@ impl Computing {
             return;
         }
         while Instant::now() < end {
-            // Steps of a linear congruence: sorted numbers would be sorted in no time.
+            // A linear congruential sequence, as sorted input would take no time.
             for number in &mut self.numbers {
                 self.random = self
                     .random
@@ -37,7 +38,7 @@ impl Computing {
                     .wrapping_add(1_442_695_040_888_963_407);
                 *number = (self.random >> 32) as u32;
             }
-            // In pieces, so that the end is not missed by much.
+            // In pieces, so that the end time is met closely.
             for piece in self.numbers.chunks_mut(NUMBERS / 16) {
                 piece.sort_unstable();
                 if Instant::now() >= end {

@@ -1,7 +1,7 @@
-//! Blocks that change places: those of each write with those of a donor (EXT4_IOC_MOVE_EXT), as a defragmenter moves a file. What
-//! is in the file stays; what was in the donor is lost.
+//! Exchanges the blocks of each write with those of a donor (EXT4_IOC_MOVE_EXT), as a defragmenter moves a file. The file's
+//! contents stay; those of the donor are lost.
 //!
-//! The donor has its space once, or gets that of each write and gives it back behind it. Both files lie on one ext4; what is a hole in either
+//! The donor's space is allocated once, or for each write and freed afterwards. Both files are on one ext4; holes in either
 //! cannot be moved.
 
 use super::{Backend, Handle};
@@ -16,13 +16,13 @@ use rustix::ioctl::opcode;
 pub(crate) struct Exchange {
     file: OwnedFd,
     donor: OwnedFd,
-    /// The donor gets its space in each operation.
+    /// The donor's space is allocated in each operation.
     each: bool,
-    /// Bytes of a block of the file system.
+    /// Block size of the file system.
     block: u64,
 }
 
-/// `struct move_extent` of ext4, which no header exports. Places and lengths are in blocks.
+/// `struct move_extent` of ext4, which no header exports. Offsets and lengths are in blocks.
 #[repr(C)]
 struct Move {
     reserved: u32,
@@ -33,7 +33,6 @@ struct Move {
     moved: u64,
 }
 
-/// EXT4_IOC_MOVE_EXT.
 const MOVE: rustix::ioctl::Opcode = opcode::read_write::<Move>(b'f', 15);
 
 impl Exchange {
@@ -47,7 +46,7 @@ impl Exchange {
         }
     }
 
-    /// All blocks that a record touches.
+    /// Exchanges all blocks that a record touches.
     fn exchange(&self, offset: u64, bytes: u64) -> Result<(), Fault> {
         let first = offset / self.block;
         let blocks = (offset + bytes).div_ceil(self.block) - first;
@@ -76,13 +75,13 @@ impl Handle for Exchange {
 
     fn open(plan: &Plan) -> Result<Self, Fault> {
         let failed = |e| Fault::of(Call::MoveExtents, e, 0);
-        // No workload that was checked comes here without one.
+        // Excluded by the workload check.
         let from = plan.donor.as_ref().ok_or_else(|| failed(Errno::INVAL))?;
         let donor = files::open_donor(plan, &from.path).map_err(failed)?;
         let file = files::open(plan)?;
         let (about, other) =
             (rustix::fs::fstat(&file).map_err(failed)?, rustix::fs::fstat(&donor).map_err(failed)?);
-        // By two names it may be one file, which would be cut.
+        // Two names of the same file, which would be truncated.
         if (about.st_dev, about.st_ino) == (other.st_dev, other.st_ino) {
             return Err(failed(Errno::INVAL));
         }
@@ -106,7 +105,7 @@ impl Handle for Exchange {
 impl Backend for Exchange {
     #[inline(always)]
     fn read(&mut self, offset: u64, _: &mut [u8]) -> Result<(), Fault> {
-        // No workload that was checked comes here.
+        // Excluded by the workload check.
         Err(Fault::of(Call::MoveExtents, Errno::INVAL, offset))
     }
 

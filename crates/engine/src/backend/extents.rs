@@ -1,6 +1,6 @@
-//! Calls about an open file that move no data: fallocate of each record, or ftruncate to each write's offset.
+//! Calls on an open file that move no data: fallocate of each record, or ftruncate to each write's offset.
 //!
-//! A write that allocates extends the file as writing would; a read asks for the space alone and leaves the size of the file.
+//! An allocating write extends the file as writing would; a read only allocates space and keeps the file size.
 
 use super::{Backend, Handle};
 use crate::files;
@@ -49,7 +49,7 @@ impl Backend for Extents {
     #[inline(always)]
     fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
         if self.truncates {
-            // No workload that was checked comes here.
+            // Excluded by the workload check.
             return Err(Fault::of(Call::Truncate, Errno::INVAL, offset));
         }
         self.allocate(FallocateFlags::KEEP_SIZE, offset, buffer.len())

@@ -1,5 +1,5 @@
-//! Several open files as one: each operation says which file it is for. For streams over all files of a set; the back-ends that do
-//! one operation after the other know nothing of it. (The asynchronous ones hold several files themselves: they have one queue.)
+//! Several open files behind one handle; each operation selects its file. For streams over all files of a set; the one-by-one
+//! back-ends are unaware of it. (The asynchronous ones hold several files themselves, as they have one queue.)
 
 use super::{Backend, Handle};
 use crate::contents::Contents;
@@ -7,7 +7,7 @@ use crate::worker::{Fault, Plan};
 
 pub(crate) struct Many<B> {
     files: Vec<B>,
-    /// The file that the next operation is for.
+    /// Index of the file for the next operation.
     at: usize,
 }
 

@@ -1,12 +1,12 @@
 //! The file mapped into memory: shared for writing, private for reading; records are copied in or out.
 //!
-//! With a flush, every so many written records msync is given the range from the first to the last byte written since the flush
-//! before. For sequential writes that is just what was written; scattered writes have clean pages between them, which the kernel
-//! looks over and does not write. What is left below that number is flushed with the next fsync, or when the file is closed: no
-//! record that was to be flushed ends unflushed.
+//! With a flush, every N written records msync is given the range from the first to the last byte written since the previous
+//! flush. For sequential writes that is exactly the written range; scattered writes have clean pages in between, which the kernel
+//! skips. The remainder is flushed with the next fsync or when the file is closed, so no record that was to be flushed stays
+//! unflushed.
 //!
-//! A full file system or a shortened file shows as SIGBUS here, which cannot be turned into an error inside a thread. So workers
-//! with this back-end always run in processes of their own (see phase.rs), and the parent reports the signal.
+//! A full file system or a truncated file raises SIGBUS, which cannot be turned into an error inside a thread. So workers with
+//! this back-end always run in separate processes (see phase.rs), and the parent reports the signal.
 
 use super::probe::{Capability, Ground, State, text};
 use super::{Backend, Handle};
@@ -23,13 +23,13 @@ pub(crate) struct Mmap {
     file: OwnedFd,
     base: *mut u8,
     length: usize,
-    /// `None`: never.
+    /// `None`: no flush.
     flush: Option<MsyncFlags>,
     flush_every: u64,
     pending: Pending,
 }
 
-/// What was written since the last flush.
+/// The range written since the last flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pending {
     records: u64,
@@ -110,8 +110,8 @@ impl Handle for Mmap {
     fn evict(&mut self, offset: u64, bytes: u32) {
         let from = (offset as usize / PAGE * PAGE).min(self.length);
         let length = (offset as usize + bytes as usize).min(self.length) - from;
-        // Pages that are mapped stay in memory.
-        // SAFETY: a part of the mapping that begins with a page; what was written to it is in the page cache.
+        // Mapped pages cannot be evicted from the page cache, so unmap them first.
+        // SAFETY: a page-aligned part of the mapping; what was written to it is in the page cache.
         let _ = unsafe { rustix::mm::madvise(self.base.add(from).cast(), length, Advice::LinuxDontNeed) };
         files::evict(self.file.as_fd(), offset, bytes);
     }
@@ -173,9 +173,9 @@ impl Mmap {
     }
 }
 
-/// An advice that streams may give.
+/// An madvise advice that streams may give.
 struct Advised {
-    /// Its Linux number, which workloads use.
+    /// Its Linux number, as used in workloads.
     number: u8,
     name: &'static str,
     advice: Advice,
@@ -258,14 +258,14 @@ const ADVICES: [Advised; 10] = [
     },
 ];
 
-/// The advice to use huge pages, by its number.
+/// Number of the advice to use huge pages.
 pub(super) const HUGE_PAGES: u8 = 14;
 
 fn advised(number: u8) -> Option<&'static Advised> {
     ADVICES.iter().find(|a| a.number == number)
 }
 
-/// Why an advice cannot be given here.
+/// Why an advice cannot be used here.
 pub(super) fn refusal(number: u8, writes: bool) -> Option<String> {
     let Some(asked) = advised(number) else {
         let known: Vec<String> = ADVICES.iter().map(|a| format!("{} ({})", a.number, &a.name[5..])).collect();
@@ -274,7 +274,7 @@ pub(super) fn refusal(number: u8, writes: bool) -> Option<String> {
     if asked.advice as u32 == Advice::LinuxPopulateWrite as u32 && !writes {
         return Some("advice 23 (POPULATE_WRITE) is for streams that write; 22 (POPULATE_READ) fills the page tables for reading".into());
     }
-    // SAFETY: an empty range: the kernel looks at the number and touches nothing.
+    // SAFETY: an empty range: the kernel checks the number and touches nothing.
     let tried = unsafe { rustix::mm::madvise(std::ptr::null_mut(), 0, asked.advice) };
     tried.err().map(|e| {
         format!(
@@ -286,7 +286,7 @@ pub(super) fn refusal(number: u8, writes: bool) -> Option<String> {
     })
 }
 
-/// What of this works on the ground.
+/// What works with this back-end on the probed file.
 pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     let found = |feature, state, sentence| Capability { backend: "mmap", feature, state, sentence };
     let outcome = |tried: Result<(), rustix::io::Errno>, works: String| match tried {
@@ -328,7 +328,7 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     all
 }
 
-/// The ground, mapped for a while.
+/// A temporary mapping of the probed file.
 struct Mapping {
     base: *mut std::ffi::c_void,
     length: usize,

@@ -1,5 +1,5 @@
-//! The calls that do the I/O, one back-end a file. A back-end does exactly one record per operation and says what failed; it
-//! counts nothing and looks at no clock. The hot loops are compiled once for each.
+//! The calls that do the I/O, one back-end per file. A back-end does exactly one record per operation and reports failures; it
+//! keeps no counters and reads no clock. The hot loops are compiled once for each.
 
 mod aio;
 mod beside;
@@ -42,28 +42,28 @@ use crate::worker::{Fault, Plan};
 use fathom_workload::ops::Op;
 use rustix::io::Errno;
 
-/// An open file, or several, whatever its operations are done by.
+/// One open file, or several.
 pub(crate) trait Handle: Sized {
-    /// Whether loops of their own are compiled for streams on one file: those that are plain, and the others. Not for what takes long
-    /// anyhow, nor for what has several files.
+    /// Whether dedicated loops are compiled for streams on one file, plain and other. False for back-ends whose calls are slow
+    /// anyway, or that have several files.
     const ONE_FILE: bool = true;
-    /// Likewise for streams on all files of a set.
+    /// The same for streams on all files of a set.
     const SEVERAL_FILES: bool = false;
 
     /// Opens the plan's file.
     fn open(plan: &Plan) -> Result<Self, Fault>;
-    /// Tells the kernel about the buffers that will be used, where that spares it work later. They outlive the handle.
+    /// Registers the buffers with the kernel, where that saves work later. They outlive the handle.
     fn register(&mut self, _memory: &mut [Contents]) -> Result<(), Fault> {
         Ok(())
     }
-    /// How many files are open.
+    /// Number of open files.
     fn files(&self) -> u32 {
         1
     }
-    /// Says which of several files the next operation is for, until another is selected.
+    /// Selects the file of the next operations.
     #[inline(always)]
     fn select(&mut self, _file: u32) {}
-    /// Fills `buffer` from `offset` and waits for it; a file that ends earlier is a fault.
+    /// Fills `buffer` from `offset` synchronously; a shorter file is a fault.
     fn read_now(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
         let file = self.descriptor().ok_or_else(|| Fault::of(Call::Read, Errno::BADF, offset))?;
         files::read_all(file, offset, buffer)
@@ -72,22 +72,21 @@ pub(crate) trait Handle: Sized {
     fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
         files::sync(self.descriptor().ok_or_else(|| Fault::of(Call::Sync, Errno::BADF, 0))?, data_only)
     }
-    /// Drops what the page cache holds of a range, as far as it is clean. It is an advice: what the kernel keeps all the same shows in
-    /// what reaches the device.
+    /// Drops the clean pages of a range from the page cache. This is only advice: pages that the kernel keeps show in the I/O
+    /// that reaches the device.
     fn evict(&mut self, offset: u64, bytes: u32) {
         if let Some(file) = self.descriptor() {
             files::evict(file, offset, bytes);
         }
     }
-    /// Closes the file.
     fn close(self) -> Result<(), Fault>;
-    /// The open file, of several the selected one; `None` if there is none.
+    /// The open file (the selected one of several); `None` if there is none.
     fn descriptor(&self) -> Option<rustix::fd::BorrowedFd<'_>>;
 }
 
-/// A back-end that does one record after the other.
+/// A back-end that does one record at a time.
 pub(crate) trait Backend: Handle {
-    /// Fills `buffer` from `offset`; a file that ends earlier is a fault.
+    /// Fills `buffer` from `offset`; a shorter file is a fault.
     fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault>;
     /// Writes all of `buffer` at `offset`.
     fn write(&mut self, offset: u64, buffer: &[u8]) -> Result<(), Fault>;
@@ -96,28 +95,28 @@ pub(crate) trait Backend: Handle {
 /// A record's buffer, as an asynchronous back-end needs it.
 #[derive(Clone, Copy)]
 pub(crate) struct Target {
-    /// Where the record's bytes are. They stay there, and nobody else touches them, until the completion is reaped.
+    /// Where the record's bytes are. They stay there, and nothing else accesses them, until the completion is reaped.
     pub pointer: *mut u8,
-    /// Which of the registered buffers that is in.
+    /// Index of the registered buffer that contains them.
     pub registered: u16,
-    /// I/O priority; 0: that of the thread.
+    /// I/O priority; 0: the thread's.
     pub priority: u16,
 }
 
-/// A back-end that has several operations in flight. The number of an operation is that of its place in the caller's table.
+/// A back-end with several operations in flight. An operation's number is its index in the caller's table.
 pub(crate) trait AsyncBackend: Handle {
-    /// Prepares an operation; it is submitted by the next `submit`. There is room for queue-depth operations.
+    /// Prepares an operation for the next `submit`. The queue holds queue-depth operations.
     fn queue(&mut self, number: u32, op: &Op, target: Target);
-    /// Submits what was queued and waits until at least `wait` completions can be reaped. Gives the clock when the kernel was given
-    /// what was queued: on entry into the one call that submits and waits, or on return of the call that only submits.
+    /// Submits the queued operations and waits until at least `wait` completions can be reaped. Returns the submission time: on
+    /// entry into a call that submits and waits, or on return of a call that only submits.
     fn submit(&mut self, wait: usize, clock: Clock) -> Result<u64, Fault>;
-    /// Likewise, but waits for one completion or for so long, whichever comes first.
+    /// Like `submit`, but waits for one completion or `most_ns`, whichever comes first.
     fn submit_for(&mut self, most_ns: u64, clock: Clock) -> Result<u64, Fault>;
-    /// The fault of an operation that failed, as far as this back-end knows more about it.
+    /// Adds what this back-end knows about a failed operation to its fault.
     #[cold]
     fn failed(&self, fault: Fault) -> Fault {
         fault
     }
-    /// Takes every completion there is: number and result as the system call would give it (negative: error number).
+    /// Takes all available completions: number and result as from the system call (negative: error number).
     fn reap(&mut self, into: &mut Vec<(u32, i32)>);
 }

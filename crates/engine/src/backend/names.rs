@@ -1,5 +1,5 @@
-//! Calls about the names of files and directories, one for each: make it, ask for its attributes, remove it. No file is open between two operations. What makes and
-//! removes names does so in directories that were opened at the start: a link that somebody puts in their way leads nowhere.
+//! Calls on the names of files and directories, one per operation: create, stat or remove. No file stays open between operations.
+//! Names are created and removed in directories that were opened at the start, so a link put on the path later has no effect.
 
 use super::{Backend, Handle};
 use crate::files::{self, mode_of_directory};
@@ -18,27 +18,27 @@ use std::rc::Rc;
 
 pub(crate) struct Names {
     call: FileCall,
-    /// Each with the directory it is looked up in.
+    /// The names, each with its open directory.
     names: Vec<(Option<Rc<OwnedFd>>, CString)>,
-    /// The file that the next operation is for.
+    /// Index of the file for the next operation.
     at: usize,
-    /// What the operation before has opened. It is closed when the next file is selected: between two readings of the clock.
+    /// File opened by the previous operation. Closed when the next file is selected, outside the measured time.
     made: Option<OwnedFd>,
     flags: OFlags,
     mode: Mode,
 }
 
-/// A name as the kernel takes it, so that nothing is copied inside the clock.
+/// A name as a C string, so that nothing is copied inside the clock.
 fn name(path: &OsStr) -> Result<CString, Fault> {
     CString::new(path.as_bytes()).map_err(|_| Fault::of(Call::Open, Errno::INVAL, 0))
 }
 
-/// The directories that names lie in, each opened once.
+/// The directories of the names, each opened once.
 #[derive(Default)]
 struct Directories(HashMap<PathBuf, Rc<OwnedFd>>);
 
 impl Directories {
-    /// The directory of a path, and the name in it.
+    /// Splits a path into its directory and the name in it.
     fn parted(&mut self, path: &Path) -> Result<(Option<Rc<OwnedFd>>, CString), Fault> {
         let (Some(above), Some(last)) = (path.parent(), path.file_name()) else {
             return Err(Fault::of(Call::Open, Errno::INVAL, 0));
@@ -88,7 +88,7 @@ impl Names {
                 };
                 asked.map_err(|e| Fault::of(Call::Stat, e, 0))
             }
-            // Others work on an open file, and are not sent here.
+            // These work on an open file and never get here.
             FileCall::Allocate | FileCall::Truncate | FileCall::MoveExtents => {
                 Err(Fault::of(Call::Nothing, Errno::INVAL, 0))
             }
@@ -96,7 +96,7 @@ impl Names {
     }
 }
 
-/// The attributes are of no interest, only that they were given.
+/// Discards attributes; only the success of the call matters.
 fn drop_it<T>(attributes: T) {
     std::hint::black_box(attributes);
 }

@@ -45,7 +45,7 @@ impl Backend for Null {
     }
 }
 
-/// The null back-end with several operations in flight: every operation is complete when it has been submitted.
+/// The null back-end with several operations in flight: each completes on submission.
 pub(crate) struct AsyncNull {
     queued: Vec<(u32, i32)>,
     complete: Vec<(u32, i32)>,

@@ -1,5 +1,5 @@
-//! POSIX asynchronous I/O: the C library's aio_read, aio_write and aio_fsync. It is asynchronous by threads of the library: glibc has one
-//! for each open file with operations, which does them one after the other, so that a queue on one file is a queue in front of a thread.
+//! POSIX asynchronous I/O: the C library's aio_read, aio_write and aio_fsync. It is asynchronous by library threads: glibc uses
+//! one for each open file and runs its operations one by one, so a queue on one file is a queue in front of a thread.
 
 use super::{AsyncBackend, Handle, Target};
 use crate::clock::Clock;
@@ -13,16 +13,17 @@ use std::cell::UnsafeCell;
 
 pub(crate) struct Posix {
     files: Vec<OwnedFd>,
-    /// The file that `read_now` and `sync` mean.
+    /// Index of the file that `read_now` and `sync` use.
     selected: usize,
-    /// A block for each operation that may be in flight. The library's threads write to them: they are reached by pointers only.
+    /// A control block for each operation in flight. The library's threads write to them, so they are accessed only through
+    /// pointers.
     blocks: Box<[UnsafeCell<libc::aiocb>]>,
-    /// Operations to submit, with what they do.
+    /// Operations to submit, with their kinds.
     queued: Vec<(u32, OpKind)>,
     in_flight: Vec<u32>,
-    /// Completed and not reaped yet: number and result.
+    /// Completed but not yet reaped: number and result.
     completed: Vec<(u32, i32)>,
-    /// What is waited for.
+    /// Control blocks to wait for.
     waited: Vec<*const libc::aiocb>,
 }
 
@@ -49,9 +50,10 @@ impl Posix {
         self.blocks[number as usize].get()
     }
 
-    /// Gives what was queued to the library.
+    /// Passes the queued operations to the library.
     fn give(&mut self) -> Result<(), Fault> {
-        /// Naps of a millisecond while the library has no room though nothing of ours is in flight: it gets no thread.
+        /// Most sleeps of a millisecond while the library cannot take operations although none of ours is in flight: it cannot
+        /// create a thread.
         const MOST_NAPS: u32 = 1000;
         let (mut next, mut naps) = (0, 0);
         while let Some((number, kind)) = self.queued.get(next).copied() {
@@ -61,7 +63,7 @@ impl Posix {
                 match kind {
                     OpKind::Read => libc::aio_read(block),
                     OpKind::Sync { data_only: false } => libc::aio_fsync(libc::O_SYNC, block),
-                    // What gives a range back, or drops it, is done at once, and never queued.
+                    // Trims and evictions are executed at once, never queued.
                     OpKind::Sync { data_only: true } | OpKind::Trim | OpKind::Evict => {
                         libc::aio_fsync(libc::O_DSYNC, block)
                     }
@@ -75,7 +77,7 @@ impl Posix {
             }
             let error = last();
             if error != Errno::AGAIN {
-                // Some library implementations answer so what others answer on completion.
+                // Some implementations report at submission what others report on completion.
                 self.completed.push((number, -error.raw_os_error()));
                 next += 1;
             } else if !self.in_flight.is_empty() {
@@ -92,7 +94,7 @@ impl Posix {
         Ok(())
     }
 
-    /// Takes what is done out of what is in flight.
+    /// Collects completed operations.
     fn look(&mut self) {
         let (blocks, completed) = (&self.blocks, &mut self.completed);
         self.in_flight.retain(|number| {
@@ -109,7 +111,7 @@ impl Posix {
         });
     }
 
-    /// Waits for one of those in flight, or for so long.
+    /// Waits for one of the operations in flight, at most `most_ns`.
     fn wait(&mut self, most_ns: Option<u64>) -> Result<(), Fault> {
         let most = most_ns.map(|ns| libc::timespec {
             tv_sec: (ns / 1_000_000_000) as libc::time_t,
@@ -130,7 +132,7 @@ impl Posix {
         }
     }
 
-    /// Waits for all of them: the library must not write to memory that is given back.
+    /// Waits for all of them: the library must not write to freed memory.
     fn wait_for_all(&mut self) {
         while !self.in_flight.is_empty() {
             if self.wait(None).is_err() {
@@ -185,7 +187,7 @@ impl AsyncBackend for Posix {
             (*block).aio_buf = if syncs { std::ptr::null_mut() } else { target.pointer.cast() };
             (*block).aio_nbytes = op.bytes as libc::size_t;
             (*block).aio_offset = op.offset as libc::off_t;
-            // Nobody is told: completions are asked for.
+            // No notification: completions are polled.
             (*block).aio_sigevent.sigev_notify = libc::SIGEV_NONE;
         }
         self.queued.push((number, op.kind));

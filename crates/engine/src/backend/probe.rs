@@ -1,7 +1,6 @@
-//! What the back-ends can do on this machine, found by trying: every answer comes from a call that was made, on a file without a
-//! name that is gone with its descriptor. The table of all is for people (`fathom backends`); the questions about one workload are
-//! asked before a run, so that it is refused with a sentence instead of failing in the middle. The tries themselves are in the
-//! back-ends' files.
+//! What the back-ends can do on this machine, found by trying: every answer comes from a real call, on an unnamed file that
+//! disappears with its descriptor. The full table is for users (`fathom backends`). The checks for one workload run before it, so
+//! that it is refused with a message instead of failing midway. The probes themselves are in the back-ends' files.
 
 use super::{aio, mmap, psync, pvsync2, stdio, uring};
 use fathom_workload::{Backend, FileSet, Files, Pvsync2, Stream};
@@ -10,10 +9,10 @@ use rustix::fs::{FileType, MemfdFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 
-/// Whether something works.
+/// Whether a feature works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It was tried and did what it should.
+    /// It was tried successfully.
     Works,
     /// It was tried and refused.
     Lacks,
@@ -22,7 +21,7 @@ pub enum State {
 }
 
 impl State {
-    /// "works", "lacks" or "unknown".
+    /// As a word: "works", "lacks" or "unknown".
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -33,29 +32,29 @@ impl State {
     }
 }
 
-/// One thing that a back-end can or cannot do here.
+/// One feature of a back-end, and whether it works here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capability {
     /// Name of the back-end in workloads.
     pub backend: &'static str,
-    /// What was tried, by the kernel's name for it where it has one.
+    /// The feature, by the kernel's name for it where it has one.
     pub feature: &'static str,
-    /// The outcome.
+    /// Result of the probe.
     pub state: State,
-    /// What it means: how to ask for it, who refuses it, and what helps.
+    /// Explanation: how to request the feature, what refuses it, and what helps.
     pub sentence: String,
 }
 
-/// What all back-ends can do with files in the directory for temporary files. File systems differ: ask
-/// [`capabilities_in`] about the directory that is to be measured.
+/// What all back-ends can do with files in the temporary directory. File systems differ: call [`capabilities_in`] for the
+/// directory to be measured.
 #[must_use]
 pub fn capabilities() -> Vec<Capability> {
     capabilities_in(&std::env::temp_dir())
 }
 
-/// What all back-ends can do with files in a directory. It is not changed: the file that is written for it never has a name. Where
-/// the directory takes no such file, a file in memory stands in, and the sentences say so. Takes some
-/// milliseconds, and some tens more where the kernel is slow to take an aio queue back.
+/// What all back-ends can do with files in a directory. The directory is not changed: the probe uses an unnamed file. Where that
+/// is not supported, a file in memory is used instead, and the sentences say so. Takes some milliseconds, and some tens more
+/// where the kernel is slow to destroy an aio queue.
 #[must_use]
 pub fn capabilities_in(directory: &Path) -> Vec<Capability> {
     let ground = match Ground::new(directory) {
@@ -77,14 +76,14 @@ pub fn capabilities_in(directory: &Path) -> Vec<Capability> {
     each.into_iter().flat_map(|probe| probe(&ground)).collect()
 }
 
-/// Bytes of the file that is tried on.
+/// Size of the probe file in bytes.
 const GROUND_BYTES: usize = 64 << 10;
 
-/// A file to try things on.
+/// The file that features are tried on.
 pub(super) struct Ground {
     file: OwnedFd,
     name: String,
-    /// The device of the directory, also where its file is in memory.
+    /// The device of the directory, even if the file is in memory.
     device: Option<u64>,
 }
 
@@ -97,7 +96,7 @@ impl Ground {
         Self::written(file_in_memory()?, name, directory)
     }
 
-    /// Nothing where the directory itself takes no file.
+    /// `None` if the directory does not support unnamed files.
     pub fn of(directory: &Path) -> Option<Self> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         let file = rustix::fs::open(directory, flags, Mode::RUSR | Mode::WUSR).ok()?;
@@ -117,7 +116,7 @@ impl Ground {
         self.file.as_fd()
     }
 
-    /// "files in DIR", for sentences.
+    /// "files in DIR", for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -126,19 +125,19 @@ impl Ground {
         GROUND_BYTES
     }
 
-    /// The same file, opened once more with O_DIRECT.
+    /// The same file, reopened with O_DIRECT.
     pub fn direct(&self) -> Result<OwnedFd, Errno> {
         let path = format!("/proc/self/fd/{}", self.file.as_raw_fd());
         rustix::fs::open(path, OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty())
     }
 }
 
-/// A file without a name in memory.
+/// An unnamed file in memory.
 pub(super) fn file_in_memory() -> Result<OwnedFd, Errno> {
     rustix::fs::memfd_create("fathom-probe", MemfdFlags::CLOEXEC)
 }
 
-/// A page that may be read and written with O_DIRECT.
+/// A page aligned for O_DIRECT.
 #[repr(C, align(4096))]
 pub(super) struct Page(pub [u8; 4096]);
 
@@ -148,7 +147,7 @@ impl Page {
     }
 }
 
-/// The kernel's words for an error, without its number.
+/// The kernel's text for an error, without its number.
 pub(super) fn text(error: Errno) -> String {
     let words = std::io::Error::from_raw_os_error(error.raw_os_error()).to_string();
     words.split(" (os error").next().unwrap_or_default().to_lowercase()
@@ -159,12 +158,12 @@ pub(super) fn number_in(path: impl AsRef<Path>) -> Option<u64> {
     std::fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
-/// Whether the device below a file has polled queues, with its name; `None` where the kernel does not tell, as for file systems
-/// that span devices or have none.
+/// Whether the device below a file has polled queues, and its name; `None` if unknown, as for file systems that span devices or
+/// have none.
 fn polled_queues(device: u64) -> Option<(String, bool)> {
     let link = format!("/sys/dev/block/{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
     let found = std::fs::canonicalize(link).ok()?;
-    // A partition has no queue of its own: its disk has.
+    // A partition has no queue; its disk has.
     let disk = found.ancestors().take(2).find(|p| p.join("queue/io_poll").exists())?;
     let polls = number_in(disk.join("queue/io_poll"))? != 0;
     Some((disk.file_name()?.to_string_lossy().into_owned(), polls))
@@ -176,7 +175,7 @@ fn no_polled_queues(disk: &str) -> String {
     )
 }
 
-/// The state of something that polls, once the kernel takes it as such.
+/// The state of a polling feature that the kernel accepts.
 pub(super) fn polling_state(ground: &Ground, so_far: &str) -> (State, String) {
     match ground.device.and_then(polled_queues) {
         Some((disk, true)) => (State::Works, format!("{so_far}, and the device {disk} has polled queues")),
@@ -188,25 +187,25 @@ pub(super) fn polling_state(ground: &Ground, so_far: &str) -> (State, String) {
     }
 }
 
-/// The questions that the streams of one workload raise, each asked once.
+/// The checks for the streams of one workload, each made once.
 #[derive(Default)]
 pub(crate) struct Tried {
     rings: Vec<uring::RingFlags>,
     aio_operations: u64,
 }
 
-/// What of a stream the questions are about.
+/// Properties of a stream that the checks need.
 pub(crate) struct Asked<'a> {
     pub stream: &'a Stream,
     pub set: Option<&'a FileSet>,
-    /// Workers that execute the stream at the same time.
+    /// Number of workers that execute the stream concurrently.
     pub workers: u64,
-    /// Bytes of buffers that each of them has at least.
+    /// Minimum buffer bytes of each worker.
     pub buffer_bytes: u64,
 }
 
 impl Tried {
-    /// Why this machine cannot execute the stream by the back-end it wants. Streams that want nothing special cost nothing.
+    /// Why this machine cannot execute the stream with its back-end. Streams without special requests cost nothing.
     pub fn refusal(&mut self, asked: &Asked) -> Option<String> {
         match asked.stream.backend {
             Backend::Null
@@ -256,7 +255,7 @@ impl Tried {
     }
 }
 
-/// Why flags of single reads and writes cannot be had.
+/// Why flags of single reads and writes are not supported.
 fn flags_refusal(options: &Pvsync2, asked: &Asked) -> Option<String> {
     pvsync2::refusal(options)
         .or_else(|| {
@@ -274,12 +273,12 @@ fn flags_refusal(options: &Pvsync2, asked: &Asked) -> Option<String> {
         })
 }
 
-/// The same for the back-ends that have but one of them: the kernel has it for all or for none.
+/// The same for back-ends with only this flag: the kernel supports it for all or for none.
 fn atomic_refusal(atomic: bool, asked: &Asked) -> Option<String> {
     atomic.then(|| flags_refusal(&Pvsync2 { atomic, ..Pvsync2::default() }, asked)).flatten()
 }
 
-/// The directories of a set's files, as far as they are there: of one that is not, the one it will be made in.
+/// The directories of a set's files; for a missing one, the directory it will be created in.
 fn directories(set: Option<&FileSet>) -> Vec<PathBuf> {
     let paths = match set.map(|s| &s.files) {
         Some(Files::List(paths)) => paths.clone(),
@@ -292,7 +291,7 @@ fn directories(set: Option<&FileSet>) -> Vec<PathBuf> {
         rustix::fs::stat(path).is_ok_and(|s| FileType::from_raw_mode(s.st_mode).is_block_device())
     };
     for path in paths.iter().filter_map(|p| std::path::absolute(p).ok()).filter(|p| !device(p)) {
-        // A prefix that ends in "/" is a directory itself; its files lie inside.
+        // A prefix ending in "/" is itself the directory of the files.
         let inside = if path.as_os_str().as_encoded_bytes().ends_with(b"/") { 0 } else { 1 };
         let found = path.ancestors().skip(inside).find(|p| p.is_dir()).map(Path::to_path_buf);
         all.extend(found.filter(|f| !all.contains(f)));
@@ -300,7 +299,7 @@ fn directories(set: Option<&FileSet>) -> Vec<PathBuf> {
     all
 }
 
-/// Why a key that asks for polling cannot be had on the device of a file set.
+/// Why a key that requests polling cannot be used on the device of a file set.
 fn polling_refusal(set: Option<&FileSet>, key: &str) -> Option<String> {
     let path = match &set?.files {
         Files::List(paths) => paths.first()?.clone(),
@@ -333,14 +332,14 @@ mod tests {
             assert!(c.sentence.len() > 10 && !c.sentence.ends_with('.'), "{c:?}");
         }
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-        // Other tests of this process open and close files meanwhile; a probe that leaked would leak one of each try.
+        // Other tests of this process open and close files concurrently; a leaking probe would leak one per try.
         let after = std::fs::read_dir("/proc/self/fd").unwrap().count();
         assert!(after < before + 10, "{before} descriptors before, {after} after");
     }
 
     #[test]
     fn a_directory_that_takes_no_file_is_stood_in_for_by_memory() {
-        // Below a file there is none, whatever somebody may have made elsewhere.
+        // No directory can exist below a file.
         let file = tempfile::NamedTempFile::new().unwrap();
         let all = capabilities_in(&file.path().join("no directory"));
         let calls = all.iter().find(|c| c.backend == "psync").unwrap();

@@ -1,6 +1,6 @@
-//! One synchronous system call after the other: read and write (with lseek where the position is elsewhere), or pread and pwrite.
+//! One synchronous system call at a time: read and write (with lseek if the position differs), or pread and pwrite.
 //!
-//! A call that moves less than asked is followed up: the next call tells why (end of file, no space, size limit).
+//! A short call is followed by another one, which reports the reason (end of file, no space, size limit).
 
 use super::probe::{Capability, Ground, State, text};
 use super::{Backend, Handle};
@@ -52,7 +52,7 @@ impl Psync {
         }
     }
 
-    /// The rest after a short read. Cold.
+    /// Completes a short read. Cold.
     #[cold]
     fn read_rest(&mut self, offset: u64, buffer: &mut [u8], mut moved: usize) -> Result<(), Fault> {
         while moved < buffer.len() {
@@ -69,7 +69,7 @@ impl Psync {
         Ok(())
     }
 
-    /// The rest after a short write. Cold.
+    /// Completes a short write. Cold.
     #[cold]
     fn write_rest(&mut self, offset: u64, buffer: &[u8], mut moved: usize) -> Result<(), Fault> {
         while moved < buffer.len() {
@@ -143,7 +143,7 @@ impl Backend for Psync {
     }
 }
 
-/// What of this works on the ground.
+/// What works with this back-end on the probed file.
 pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     let mut buffer = [0];
     let found = |feature, tried: Result<usize, Errno>, asked: &str| {

@@ -1,8 +1,8 @@
-//! preadv2 and pwritev2 with one vector and flags for each call (RWF_ of linux/fs.h). Flags that only mean something when writing
-//! are given to writes only.
+//! preadv2 and pwritev2 with one vector and flags for each call (RWF_ of linux/fs.h). Flags that only apply to writing are passed
+//! to writes only.
 //!
-//! Who refuses a flag, kernel or file system, says no more than "not supported". So the first refusal of a run is looked into: the
-//! record is tried with each flag alone, and the error names the one that is not taken and what it needs.
+//! A kernel or file system that refuses a flag only reports "not supported". So the first refusal of a run is investigated: the
+//! record is tried with each flag alone, and the error names the refused flag and what it needs.
 
 use super::probe::{Capability, Ground, State};
 use super::{Backend, Handle};
@@ -20,13 +20,13 @@ use std::path::Path;
 struct Flag {
     bits: u32,
     name: &'static str,
-    /// The key of the workload that asks for it.
+    /// The workload key that requests it.
     key: &'static str,
     /// The Linux version it came with.
     since: &'static str,
-    /// What it needs beside the kernel.
+    /// What it needs besides the kernel.
     needs: &'static str,
-    /// Whether reads are given it, too.
+    /// Whether it applies to reads, too.
     reads: bool,
     asked: fn(&Options) -> bool,
 }
@@ -35,7 +35,7 @@ const HIPRI: u32 = 0x01;
 const NOWAIT: u32 = 0x08;
 pub(super) const ATOMIC: u32 = 0x40;
 
-/// The flags on offer, with the numbers of linux/fs.h: what C libraries name ends before the newest.
+/// The available flags, with the numbers of linux/fs.h, because C libraries lack the newest.
 const FLAGS: [Flag; 6] = [
     Flag {
         bits: HIPRI,
@@ -93,14 +93,14 @@ const FLAGS: [Flag; 6] = [
     },
 ];
 
-/// APPEND with NOAPPEND (Linux 6.9): refused as a contradiction, but after unknown flags are refused as unknown.
+/// APPEND with NOAPPEND (Linux 6.9): refused as contradictory, but only after unknown flags are refused as unknown.
 const CONTRADICTION: u32 = 0x10 | 0x20;
 
 fn flags(bits: u32) -> ReadWriteFlags {
     ReadWriteFlags::from_bits_retain(bits)
 }
 
-/// Bits for reads or for writes.
+/// Flag bits for reads or for writes.
 fn bits_of(options: &Options, write: bool) -> u32 {
     FLAGS.iter().filter(|f| (f.asked)(options) && (write || f.reads)).fold(0, |bits, f| bits | f.bits)
 }
@@ -109,14 +109,14 @@ pub(crate) struct Pvsync2 {
     file: OwnedFd,
     read: ReadWriteFlags,
     write: ReadWriteFlags,
-    /// Which calls poll, where not all do that have the flag.
+    /// Which calls poll, if only a share of those with the flag do.
     polls: Option<Chance>,
 }
 
 /// Purpose of the derived seed (priorities have 201).
 const FOR_POLLING: u64 = 202;
 
-/// So many percent of the calls, drawn one after the other.
+/// A percentage of the calls, drawn one by one.
 struct Chance {
     percent: u8,
     seed: u64,
@@ -149,8 +149,7 @@ impl Pvsync2 {
         rustix::io::pwritev2(&self.file, &[IoSlice::new(buffer)], offset, flags)
     }
 
-    /// After a short or interrupted read, or one that would have waited: the rest, and without NOWAIT, because waiting is what is
-    /// left to do. Cold.
+    /// Completes a short or interrupted read, or one that would have blocked; without NOWAIT, as waiting is now required. Cold.
     #[cold]
     fn read_rest(&self, offset: u64, buffer: &mut [u8], mut moved: usize) -> Result<(), Fault> {
         let patient = self.read.difference(flags(NOWAIT));
@@ -224,7 +223,7 @@ impl Pvsync2 {
     }
 }
 
-/// The flags to blame for an error: one of them, all of them if each alone is taken, none if the call fails without any.
+/// The flags that cause an error: one of them, all if each alone is accepted, none if the call fails without any.
 fn culprit(
     error: Errno,
     asked: ReadWriteFlags,
@@ -241,7 +240,7 @@ fn culprit(
     alone.map_or(asked.bits(), |f| f.bits)
 }
 
-/// What to say about flags that were refused; begins with a full stop, as it follows the kernel's answer.
+/// Advice for refused flags; begins with a full stop, as it follows the kernel's message.
 pub(crate) fn advice(bits: u64) -> String {
     let mut blamed = FLAGS.iter().filter(|f| u64::from(f.bits) & bits != 0);
     match (blamed.next(), blamed.next()) {
@@ -316,15 +315,15 @@ impl Backend for Pvsync2 {
     }
 }
 
-/// Whether the kernel knows a flag, whatever file systems think of it. Kernels before 6.9 do not know the contradiction and so
-/// answer for no flag; there the flag itself is tried on a file in memory, which takes all that such kernels have.
+/// Whether the kernel knows a flag, independent of file systems. Kernels before 6.9 do not know the contradictory pair and give
+/// no answer; there the flag itself is tried on a file in memory, which supports all flags of such kernels.
 fn known(file: BorrowedFd<'_>, flag: &Flag) -> bool {
     let write = |bits| rustix::io::pwritev2(file, &[IoSlice::new(&[0])], 0, flags(bits)).err();
     write(flag.bits | CONTRADICTION) == Some(Errno::INVAL)
         || !matches!(write(flag.bits), Some(Errno::OPNOTSUPP | Errno::INVAL))
 }
 
-/// Why the running kernel cannot do what the options ask for.
+/// Why the running kernel does not support the options.
 pub(super) fn refusal(options: &Options) -> Option<String> {
     let asked = bits_of(options, true);
     if asked == 0 {
@@ -338,8 +337,8 @@ pub(super) fn refusal(options: &Options) -> Option<String> {
     ))
 }
 
-/// Why the file system cannot do what the options ask for, where trying tells: whether it writes, or reads, without waiting, and whether
-/// it writes all or nothing. Nothing is said where no file could be made to try it on.
+/// Why the file system does not support the options, as far as trying shows: writing or reading without waiting, and atomic
+/// writes. `None` if no probe file could be created.
 pub(super) fn refusal_of_files(
     options: &Options,
     direct: bool,
@@ -356,7 +355,7 @@ pub(super) fn refusal_of_files(
     let file = opened.as_ref().map_or(ground.file(), |f| f.as_fd());
     asked.into_iter().find_map(|flag| {
         let (what, error) = refused(file, flag, Moves { reads: moves.reads && flag.reads, ..moves })?;
-        // Other answers are about this record, not about the file system.
+        // Other errors concern this record, not the file system.
         (error == Errno::OPNOTSUPP).then(|| {
             format!(
                 "{what} with {} ({} = true) are refused for {} ({}); it needs Linux {}, and {}",
@@ -371,7 +370,7 @@ pub(super) fn refusal_of_files(
     })
 }
 
-/// What of this works on the ground.
+/// What works with this back-end on the probed file.
 pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     let found = |feature, state, sentence| Capability { backend: "pvsync2", feature, state, sentence };
     let mut buffer = [0];
@@ -395,8 +394,8 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     all
 }
 
-/// Rows for a flag: a name, and whether reads and writes are tried for it. File systems that cannot write without waiting may well
-/// read so; other flags are taken for both or for none.
+/// Table rows for a flag: a name, and whether reads and writes are tried. Some file systems support NOWAIT for reads only; other
+/// flags work for both or for none.
 fn rows(flag: &Flag) -> Vec<(&'static str, bool, bool)> {
     match flag.bits {
         NOWAIT => vec![("RWF_NOWAIT reads", true, false), ("RWF_NOWAIT writes", false, true)],
@@ -441,14 +440,14 @@ fn probe_flag(
     (State::Lacks, sentence)
 }
 
-/// Which way bytes go.
+/// Direction of a transfer.
 #[derive(Clone, Copy)]
 pub(super) struct Moves {
     pub reads: bool,
     pub writes: bool,
 }
 
-/// "reads" or "writes", whichever is refused with a flag, and the answer.
+/// "reads" or "writes", whichever is refused with a flag, and the error.
 fn refused(file: BorrowedFd<'_>, flag: &Flag, moves: Moves) -> Option<(&'static str, Errno)> {
     let mut page = super::probe::Page::zeroed();
     // EAGAIN is what NOWAIT is for.
@@ -466,7 +465,7 @@ fn refused(file: BorrowedFd<'_>, flag: &Flag, moves: Moves) -> Option<(&'static 
     refusal(written).map(|e| ("writes", e))
 }
 
-/// A flag that the kernel takes; polling, however, it takes and forgets where the device cannot.
+/// The state of a flag that the kernel accepts; it accepts but ignores polling where the device does not support it.
 fn works(ground: &Ground, flag: &Flag) -> (State, String) {
     if flag.key == "high_priority" {
         return super::probe::polling_state(ground, "the calls take it");

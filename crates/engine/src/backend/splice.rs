@@ -1,5 +1,5 @@
-//! Records through a pipe: splice between the file and the pipe, vmsplice between the pipe and memory. A record that is larger than the
-//! pipe goes through it in parts.
+//! Records through a pipe: splice between the file and the pipe, vmsplice between the pipe and memory. A record larger than the
+//! pipe is moved in parts.
 
 use super::{Backend, Handle};
 use crate::files;
@@ -10,14 +10,14 @@ use rustix::io::Errno;
 
 pub(crate) struct Splice {
     file: OwnedFd,
-    /// The end of the pipe that is read, and the one that is written.
+    /// The read end and the write end of the pipe.
     out: OwnedFd,
     into: OwnedFd,
-    /// Bytes that go into the empty pipe without waiting.
+    /// Bytes that fit into the empty pipe without blocking.
     room: usize,
 }
 
-/// A pipe for one: nobody else reads or writes it.
+/// A private pipe.
 fn pipe() -> Result<(OwnedFd, OwnedFd), Fault> {
     let mut ends = [0; 2];
     // SAFETY: pipe2 writes two descriptors into the array.
@@ -33,7 +33,7 @@ fn last() -> Errno {
     Errno::from_raw_os_error(std::io::Error::last_os_error().raw_os_error().unwrap_or(0))
 }
 
-/// What such a call answers: bytes, or an error.
+/// The result of such a call: bytes or an error.
 fn answer(moved: libc::ssize_t) -> Result<usize, Errno> {
     usize::try_from(moved).map_err(|_| last())
 }
@@ -47,18 +47,18 @@ fn splice(
     let mut places = (at.unwrap_or(0) as libc::loff_t, offset.unwrap_or(0) as libc::loff_t);
     let source = if at.is_some() { &raw mut places.0 } else { std::ptr::null_mut() };
     let target = if offset.is_some() { &raw mut places.1 } else { std::ptr::null_mut() };
-    // SAFETY: both descriptors are open, and the places live through the call.
+    // SAFETY: both descriptors are open, and the offsets live through the call.
     answer(unsafe { libc::splice(from.as_raw_fd(), source, to.as_raw_fd(), target, bytes, 0) })
 }
 
-/// vmsplice between memory and an end of the pipe; which way, the end says.
+/// vmsplice between memory and an end of the pipe; the end determines the direction.
 fn vmsplice(end: BorrowedFd<'_>, memory: *mut u8, bytes: usize) -> Result<usize, Errno> {
     let part = libc::iovec { iov_base: memory.cast(), iov_len: bytes };
-    // SAFETY: the callers give memory of so many bytes, which is written only if the end is the one that is read.
+    // SAFETY: the callers pass memory of that size, which is written only if the end is the read end.
     answer(unsafe { libc::vmsplice(end.as_raw_fd(), &raw const part, 1, 0) })
 }
 
-/// All `bytes` of a step, by calls that may move less. A call that moves nothing ends it: how far it came.
+/// Moves all `bytes` of a step by calls that may move less. Stops when a call moves nothing; returns the bytes moved.
 fn all(bytes: usize, mut once: impl FnMut(usize) -> Result<usize, Errno>) -> Result<usize, Errno> {
     let mut moved = 0;
     while moved < bytes {
@@ -81,7 +81,7 @@ impl Handle for Splice {
         // SAFETY: the descriptor is open; the call takes no pointer.
         let room = unsafe { libc::fcntl(into.as_raw_fd(), libc::F_GETPIPE_SZ) };
         let room = usize::try_from(room).map_err(|_| Fault::of(Call::Pipe, last(), 0))?;
-        // A record that does not begin with a page takes one more of the pipe's.
+        // A record that does not begin on a page boundary takes one more pipe buffer.
         Ok(Self { file, out, into, room: (room / 2).max(4096) })
     }
 
@@ -103,7 +103,7 @@ impl Backend for Splice {
             let part = (wanted - done).min(self.room);
             let (file, into) = (self.file.as_fd(), self.into.as_fd());
             let fault = |e| Fault::of(Call::Read, e, at);
-            // What is in the pipe is taken out before the next is put in: it never runs full.
+            // The pipe is emptied before it is filled again, so it never runs full.
             let there = match splice((file, Some(at)), (into, None), part) {
                 Ok(0) => return Err(Fault::short(Call::Read, offset, wanted as u64, done as u64)),
                 Ok(n) => n,

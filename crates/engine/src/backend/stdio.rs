@@ -12,7 +12,7 @@ pub(crate) struct Stdio {
     stream: *mut libc::FILE,
     descriptor: RawFd,
     position: u64,
-    /// Whether the last operation was a write: C demands a seek between reading and writing.
+    /// Whether the last operation was a write: C requires a seek between reading and writing.
     wrote: Option<bool>,
     /// The buffer given to setvbuf; it must outlive the stream.
     _buffer: Vec<u8>,
@@ -36,7 +36,7 @@ impl Stdio {
 }
 
 impl Drop for Stdio {
-    /// After a failure the stream is still open; its buffer must not go before it.
+    /// After a failure the stream is still open; it must be closed before its buffer is freed.
     fn drop(&mut self) {
         if !self.stream.is_null() {
             // SAFETY: the stream is open and not used again.
@@ -121,7 +121,7 @@ impl Backend for Stdio {
     }
 }
 
-/// What of this works on the ground.
+/// What works with this back-end on the probed file.
 pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     let (state, sentence) = match pass_a_byte(ground) {
         Ok(()) => (State::Works, format!("the C library reads and writes {}", ground.name())),

@@ -1,8 +1,8 @@
-//! io_uring: one ring a worker, made in the worker itself (a single-issuer ring belongs to the thread that made it). With
-//! registered file and buffers and deferred task work an operation costs one entry in a shared ring; one io_uring_enter carries as
-//! many as are free.
+//! io_uring: one ring per worker, created in the worker itself, as a single-issuer ring belongs to its creating thread. With
+//! registered file and buffers and deferred task work, an operation costs one entry in a shared ring; one io_uring_enter submits
+//! all free entries.
 //!
-//! What the running kernel lacks is an error that names it; nothing is replaced in silence. The flags came with Linux 5.19
+//! A feature that the running kernel lacks is an error that names it; there is no silent fallback. The flags came with Linux 5.19
 //! (COOP_TASKRUN), 6.0 (SINGLE_ISSUER) and 6.1 (DEFER_TASKRUN).
 
 use super::probe::{Capability, Ground, State, text};
@@ -25,29 +25,29 @@ const POLL_IDLE_MS: u32 = 50;
 pub(crate) struct Uring {
     ring: Held,
     files: Vec<OwnedFd>,
-    /// The file that `read_now` and `sync` mean.
+    /// Index of the file that `read_now` and `sync` use.
     selected: usize,
     options: Options,
-    /// RWF_ of every write.
+    /// RWF_ flags of every write.
     write_flags: i32,
-    /// Operations since the last one that went to a worker thread of the kernel (`async_every`).
+    /// Operations since the last one that was sent to a kernel worker thread (`async_every`).
     since_async: u32,
 }
 
-/// A ring with what is registered with it. Both are given back before the ring goes: the kernel takes a ring apart in a worker of its
-/// own, some time after its descriptor is closed, and would hold on to the file and to the pages of the buffers for as long. A file
-/// that was removed would still fill its file system when the next phase writes.
+/// A ring with its registrations. Both are unregistered before the ring is closed: the kernel dismantles a ring asynchronously,
+/// some time after its descriptor is closed, and would keep the file and the buffer pages until then. A removed file would still
+/// occupy space in its file system when the next phase writes.
 struct Held {
     ring: Ring,
     file: bool,
     buffers: bool,
-    /// Why an entry did not get into the queue.
+    /// Why an entry could not be queued.
     lost: Option<Fault>,
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // A refusal leaves it to the kernel's worker: later, but not lost.
+        // If refused, the kernel's worker unregisters them later.
         if self.buffers {
             let _ = self.ring.submitter().unregister_buffers();
         }
@@ -69,7 +69,7 @@ impl Handle for Uring {
         let mut builder = IoUring::<squeue::Entry, cqueue::Entry>::builder();
         builder.setup_clamp();
         if options.submission_polling {
-            // A polling kernel thread runs the task work itself; deferring it to us contradicts that.
+            // The polling kernel thread runs the task work itself, which excludes deferring it to us.
             builder.setup_sqpoll(POLL_IDLE_MS);
             if let Some(cpu) = options.submission_cpu {
                 builder.setup_sqpoll_cpu(cpu);
@@ -101,7 +101,7 @@ impl Handle for Uring {
             .flat_map(Contents::areas)
             .map(|area| libc::iovec { iov_base: area.as_mut_ptr().cast(), iov_len: area.len() })
             .collect();
-        // SAFETY: the areas belong to the worker's memory, which lives longer than this handle (it is dropped after it).
+        // SAFETY: the areas belong to the worker's memory, which outlives this handle (it is dropped after it).
         unsafe { self.ring.ring.submitter().register_buffers(&vectors) }.map_err(|e| setup_fault(&e))?;
         self.ring.buffers = true;
         Ok(())
@@ -116,7 +116,7 @@ impl Handle for Uring {
     }
 
     fn close(self) -> Result<(), Fault> {
-        // The ring's own hold on the file goes first, so that this close is the last one.
+        // Release the ring's reference to the file first, so that this close is the last one.
         drop(self.ring);
         files::close_all(self.files)
     }
@@ -126,7 +126,7 @@ impl Handle for Uring {
     }
 }
 
-/// A refusal of the ring itself: the offset carries nothing, the call says what was tried.
+/// A failure of the ring itself: the offset is unused, the call says what was tried.
 fn setup_fault(error: &std::io::Error) -> Fault {
     Fault::of(Call::Ring, Errno::from_raw_os_error(error.raw_os_error().unwrap_or(libc::EINVAL)), 0)
 }
@@ -135,7 +135,7 @@ fn submit_fault(error: &std::io::Error) -> Fault {
     Fault::of(Call::Submit, Errno::from_raw_os_error(error.raw_os_error().unwrap_or(0)), 0)
 }
 
-/// The entry for an operation on a file given as `$file`, with or without a registered buffer; `$flags`: RWF_ of writes.
+/// The entry for an operation on a file given as `$file`, with or without a registered buffer; `$flags`: RWF_ flags of writes.
 macro_rules! entry {
     ($file:expr, $op:expr, $target:expr, $fixed:expr, $flags:expr) => {{
         let (op, target) = ($op, $target);
@@ -162,7 +162,7 @@ macro_rules! entry {
                 .ioprio(target.priority)
                 .rw_flags($flags)
                 .build(),
-            // What gives a range back, or drops it, is done at once, and never queued.
+            // Trims and evictions are executed at once, never queued.
             (OpKind::Trim | OpKind::Evict, _) => opcode::Nop::new().build(),
             (OpKind::Sync { data_only }, _) => {
                 let flags = if data_only { types::FsyncFlags::DATASYNC } else { types::FsyncFlags::empty() };
@@ -220,21 +220,21 @@ impl Held {
     /// Queues an entry.
     ///
     /// # Safety
-    /// What the entry points to stays valid and unshared until its completion is reaped.
+    /// Everything the entry points to stays valid and unshared until its completion is reaped.
     #[inline(always)]
     unsafe fn push(&mut self, entry: &squeue::Entry) {
         // SAFETY: by the caller's promise.
         while unsafe { self.ring.submission().push(entry) }.is_err() {
             if let Err(fault) = self.make_room() {
-                // It is never done: the next submission fails with this.
+                // The entry is never executed: the next submission fails with this.
                 self.lost = Some(fault);
                 return;
             }
         }
     }
 
-    /// Waits until the kernel's submission thread has taken an entry: an operation can be complete before the queue's head shows that
-    /// its entry was taken.
+    /// Waits until the kernel's submission thread has taken an entry: an operation can complete before the queue's head shows
+    /// that its entry was taken.
     #[cold]
     fn make_room(&mut self) -> Result<(), Fault> {
         self.submit(0)?;
@@ -269,7 +269,7 @@ impl Held {
         let how = types::SubmitArgs::new().timespec(&most);
         match self.ring.submitter().submit_with_args(1, &how) {
             Ok(_) => Ok(()),
-            // The time is over, or a signal: the caller looks at the clock and comes again.
+            // Timeout or signal: the caller checks the clock and retries.
             Err(e) if matches!(e.raw_os_error(), Some(libc::ETIME | libc::EINTR)) => Ok(()),
             Err(e) => Err(submit_fault(&e)),
         }
@@ -277,16 +277,16 @@ impl Held {
 
     #[inline(always)]
     fn reap(&mut self, into: &mut Vec<(u32, i32)>) {
-        // One look at the ring for all: each costs a synchronisation with the kernel's side.
+        // Read the ring once for all completions: each access synchronises with the kernel.
         into.extend(self.ring.completion().map(|entry| (entry.user_data() as u32, entry.result())));
     }
 }
 
-/// A ring that belongs to no file: for writes to many of them, one after the other. Nothing is registered with it.
+/// A ring without registered files or buffers, for writes to many files in turn.
 pub(crate) struct Loose(Held);
 
 impl Loose {
-    /// A ring with room for so many operations in flight.
+    /// A ring with space for `entries` operations in flight.
     pub fn new(entries: u32) -> Result<Self, Fault> {
         let mut builder = IoUring::<squeue::Entry, cqueue::Entry>::builder();
         builder.setup_clamp();
@@ -294,10 +294,10 @@ impl Loose {
         Ok(Self(Held { ring, file: false, buffers: false, lost: None }))
     }
 
-    /// Queues a write; it goes with the next `submit`, which comes before the next write.
+    /// Queues a write, submitted by the next `submit`, which must precede the next write.
     ///
     /// # Safety
-    /// The bytes stay where they are, and nobody changes them, until the completion is reaped.
+    /// The bytes stay valid and unchanged until the completion is reaped.
     pub unsafe fn write(&mut self, number: u32, file: i32, op: &Op, from: *mut u8) {
         let target = Target { pointer: from, registered: 0, priority: 0 };
         let entry = entry!(types::Fd(file), op, target, false, 0).user_data(u64::from(number));
@@ -305,28 +305,28 @@ impl Loose {
         unsafe { self.0.push(&entry) };
     }
 
-    /// Submits what was queued and waits for so many completions.
+    /// Submits the queued operations and waits for `wait` completions.
     pub fn submit(&mut self, wait: usize) -> Result<(), Fault> {
         self.0.submit(wait)
     }
 
-    /// Waits for one completion, or for so long.
+    /// Waits for one completion, at most `most_ns`.
     pub fn wait_for(&mut self, most_ns: u64) -> Result<(), Fault> {
         self.0.submit_for(most_ns)
     }
 
-    /// Takes every completion there is: number and result.
+    /// Takes all available completions: number and result.
     pub fn reap(&mut self, into: &mut Vec<(u32, i32)>) {
         self.0.reap(into);
     }
 }
 
-/// Why there is no such ring; `None` if there is one.
+/// Why such a ring cannot be created; `None` if it can.
 pub(crate) fn loose_refusal() -> Option<String> {
     ring_refusal(INSTEAD)
 }
 
-/// The same for those who are no workload, with what they can do instead.
+/// The same for callers without a workload, with the alternative they have.
 pub(crate) fn ring_refusal(instead: &str) -> Option<String> {
     match ring(|_| {}) {
         Ok(ring) => operations(&ring).err(),
@@ -334,7 +334,7 @@ pub(crate) fn ring_refusal(instead: &str) -> Option<String> {
     }
 }
 
-/// What a workload's options ask of a ring.
+/// Ring features that a workload's options need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RingFlags {
     deferred: bool,
@@ -357,7 +357,7 @@ impl RingFlags {
 type Ring = IoUring<squeue::Entry, cqueue::Entry>;
 type Builder = io_uring::Builder<squeue::Entry, cqueue::Entry>;
 
-/// A small ring with flags of one's own.
+/// A small ring with the given flags.
 fn ring(flags: impl FnOnce(&mut Builder)) -> Result<Ring, Errno> {
     let mut builder = Ring::builder();
     flags(&mut builder);
@@ -370,7 +370,7 @@ fn errno(result: std::io::Result<()>) -> Result<(), Errno> {
 
 const INSTEAD: &str = "use the back-end aio or psync";
 
-/// Why there is no ring at all.
+/// Why no ring can be created at all.
 fn no_ring(error: Errno) -> String {
     no_ring_but(error, INSTEAD)
 }
@@ -394,7 +394,7 @@ fn no_ring_but(error: Errno, instead: &str) -> String {
     }
 }
 
-/// Why a ring of this kind cannot be had.
+/// Why a ring with these flags cannot be created.
 pub(super) fn refusal(flags: RingFlags) -> Option<String> {
     let asked = ring(|b| {
         if flags.submission_polling {
@@ -459,7 +459,7 @@ fn polling(b: &mut Builder) {
     b.setup_iopoll();
 }
 
-/// Whether the kernel knows the operations that streams are made of.
+/// Whether the kernel supports the operations that streams use.
 fn operations(ring: &Ring) -> Result<(), String> {
     let mut probe = io_uring::Probe::new();
     let needed = "reading and writing without vectors came with Linux 5.6";
@@ -480,7 +480,7 @@ fn operations(ring: &Ring) -> Result<(), String> {
     Err(format!("io_uring lacks the operations {}; {needed}", missing.join(", ")))
 }
 
-/// The limit of locked memory, unless we stand above it.
+/// The limit of locked memory, unless the process is exempt from it.
 fn locked_memory_limit() -> Option<u64> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Memlock).current?;
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -490,7 +490,7 @@ fn locked_memory_limit() -> Option<u64> {
     (effective & CAP_IPC_LOCK == 0).then_some(limit)
 }
 
-/// Why buffers of so many bytes cannot be registered.
+/// Why buffers of `bytes` bytes cannot be registered.
 pub(super) fn locked_memory_refusal(bytes: u64) -> Option<String> {
     over_limit(bytes, locked_memory_limit()?)
 }
@@ -505,14 +505,14 @@ fn over_limit(bytes: u64, limit: u64) -> Option<String> {
     })
 }
 
-/// Registers the ring with this thread and takes it back: the thread would keep it alive.
+/// Registers the ring with this thread and unregisters it; the thread would keep it alive.
 fn register_ring(ring: &Ring) -> Result<(), Errno> {
     let mut submitter = ring.submitter();
     errno(submitter.register_ring_fd())?;
     errno(submitter.unregister_ring_fd())
 }
 
-/// What of this works here.
+/// What works here.
 pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     let found = |feature, state, sentence| Capability { backend: "uring", feature, state, sentence };
     let plain = match ring(|_| {}) {
@@ -616,7 +616,7 @@ mod tests {
             let mut held = Held { ring, file: false, buffers: false, lost: None };
             let mut done = Vec::new();
             for number in 0..10_000 {
-                // SAFETY: it points to nothing.
+                // SAFETY: the entry points to nothing.
                 unsafe { held.push(&opcode::Nop::new().build().user_data(number)) };
                 held.reap(&mut done);
             }

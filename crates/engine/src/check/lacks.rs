@@ -7,7 +7,7 @@ use fathom_workload::{
     Share, Stream, Uring as UringFlags, Verify,
 };
 
-/// Most operations in flight: twice as many buffers may be registered, and the kernel takes 16384.
+/// Maximum queue depth: twice as many buffers may be registered, and the kernel takes 16384.
 const MAX_DEPTH: u32 = 4096;
 
 pub(super) const ALWAYS: Capabilities = Capabilities {
@@ -82,7 +82,7 @@ pub(super) const ALWAYS: Capabilities = Capabilities {
     ],
 };
 
-/// Where operations are not written down while they are done, but afterwards.
+/// Where operations are logged after the run instead of during it.
 pub(super) const UNSPOOLED: Capabilities = Capabilities {
     streams: &[Lack::says(
         "log_operations needs a known number of operations; give amount = { operations = N }",
@@ -96,7 +96,7 @@ fn has(set: Option<&FileSet>, what: impl FnOnce(&FileSet) -> bool) -> bool {
     set.is_some_and(what)
 }
 
-/// Whether a stream asks for something that needs one operation after the other.
+/// Whether a stream needs something that requires one operation at a time.
 fn goes_alone(stream: &Stream) -> bool {
     stream.pace.think.is_some_and(|think| !think.counted)
         || stream.pace.burst.is_some()
@@ -115,7 +115,7 @@ fn is_atomic(stream: &Stream) -> bool {
     )
 }
 
-/// Whether the number of its operations is known before.
+/// Whether the number of its operations is known in advance.
 fn is_counted(stream: &Stream) -> bool {
     let counted = match (stream.amount, &stream.access) {
         (Amount::Endless, _) => false,
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use fathom_workload::Workload;
 
-    /// What is lacking for a stream with these keys, in a group or thread and on a set with these.
+    /// What is unsupported in a stream with these keys, in a group or thread and on a set with these.
     fn said(group: &str, set: &str, stream: &str) -> Vec<String> {
         let text = format!(
             "name = 't'\n[[fileset]]\nname = 'f'\n{set}\n[[phase]]\nname = 'p'\n[[phase.group]]\nname = 'g'\n{group}\n\

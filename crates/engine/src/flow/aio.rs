@@ -1,5 +1,5 @@
-//! Asynchronous writes of a flow: many files, one ring of io_uring a thread. A write counts when it is given to the kernel; how it
-//! ended is seen when it is waited for. Each has a buffer of its own until then.
+//! Asynchronous writes of a flow: many files, one io_uring per thread. A write counts when it is submitted; its result is checked
+//! when it is waited for. Each has its own buffer until then.
 
 use super::hand::{Break, Hand};
 use super::io::descriptor;
@@ -12,23 +12,23 @@ use fathom_workload::ops::{Op as Write, OpKind};
 use rustix::fd::AsRawFd as _;
 use rustix::io::Errno;
 
-/// Writes in flight at once; one more waits until one of them is done.
+/// Maximum number of writes in flight; a further one waits until one of them is done.
 pub(super) const IN_FLIGHT: usize = 256;
-/// An asynchronous wait lasts no longer.
+/// Longest asynchronous wait.
 const PATIENCE_NS: u64 = 1_000_000_000;
 
-/// A thread's asynchronous writes. Fields are dropped in order: the ring goes before the buffers that it writes from.
+/// A thread's asynchronous writes. Fields are dropped in order: the ring before the buffers that it writes from.
 pub(crate) struct Flights {
     ring: Option<Loose>,
     buffers: Vec<Option<Buffer>>,
-    /// What each of them should move, and where; `None` while nothing is in flight in it.
+    /// Expected bytes and offset of the write in each slot; `None` while the slot is free.
     flying: Vec<Option<(u64, u64)>>,
     free: Vec<usize>,
     landed: Vec<(u32, i32)>,
 }
 
 impl Flights {
-    /// A ring if one is needed.
+    /// Creates the ring if one is needed.
     pub fn new(needed: bool) -> Result<Self, Fault> {
         let count = if needed { IN_FLIGHT } else { 0 };
         Ok(Self {
@@ -44,7 +44,7 @@ impl Flights {
         self.flying.len() - self.free.len()
     }
 
-    /// Takes what is done. A write that failed or moved less is a fault.
+    /// Processes completions. A failed or short write is a fault.
     fn reap(&mut self) -> Result<(), Fault> {
         let Some(ring) = &mut self.ring else { return Ok(()) };
         self.landed.clear();
@@ -63,7 +63,7 @@ impl Flights {
         wrong
     }
 
-    /// Waits for everything that is in flight.
+    /// Waits for all writes in flight.
     pub fn land(&mut self) -> Result<(), Fault> {
         let mut outcome = Ok(());
         while self.in_flight() > 0 {
@@ -83,7 +83,7 @@ impl Drop for Flights {
 }
 
 impl Hand<'_> {
-    /// Gives a write to the kernel.
+    /// Submits a write.
     pub(super) fn async_write(&mut self, op: &Op) -> Result<(), Break> {
         let slot = self.open_slot(op)?;
         let Transfer { bytes, offset, at, .. } = self.thread.transfer(op, slot)?;
@@ -117,7 +117,7 @@ impl Hand<'_> {
         self.done(op, from, bytes)
     }
 
-    /// Waits for half of what is in flight, and one at least.
+    /// Waits for half of the writes in flight, at least one.
     pub(super) fn async_wait(&mut self, op: &Op) -> Result<(), Break> {
         let from = self.clock.now();
         self.flights.reap()?;

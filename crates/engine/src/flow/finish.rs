@@ -1,11 +1,11 @@
-//! Limits and ends: what the interpreter has to know of what was done so far, waiting for events, and leaving.
+//! Limits and ends: what the interpreter needs to know of the work so far, waiting for events, and leaving.
 
 use super::hand::{Break, Hand};
 use super::setting::RowStat;
 use crate::shared::{READ, Shared, WRITE};
 use fathom_workload::flow::{Counts, Op, Totals};
 
-/// What a worker and the workers of its process have done.
+/// The work so far of a worker and of the workers of its process.
 struct Done<'a> {
     rows: &'a [RowStat],
     crew: &'a [usize],
@@ -38,7 +38,7 @@ impl<'a> Hand<'a> {
         Done { rows: self.rows, crew, shared: self.shared }
     }
 
-    /// One of the finishing operations. It counts, also when it is the last one.
+    /// One of the finishing operations. It counts even when it is the last one.
     pub(super) fn finish(&mut self, op: &Op) -> Result<(), Break> {
         let from = self.clock.now();
         let done = self.so_far();

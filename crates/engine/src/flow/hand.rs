@@ -1,7 +1,7 @@
-//! A worker at work on a flow: what its operations work with, and how they are counted. Each family of operations adds its own methods
-//! in its own file.
+//! A worker that executes a flow: the state of its operations, and how they are counted. Each family of operations adds its
+//! methods in a separate file.
 //!
-//! An operation that is in flight when the phase ends is not counted; every other one is.
+//! An operation still in flight at the end of the phase is not counted; all others are.
 
 use super::Plan;
 use super::aio::Flights;
@@ -19,19 +19,19 @@ use fathom_workload::flow::{Class, Kind, Op, PATIENCE_NS, Place, Thread, Wrong};
 use rustix::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 
-/// Why a worker leaves its steps before they end.
+/// Why a worker leaves its steps early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Break {
     Fault(Fault),
-    /// There is no file or directory to work on.
+    /// No file or directory is left to work on.
     Exhausted,
     /// One of the finishing operations.
     Finished,
-    /// The phase's time.
+    /// The phase's time is over.
     TimeOver,
-    /// A stop rule, or an interruption.
+    /// A stop rule or an interrupt.
     Stop(Outcome),
-    /// The phase's common amount.
+    /// The phase's shared amount is used up.
     Enough,
 }
 
@@ -59,18 +59,18 @@ impl From<Fault> for Break {
     }
 }
 
-/// A worker at work. What every operation touches comes first.
+/// A worker executing a flow. Fields that every operation touches come first.
 pub(crate) struct Hand<'a> {
     pub clock: Clock,
     pub control: &'a Control,
     pub rows: &'a [RowStat],
     pub stats: &'a [KindStat; KINDS],
     pub tally: &'a Tally,
-    /// Tick at which the phase's time is over; `u64::MAX` if it has none.
+    /// Tick at which the phase's time ends; `u64::MAX` if it has no limit.
     pub deadline: u64,
-    /// The next tick at which something else than the next operation is to be done.
+    /// The next tick at which something other than the next operation must be done.
     pub alarm: u64,
-    /// What its operations work on.
+    /// The interpreter's state of the thread.
     pub thread: Thread<'a, Words, OwnedFd>,
     pub memory: Memory,
     pub setting: &'a Setting,
@@ -80,18 +80,18 @@ pub(crate) struct Hand<'a> {
     pub live: &'a Live,
     pub plan: &'a Plan<'a>,
     pub flights: Flights,
-    /// Where every call is noted, if that is wanted; and where in its file the one in hand began.
+    /// Where calls are noted, if requested; and the file offset of the current call.
     pub page: Option<Page<'a>>,
     pub at_offset: u64,
-    /// The operation that ended the flow, its set and file, each plus one.
+    /// The operation that ended the flow, its set and file; each plus one.
     pub ended_by: (u32, u32, u32),
-    /// Whether the phase has a common amount.
+    /// Whether the phase has a shared amount.
     pub limited: bool,
     pub cpu_time: bool,
-    /// CPU time of the thread at the beginning of the operation.
+    /// CPU time of the thread at the start of the operation.
     pub cpu_from: u64,
     pub counting: bool,
-    /// Ticks: release, beginning of counting, end of the last operation.
+    /// Ticks: release, start of counting, end of the last operation.
     pub released: u64,
     pub start: u64,
     pub last: u64,
@@ -101,14 +101,14 @@ pub(crate) struct Hand<'a> {
 }
 
 impl Hand<'_> {
-    /// Counts an operation that began at a tick and is done now. What was in flight when the phase ended is not counted.
+    /// Counts an operation that began at tick `from` and ends now. One in flight at the end of the phase is not counted.
     #[inline(always)]
     pub(super) fn done(&mut self, op: &Op, from: u64, bytes: u64) -> Result<(), Break> {
         let now = self.clock.now();
         self.done_at(op, from, now, bytes)
     }
 
-    /// The same, done at a tick.
+    /// The same for an operation that ended at a given tick.
     #[inline(always)]
     pub(super) fn done_at(&mut self, op: &Op, from: u64, now: u64, bytes: u64) -> Result<(), Break> {
         if now >= self.alarm || self.control.stop.load(Ordering::Relaxed) != 0 {
@@ -143,7 +143,7 @@ impl Hand<'_> {
         Ok(())
     }
 
-    /// Notes a call for whoever wants to join it with what reached the device.
+    /// Notes a call, to be joined with the requests that reached the device.
     #[cold]
     fn note_call(&self, page: Page<'_>, of: Kind, (begun, ended): (u64, u64), bytes: u64) {
         let Some(file) = self.thread.at_file else { return };
@@ -157,7 +157,7 @@ impl Hand<'_> {
         if class.is_io() { self.tally.count_io(bytes) } else { self.tally.count() }
     }
 
-    /// Takes an I/O operation from the phase's common amount.
+    /// Takes an I/O operation from the phase's shared amount.
     #[cold]
     fn take(&self, op: &Op, bytes: u64) -> Result<(), Break> {
         if !op.class.is_io() {
@@ -167,12 +167,12 @@ impl Hand<'_> {
         if is { Ok(()) } else { Err(Break::Enough) }
     }
 
-    /// Whether nothing is left of the phase's common amount.
+    /// Whether the phase's shared amount is used up.
     pub(super) fn amount_is_used_up(&self) -> bool {
         self.plan.quota.is_used_up(&self.control.taken)
     }
 
-    /// Whether the phase goes on at a tick; the end of the warm-up comes by here, too.
+    /// Whether the phase continues at a tick; also handles the end of the warm-up.
     #[cold]
     pub(super) fn look(&mut self, now: u64) -> Result<(), Break> {
         if let Some(stop) = self.stopped() {
@@ -187,7 +187,7 @@ impl Hand<'_> {
         if now >= self.deadline { Err(Break::TimeOver) } else { Ok(()) }
     }
 
-    /// What the stop flag says.
+    /// Evaluates the stop flag.
     pub(super) fn stopped(&self) -> Option<Break> {
         match self.control.stop.load(Ordering::Relaxed) {
             0 => None,
@@ -220,7 +220,7 @@ impl Hand<'_> {
         self.thread.forget();
     }
 
-    /// Notes which operation ended the flow, and on what.
+    /// Notes which operation ended the flow, and its target.
     #[cold]
     pub(super) fn note(&mut self, op: &Op) {
         let at = self.thread.at_file;

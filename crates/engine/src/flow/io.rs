@@ -1,7 +1,7 @@
-//! Reading and writing through a slot: one operation, or a whole file. An operation whose slot is closed opens a file of its set first,
-//! which counts as one more operation of 0 bytes.
+//! Reading and writing through a slot: one operation, or a whole file. An operation on a closed slot opens a file of its set
+//! first, which counts as a separate operation of 0 bytes.
 //!
-//! What stands between two operations (drawing the place, finding the slot) is outside the latency.
+//! Work between two operations (drawing the offset, finding the slot) is not part of the latency.
 
 use super::hand::{Break, Hand};
 use super::spot::Spot;
@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use std::sync::atomic::Ordering;
 
 impl Hand<'_> {
-    /// The slot, open.
+    /// Index of the slot, opened if necessary.
     #[inline(always)]
     pub(super) fn open_slot(&mut self, op: &Op) -> Result<usize, Break> {
         let slot = self.thread.slot_of(op)?;
@@ -26,7 +26,7 @@ impl Hand<'_> {
         Ok(slot)
     }
 
-    /// Opens the next file of the operation's set because it is needed.
+    /// Opens the next file of the operation's set on demand.
     #[cold]
     fn open_now(&mut self, op: &Op, slot: usize) -> Result<(), Break> {
         let from = self.clock.now();
@@ -34,7 +34,7 @@ impl Hand<'_> {
         if counts { self.done(op, from, 0) } else { Ok(()) }
     }
 
-    /// Picks an existing file and opens it. Gives whether that counts.
+    /// Picks an existing file and opens it. Returns whether that counts.
     pub(super) fn open_into(&mut self, op: &Op, slot: usize) -> Result<bool, Break> {
         let pick = self.thread.to_open(op, slot)?;
         let (set, entry) = (pick.set, self.pick(&pick)?);
@@ -47,7 +47,7 @@ impl Hand<'_> {
         Ok(!of.device)
     }
 
-    /// open(2) with the flags that set and operation ask for.
+    /// open(2) with the flags that set and operation request.
     pub(super) fn open_file(&self, op: &Op, set: usize, spot: &Spot, more: OFlags) -> Result<OwnedFd, Errno> {
         let set = &self.setting.wheres[set];
         let mut flags = OFlags::CLOEXEC | more;
@@ -58,7 +58,7 @@ impl Hand<'_> {
             Share::ReadWrite => OFlags::RDWR,
         };
         if set.changed {
-            // Checked before, and once more here: nobody can slip a link in between.
+            // Checked before, and enforced here: a link could have been put there in between.
             flags |= OFlags::NOFOLLOW;
         }
         if op.direct {
@@ -84,13 +84,13 @@ impl Hand<'_> {
         }
     }
 
-    /// Another worker is busy with what this one needs, for the length of an operation.
+    /// Another worker holds what this one needs, for the length of an operation: lets it run.
     pub(super) fn give_way(&mut self) -> Result<(), Break> {
         rustix::thread::sched_yield();
         self.wait_until(0)
     }
 
-    /// A refusal of the kernel, about a file.
+    /// A kernel error on a file.
     #[cold]
     pub(super) fn fault(&mut self, call: Call, errno: Errno, file: (usize, usize)) -> Break {
         self.thread.at_file = Some(file);
@@ -122,7 +122,7 @@ impl Hand<'_> {
         self.done(op, from, transfer.bytes)
     }
 
-    /// Writes, and gives when that began.
+    /// Writes, and returns the start tick.
     #[inline(always)]
     fn write_at(&mut self, transfer: &Transfer) -> Result<u64, Break> {
         let Transfer { slot, offset, bytes, at } = *transfer;
@@ -231,7 +231,7 @@ pub(super) fn closed(slot: usize) -> Break {
     Wrong::ClosedSlot(slot as u64).into()
 }
 
-/// One read; it may move less.
+/// One read, which may be short.
 #[inline(always)]
 fn read_once(file: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usize, Fault> {
     loop {
@@ -243,7 +243,7 @@ fn read_once(file: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usi
     }
 }
 
-/// Writes all of the buffer.
+/// Writes the whole buffer.
 #[inline(always)]
 fn write_all(file: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<(), Fault> {
     match rustix::io::pwrite(file, buffer, offset) {

@@ -1,5 +1,5 @@
-//! The buffers of a thread that executes a flow. With memory of its own (`Thread.memory`) every operation uses a random place in it,
-//! zeroes at first, as Filebench does; without, there is one buffer for reading, and what is written follows the data rule of the file
+//! The buffers of a thread that executes a flow. With its own memory (`Thread.memory`), every operation uses a random part of it,
+//! initially zero, as Filebench does. Without, there is one buffer for reading, and written data follow the data rule of the file
 //! set.
 
 use super::aio::IN_FLIGHT;
@@ -12,12 +12,12 @@ use fathom_workload::flow::{Op, Program};
 use fathom_workload::ops::Place;
 use fathom_workload::{Act, Bytes, Data, Direction, Stream};
 
-/// Bytes of different files at one offset differ: their places are this far apart.
+/// log2 of the position distance between files, so that different files differ at equal offsets.
 const FILE_APART_BITS: u32 = 44;
 
 /// A thread's buffers.
 pub(crate) struct Memory {
-    /// The thread's own memory; empty if it has none.
+    /// The thread's own memory, if any.
     area: Option<Buffer>,
     area_bytes: u64,
     read: Buffer,
@@ -26,14 +26,14 @@ pub(crate) struct Memory {
     place: Place,
 }
 
-/// What is written into sets of one data rule.
+/// Buffer for sets with one data rule.
 struct Writer {
     data: Data,
     largest: usize,
     contents: Contents,
 }
 
-/// Bytes of the largest operation of a program as far as they are known before it runs, for reads and for writes by set.
+/// Size of the largest operation of a program as far as known in advance, for reads and, by set, for writes.
 pub(crate) fn largest(program: &Program, setting: &Setting) -> (u64, Vec<(usize, u64)>) {
     let (mut read, mut write) = (0, Vec::new());
     for op in &program.ops {
@@ -59,7 +59,7 @@ pub(crate) fn largest(program: &Program, setting: &Setting) -> (u64, Vec<(usize,
     (read, write)
 }
 
-/// The longest file that the operation may take at once.
+/// The longest file that the operation may transfer as a whole.
 fn whole_bytes(op: &Op, program: &Program, setting: &Setting, set: usize) -> u64 {
     let own = setting.sets[set].largest_bytes();
     let sources = program.ops.iter().filter(|o| op.source_slot.is_some() && o.slot == op.source_slot);
@@ -70,7 +70,7 @@ fn whole_file(act: Act) -> bool {
     matches!(act, Act::ReadWholeFile | Act::WriteWholeFile)
 }
 
-/// Memory that the thread's buffers will take, with those of writes that are in flight; sizes that are drawn are not known.
+/// Memory needed by the thread's buffers, including those of writes in flight; drawn sizes are unknown.
 pub(crate) fn needed_bytes(program: &Program, setting: &Setting, memory: u64) -> u64 {
     let writes = program.ops.iter().filter(|op| op.act == Act::AsyncWrite);
     let in_flight =
@@ -100,7 +100,7 @@ fn writing(data: &Data, bytes: u64) -> Stream {
 }
 
 impl Memory {
-    /// Buffers for a program, populated.
+    /// Populated buffers for a program.
     pub fn new(
         program: &Program,
         setting: &Setting,
@@ -123,7 +123,7 @@ impl Memory {
         Ok(this)
     }
 
-    /// Where so many bytes are read into: at `at` of the thread's own memory, if it has some.
+    /// Target for reading `bytes` bytes: at `at` of the thread's own memory, if any.
     #[inline(always)]
     pub fn read_into(&mut self, at: u64, bytes: usize) -> Result<&mut [u8], Fault> {
         if let Some(area) = &mut self.area {
@@ -137,7 +137,7 @@ impl Memory {
         Ok(&mut self.read.all_mut()[..bytes])
     }
 
-    /// What is written: `bytes` at `offset` of a set's file `entry`.
+    /// Data to write: `bytes` at `offset` of a set's file `entry`.
     #[inline(always)]
     pub fn write_from(
         &mut self,
@@ -155,7 +155,7 @@ impl Memory {
         Ok(writer.contents.record_to_write(offset.wrapping_add(apart), bytes))
     }
 
-    /// The writer of a data rule, large enough.
+    /// The writer of a data rule, made large enough.
     fn writer(&mut self, data: &Data, bytes: usize) -> Result<&mut Writer, Fault> {
         let at = self.writers.iter().position(|w| w.data == *data);
         if at.is_none_or(|at| self.writers[at].largest < bytes) {
@@ -171,7 +171,7 @@ impl Memory {
         Ok(&mut self.writers[at])
     }
 
-    /// Some bytes to compute with.
+    /// A small buffer to compute with.
     pub fn scratch(&mut self) -> &mut [u8] {
         self.read.all_mut()
     }

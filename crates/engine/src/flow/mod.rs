@@ -1,10 +1,10 @@
-//! Flows: lists of operations that a thread executes in order, again and again. What each of them works on is decided by the interpreter
-//! in `fathom_workload::flow`; here it is done with real calls. What the workers share is laid out in shared memory ([`setting`]); then each
-//! worker ([`hand`]) goes through its steps ([`run`]), with one file for each family of operations ([`io`], [`names`], [`aio`], [`wait`],
-//! [`finish`]).
+//! Flows: lists of operations that a thread executes repeatedly, in order. The interpreter in `fathom_workload::flow` decides
+//! what each of them works on; this module executes it with real calls. Shared state is laid out in shared memory ([`setting`]);
+//! then each worker ([`hand`]) goes through its steps ([`run`]), with one file for each family of operations ([`io`], [`names`],
+//! [`aio`], [`wait`], [`finish`]).
 //!
-//! The phase around them (start barrier, stop flags, watching) is the one of streams. Reads and writes enter the same statistics as
-//! those of streams do; beside them every operation of a flow has a row of its own.
+//! The phase around them (start barrier, stop flags, watching) is the same as for streams. Reads and writes are part of the same
+//! statistics as those of streams; in addition, every operation of a flow has a separate row.
 
 mod aio;
 mod finish;
@@ -33,22 +33,22 @@ use fathom_workload::ops::Place;
 use fathom_workload::{Raise, Workload};
 use std::path::PathBuf;
 
-/// What one worker that executes a flow is to do.
+/// Everything one worker needs to run its flow.
 #[derive(Clone)]
 pub(crate) struct Plan<'a> {
     pub group: String,
     pub index: usize,
     pub workload: &'a Workload,
     pub setting: &'a Setting,
-    /// Where its files are, for messages about the worker as a whole.
+    /// Directory of its files, for messages about the worker as a whole.
     pub path: PathBuf,
     pub place: Place,
     pub cpu: Option<usize>,
-    /// CPUs that it may use, if not all.
+    /// CPUs that it may use; empty: all.
     pub among: &'a [u32],
     pub start_cpu: Option<usize>,
     pub nice: i32,
-    /// Memory that it keeps locked.
+    /// Memory that it keeps locked, in bytes.
     pub locked_bytes: u64,
     pub time_ns: Option<u64>,
     pub ramp_ns: u64,
@@ -57,7 +57,7 @@ pub(crate) struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// Files that it may have open at once.
+    /// Number of files that it may have open at once.
     pub fn slots(&self) -> u64 {
         let Some(place) = &self.setting.places[self.index] else { return 0 };
         let ops = &self.setting.programs[place.program].ops;
@@ -65,7 +65,7 @@ impl Plan<'_> {
         ops.len() as u64 + rotating * u64::from(fathom_workload::flow::NAMED_SLOTS)
     }
 
-    /// Memory that its buffers will take.
+    /// Memory needed by its buffers, in bytes.
     pub fn buffer_bytes(&self) -> u64 {
         let Some(place) = &self.setting.places[self.index] else { return 0 };
         memory::needed_bytes(&self.setting.programs[place.program], self.setting, place.memory)

@@ -1,4 +1,4 @@
-//! Operations on names: opening, creating, closing, removing, asking, directories.
+//! Operations on names: open, create, close, remove, stat, directories.
 
 use super::hand::{Break, Hand};
 use super::io::descriptor;
@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 
-/// Bytes that a name of a directory counts for, beside its own.
+/// Bytes counted for a directory entry, besides its name.
 const NAME_EXTRA: u64 = 279;
 
 impl Hand<'_> {
@@ -139,8 +139,8 @@ impl Hand<'_> {
         self.done(op, from, 0)
     }
 
-    /// Makes or removes a name, in the directory that holds it. Finding that directory is not part of the operation: the tick at which it
-    /// began is put off by as much, and the directory is closed by the caller, later.
+    /// Creates or removes a name in its parent directory. Finding that directory is not part of the operation: the start tick is
+    /// moved by that time, and the caller closes the directory later.
     fn in_parent<'p>(
         &self,
         place: &'p Where,
@@ -157,7 +157,7 @@ impl Hand<'_> {
         (call(parent.directory(), parent.name), from + found.saturating_sub(began), Some(parent))
     }
 
-    /// Reads the next directory of the set to its end. It counts what its entries take in memory.
+    /// Reads the next directory of the set completely. Counts the memory size of its entries.
     pub(super) fn list_directory(&mut self, op: &Op) -> Result<(), Break> {
         let (set, setting) = (self.thread.set_of(op)?, self.setting);
         let turn = setting.sets[set].next_directory();

@@ -1,11 +1,11 @@
-//! Flows that cannot be executed, said before anything starts: those that make no sense, and those that this machine cannot execute.
+//! Flows that cannot be executed, refused before anything starts: invalid ones, and those that this machine does not support.
 
 use crate::EngineError;
 use crate::check::unsupported;
 use fathom_workload::flow::{named_ops, refusal};
 use fathom_workload::{Act, Flow, Phase, Thread, Workload};
 
-/// Refuses a flow that makes no sense or that this machine cannot execute.
+/// Refuses a flow that is invalid or not supported by this machine.
 pub(crate) fn check(
     place: &str,
     workload: &Workload,

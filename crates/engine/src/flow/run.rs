@@ -1,4 +1,4 @@
-//! The life of a worker that executes a flow, from its buffers to its last figure, and the way through the steps.
+//! The life of a worker that executes a flow, from its buffers to its last figure, and the loop through the steps.
 
 use super::Plan;
 use super::aio::Flights;
@@ -45,7 +45,7 @@ pub(crate) fn live(
     let now = clock.now();
     let until = |end: u64| clock.between(hand.start, end);
     slot.elapsed_ns = match outcome {
-        // All of the time was used, in ns and not in ticks.
+        // All of the time was used, in ns rather than ticks.
         Err(Break::TimeOver) => plan.time_ns.unwrap_or(0),
         Err(Break::Stop(_)) => until(now.min(hand.deadline)),
         _ => until(hand.last),
@@ -122,7 +122,7 @@ fn prepare<'a>(
 }
 
 impl<'a> Hand<'a> {
-    /// Goes through the steps until they or the phase end.
+    /// Runs the steps until they or the phase end.
     fn go(&mut self, program: &'a Program) -> Result<(), Break> {
         let mut walk = Walk::new(program);
         let mut before = self.last;
@@ -132,7 +132,7 @@ impl<'a> Hand<'a> {
                 Turn::Again => self.look(self.clock.now())?,
                 Turn::Through => {
                     if self.last == before {
-                        // A pass that counted nothing has not looked at the clock.
+                        // A pass that counted nothing has not checked the clock.
                         self.look(self.clock.now())?;
                     }
                     before = self.last;
@@ -196,7 +196,7 @@ impl<'a> Hand<'a> {
         }
     }
 
-    /// What the end means, for this worker and for the others.
+    /// Consequences of the end for this worker and for the others.
     fn conclude(&self, outcome: Result<(), Break>, slot: &mut Figures) -> Result<End, Fault> {
         let stop = |why: u32| {
             self.control.stop.fetch_max(why, Ordering::AcqRel);
@@ -237,7 +237,7 @@ impl<'a> Hand<'a> {
         }
     }
 
-    /// Waits for what is in flight and closes what is open, outside every clock.
+    /// Waits for operations in flight and closes open files, outside every clock.
     fn leave(&mut self) -> Result<(), Fault> {
         let landed = self.flights.land();
         for slot in 0..self.thread.slots.count() {

@@ -1,32 +1,32 @@
-//! Messages of flows on their way to the user: a worker may not print, so it leaves in shared memory who says which operation's text,
-//! and the parent, which knows the texts, passes it on when it looks next.
+//! Messages of flows to the user: a worker may not print, so it leaves its index and that of the operation in shared memory. The
+//! parent, which knows the texts, passes the message on at its next look.
 
 use super::setting::Setting;
 use crate::EngineError;
 use crate::mapped::Mapped;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Messages that may wait for the parent. A worker that finds the ring full waits, so that none is lost.
+/// Maximum number of pending messages. A worker that finds the ring full waits, so that none is lost.
 const ROOM: usize = 1024;
 const HEAD: usize = ROOM;
 const TAIL: usize = ROOM + 1;
 
-/// Something that a flow says to the user.
+/// A message of a flow to the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said<'a> {
-    /// Name of the group, and which of its processes.
+    /// Name of the group.
     pub group: &'a str,
-    /// See `group`.
+    /// Index of the process in the group.
     pub process: u32,
-    /// Name of the thread, empty if it has none, and which of its instances.
+    /// Name of the thread; empty if it has none.
     pub thread: &'a str,
-    /// See `thread`.
+    /// Index among the instances of the thread.
     pub instance: u32,
-    /// The message.
+    /// Text of the message.
     pub text: &'a str,
 }
 
-/// The ring.
+/// A ring of pending messages.
 pub(crate) struct Messages(Mapped<AtomicU64>);
 
 impl Messages {
@@ -34,7 +34,7 @@ impl Messages {
         Ok(Self(Mapped::new(ROOM + 2)?))
     }
 
-    /// Leaves a message; false if there is no room now.
+    /// Adds a message; false if the ring is full.
     pub fn leave(&self, worker: usize, row: usize) -> bool {
         let mut head = self.0[HEAD].load(Ordering::Acquire);
         loop {
@@ -51,13 +51,13 @@ impl Messages {
         true
     }
 
-    /// Takes the next message: who, and which operation. By the parent only.
+    /// Takes the next message: worker and operation. Called by the parent only.
     fn take(&self) -> Option<(usize, usize)> {
         let tail = self.0[TAIL].load(Ordering::Relaxed);
         if tail >= self.0[HEAD].load(Ordering::Acquire) {
             return None;
         }
-        // 0: the place is taken, and the message on its way.
+        // 0: the slot is reserved, but the message is not stored yet.
         let message = self.0[(tail % ROOM as u64) as usize].swap(0, Ordering::AcqRel).checked_sub(1)?;
         self.0[TAIL].store(tail + 1, Ordering::Release);
         Some(((message >> 32) as usize, message as u32 as usize))
@@ -65,7 +65,7 @@ impl Messages {
 }
 
 impl Setting {
-    /// Passes on what was said since the last call.
+    /// Passes on the messages since the last call.
     pub fn pass_on(&self, mut to: impl FnMut(&Said<'_>)) {
         while let Some((worker, row)) = self.messages.take() {
             let Some(place) = self.places.get(worker).and_then(Option::as_ref) else { continue };

@@ -1,5 +1,6 @@
-//! Where the files of a set are: paths and ways of opening, fixed before the workers start. What changes (which entries exist, which are
-//! open) is the interpreter's and lies in shared memory; what exists is read from the file system when a phase begins.
+//! Locations of the files of a set: paths and open modes, fixed before the workers start. The changing state (which entries
+//! exist, which are open) belongs to the interpreter and is in shared memory; it is initialised from the file system when a phase
+//! begins.
 
 use super::setting::Words;
 use super::spot::{Bases, Spot, c_path};
@@ -15,16 +16,16 @@ use std::path::{Path, PathBuf};
 /// One file of a set.
 pub(crate) struct Entry {
     pub spot: Spot,
-    /// A block device: opening it is no operation on a file system.
+    /// A block device, which is opened without file system operations.
     pub device: bool,
 }
 
-/// What a set consists of.
+/// Files and directories of a set.
 #[derive(Default)]
 pub(crate) struct Names {
     pub files: Vec<(PathBuf, u64)>,
     pub leaves: Vec<PathBuf>,
-    /// Every directory, the topmost first.
+    /// All directories, parents first.
     pub directories: Vec<PathBuf>,
 }
 
@@ -37,15 +38,15 @@ pub(crate) struct Place {
     pub share: Share,
     pub mode: u32,
     pub data: Data,
-    /// A directory of it that is missing is made with the file that is created in it: directories of trees go with the tree.
+    /// Part of a tree; otherwise missing directories are created along with a file in them.
     pub tree: bool,
-    /// Some operation of the phase changes it: it is opened for that, and links are not followed.
+    /// Some operation of the phase changes it: it is opened for writing, and links are not followed.
     pub changed: bool,
-    /// What its spots lie in.
+    /// Directories that contain its spots.
     pub bases: Bases,
 }
 
-/// A set as it is found now.
+/// The current state of a set.
 pub(super) fn found(
     set: &FileSet,
     names: &Names,
@@ -55,7 +56,7 @@ pub(super) fn found(
     let found: Vec<Option<std::fs::Metadata>> =
         names.files.iter().map(|(path, _)| path.metadata().ok()).collect();
     let bytes = names.files.iter().zip(&found).map(|((_, bytes), found)| {
-        // Files that are used as they are and of which nobody said how large they are.
+        // Files used as found, without a given size.
         let as_found = *bytes == 0 && set.existing == Existing::Reuse;
         if as_found { found.as_ref().map_or(0, std::fs::Metadata::len) } else { *bytes }
     });
@@ -102,7 +103,7 @@ pub(crate) fn text(path: &CStr) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// What a set consists of, by its layout.
+/// Files and directories of a set, by its layout.
 pub(crate) fn names_of(set: &FileSet, sets: &Sets) -> Result<Names, EngineError> {
     let files: Vec<(PathBuf, u64)> = sets.paths(set).zip(0..).map(|(p, i)| (p, sets.size(set, i))).collect();
     if let (Files::Tree(tree), Some(layout)) = (&set.files, sets.layout(set)) {

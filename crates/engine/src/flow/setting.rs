@@ -1,5 +1,6 @@
-//! What all flows of a phase share: the file sets, the random variables, the rows, the places where workers wait for each other, the
-//! supply of events. Made by the parent before the workers; each of them has the same view, and what changes lies in shared memory.
+//! Shared state of all flows of a phase: the file sets, the random variables, the rows, the points where workers wait for each
+//! other, the supply of events. Created by the parent before the workers; all share the same view, and changing state is in
+//! shared memory.
 
 use super::say::Messages;
 use super::sets::{Names, Place as Where};
@@ -15,7 +16,7 @@ use fathom_workload::{Exhausted, FileSet, Finished, Phase, Workload};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// An array of words that all workers see, whatever process they are in.
+/// An array of words that all workers see, in whatever process.
 pub(crate) type Words = Mapped<AtomicU64>;
 
 /// Figures of one operation of one worker.
@@ -26,10 +27,10 @@ pub(crate) struct RowStat {
     pub cpu_ns: AtomicU64,
 }
 
-// SAFETY: atomics all through, and 0 is a value of each.
+// SAFETY: only atomics, for which 0 is a valid value.
 unsafe impl Sharable for RowStat {}
 
-// SAFETY: atomics, of which 0 is a value.
+// SAFETY: only atomics, for which 0 is a valid value.
 unsafe impl Sharable for WaitPoint {}
 
 impl From<Impossible> for EngineError {
@@ -38,7 +39,7 @@ impl From<Impossible> for EngineError {
     }
 }
 
-/// What all flows of a phase share.
+/// Shared state of all flows of a phase.
 pub(crate) struct Setting {
     pub programs: Vec<Program>,
     /// By worker of the phase; `None` for those that execute streams.
@@ -69,7 +70,7 @@ impl Setting {
     }
 }
 
-/// Where the files of a worker's first file set are.
+/// Directory of a worker's first file set.
 pub(crate) fn directory_of(setting: &Setting, worker: usize) -> PathBuf {
     let Some(place) = setting.places.get(worker).and_then(Option::as_ref) else { return PathBuf::new() };
     let set = setting.programs[place.program].ops.iter().find_map(|op| op.set);
@@ -78,7 +79,8 @@ pub(crate) fn directory_of(setting: &Setting, worker: usize) -> PathBuf {
 }
 
 impl Setting {
-    /// What the phase's flows share; `None` if it has none. `names` gives what a file set consists of, `layouts` what was drawn for it.
+    /// The shared state of the phase's flows; `None` if it has none. `names` returns the files of a set, `layouts` holds the
+    /// drawn ones.
     pub fn new(
         workload: &Workload,
         phase: &Phase,
@@ -120,7 +122,7 @@ impl Setting {
         &self.rows[place.first_row..place.first_row + self.programs[place.program].ops.len()]
     }
 
-    /// What a worker's rows hold, for the record.
+    /// The figures in a worker's rows, for the record.
     pub fn tell_rows(&self, worker: usize) -> Vec<fathom_record::Row> {
         let Some(place) = self.places.get(worker).and_then(Option::as_ref) else { return Vec::new() };
         let row = |(op, stat): (&fathom_workload::flow::Op, &RowStat)| fathom_record::Row {
@@ -136,7 +138,7 @@ impl Setting {
     }
 }
 
-/// A class in the record's words.
+/// The record's name of a class.
 fn class(class: Class) -> RowClass {
     match class {
         Class::Io => RowClass::Io,
@@ -147,7 +149,7 @@ fn class(class: Class) -> RowClass {
     }
 }
 
-/// A kind in the record's words.
+/// The record's name of a kind.
 pub(super) fn kind(kind: Kind) -> OpKind {
     match kind {
         Kind::Read => OpKind::Read,

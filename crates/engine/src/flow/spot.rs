@@ -1,5 +1,5 @@
-//! How the names of a set that is changed are reached: from directories that were opened before the workers started. Whoever puts a link or
-//! a mount into the way meanwhile changes nothing elsewhere; the operation that meets it fails.
+//! How names of a changing set are reached: from directories that were opened before the workers started. A link or mount put on
+//! the path later affects nothing elsewhere; the operation that meets it fails.
 
 use crate::EngineError;
 use crate::ledger::tree as ours;
@@ -12,31 +12,31 @@ use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-/// Where a list's files lie may be reached through links: the user named it.
+/// The directory of a list's files may be reached through links, as the user named it.
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// A file or directory of a set.
 pub(crate) struct Spot {
     path: CString,
-    /// Which of the open directories it lies in, if that was there, and where in the path the name below it begins. The whole path counts in
-    /// sets that are only read, which may lie behind links.
+    /// Index of the open directory that contains it, if that existed, and where in the path the name below it begins. `None` in
+    /// sets that are only read, which may be behind links: the whole path is used.
     below: Option<(Option<usize>, usize)>,
 }
 
-/// The directories that the spots of a set lie in.
+/// The directories that contain the spots of a set.
 #[derive(Default)]
 pub(crate) struct Bases {
-    /// The files were given to us, whatever other names they have.
+    /// The files were given by the user, whatever other names they have.
     pub given: bool,
     open: Vec<OwnedFd>,
-    /// Of a list: which of them is whose.
+    /// For a list: index by directory.
     known: HashMap<PathBuf, Option<usize>>,
-    /// Of a tree: what all paths begin with, and its root, which may not be there.
+    /// For a tree: the common prefix of all paths, and its root, which may not exist.
     root: Option<(PathBuf, Option<usize>)>,
 }
 
 impl Bases {
-    /// Of the tree below an absolute path. `is_it` looks at what was opened.
+    /// For the tree below an absolute path. `is_it` checks the opened directory.
     pub fn of_tree(root: &Path, is_it: impl Fn(BorrowedFd<'_>) -> bool) -> Result<Self, EngineError> {
         let mut bases = Self::default();
         let found = match ours::open_root(root) {
@@ -65,7 +65,7 @@ impl Bases {
                 (self.of_parent(&parent)?, parent)
             }
         };
-        // The blank between a directory and what lies in it; `/` ends with one.
+        // The separator between a directory and its entry; `/` ends with one.
         let length = directory.as_os_str().len();
         let begin = if directory.as_os_str().as_bytes().ends_with(b"/") { length } else { length + 1 };
         Ok(Spot { path: c_path(path)?, below: Some((base, begin)) })
@@ -77,7 +77,7 @@ impl Bases {
         }
         let found = match rustix::fs::openat(CWD, here(parent), DIRECTORY, Mode::empty()) {
             Ok(open) => Some(self.push(open)),
-            // The operation that needs it says so.
+            // The operation that needs it reports the error.
             Err(Errno::NOENT) => None,
             Err(e) => return Err(EngineError::file("open", parent, e)),
         };
@@ -91,7 +91,7 @@ impl Bases {
         Some((self.open.get(base)?.as_fd(), name))
     }
 
-    /// Opens a file. One that has a second name is not opened where it could be changed.
+    /// Opens a file. One with a second hard link is not opened for changes.
     ///
     /// # Errors
     /// As open(2); and if a link or a mount is in the way.
@@ -100,16 +100,16 @@ impl Bases {
             return rustix::fs::open(&*spot.path, flags, Mode::from_raw_mode(mode));
         }
         let (base, name) = self.reached(spot).ok_or(Errno::NOENT)?;
-        // The call takes no mode for a file that it does not make.
+        // The call refuses a mode without O_CREAT.
         let mode = if flags.contains(OFlags::CREATE) { mode } else { 0 };
         let file = ours::open_below(base, name, flags, mode)?;
-        // Another name may be in somebody else's directory. What is new or only read cannot be changed through it.
+        // The other link may be in another user's directory. New or read-only files cannot be changed through it.
         let asks =
             !self.given && !flags.contains(OFlags::EXCL) && flags.intersects(OFlags::WRONLY | OFlags::RDWR);
         if asks && rustix::fs::fstat(&file)?.st_nlink > 1 { Err(Errno::MLINK) } else { Ok(file) }
     }
 
-    /// The directory that a name lies in, open, and the name in it: for calls that make and remove names.
+    /// The open parent directory of a name, and the name in it: for calls that create and remove names.
     pub fn parent<'s>(&'s self, spot: &'s Spot) -> Result<Parent<'s>, Errno> {
         let (base, name) = self.reached(spot).ok_or(Errno::NOENT)?;
         let bytes = name.to_bytes_with_nul();
@@ -122,7 +122,7 @@ impl Bases {
         Ok(Parent { directory, name })
     }
 
-    /// Makes the directories that a spot of a tree lies in, as far as they are missing.
+    /// Creates the missing parent directories of a spot in a tree.
     pub fn make_parents(&self, spot: &Spot) -> Result<(), Errno> {
         let (base, name) = self.reached(spot).ok_or(Errno::NOENT)?;
         let path = Path::new(OsStr::from_bytes(name.to_bytes()));
@@ -143,12 +143,11 @@ impl Bases {
 }
 
 impl Spot {
-    /// One that is reached by its path.
+    /// A spot that is reached by its path.
     pub fn by_path(path: &Path) -> Result<Self, EngineError> {
         Ok(Self { path: c_path(path)?, below: None })
     }
 
-    /// Its path.
     pub fn path(&self) -> &CStr {
         &self.path
     }
@@ -166,7 +165,6 @@ enum At<'s> {
 }
 
 impl Parent<'_> {
-    /// The directory.
     pub fn directory(&self) -> BorrowedFd<'_> {
         match &self.directory {
             At::Base(base) => *base,

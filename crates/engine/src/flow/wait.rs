@@ -1,24 +1,24 @@
-//! Waiting: for another worker (blocks, semaphores), for a time, for the CPU. Workers of all processes find each other at points in
-//! shared memory; whoever waits sleeps there and is woken, or sees within some hundredths of a second that the phase is over.
+//! Waiting: for another worker (blocks, semaphores), for a time, for the CPU. Workers of all processes meet at points in shared
+//! memory. A waiting worker sleeps there and is woken, or notices within some hundredths of a second that the phase is over.
 
 use super::hand::{Break, Hand};
 use crate::shared::{futex_wait, wake_all};
 use fathom_workload::flow::{Number, Op, PATIENCE_NS, Tried, WaitPoint, Wrong};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A stop is seen after at most so long, also by who sleeps.
+/// Longest delay until a sleeping worker notices a stop.
 const NAP_NS: u64 = 20_000_000;
-/// A sleep ends this long before its time and spinning does the rest.
+/// A sleep ends this much early, and spinning covers the rest.
 const SPIN_NS: u64 = 60_000;
 impl Hand<'_> {
-    /// Why not to wait any longer. The warm-up ends also for those who wait.
+    /// Whether to stop waiting. Also handles the end of the warm-up.
     fn over(&mut self, now: u64) -> Result<(), Break> {
         self.look(now)?;
-        // Whoever was to wake it may have ended with the last operation of the phase's amount.
+        // The worker that should wake it may have ended with the phase's amount.
         if self.amount_is_used_up() { Err(Break::Enough) } else { Ok(()) }
     }
 
-    /// Sleeps while the word has this value, not for long.
+    /// Sleeps briefly while the word has this value.
     fn nap(&mut self, word: &AtomicU32, value: u32) -> Result<(), Break> {
         let now = self.clock.now();
         self.over(now)?;
@@ -26,7 +26,7 @@ impl Hand<'_> {
         Ok(())
     }
 
-    /// Waits for a tick.
+    /// Waits until a tick.
     pub(super) fn wait_until(&mut self, tick: u64) -> Result<(), Break> {
         loop {
             let now = self.clock.now();
@@ -43,7 +43,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Waits to be woken. A waking that came before is not remembered.
+    /// Waits to be woken. Earlier wake-ups are not remembered.
     pub(super) fn block(&mut self, op: &Op) -> Result<(), Break> {
         let from = self.clock.now();
         let setting = self.setting;
@@ -105,7 +105,7 @@ impl Hand<'_> {
         self.done(op, from, 0)
     }
 
-    /// Tries until it works, asleep in between.
+    /// Retries until it succeeds, sleeping in between.
     fn until(&mut self, from: u64, word: &AtomicU32, works: impl Fn() -> bool) -> Result<(), Break> {
         loop {
             let seen = word.load(Ordering::SeqCst);
@@ -135,7 +135,7 @@ impl Hand<'_> {
 
     /// Stores a byte `value` times.
     pub(super) fn spin(&mut self, op: &Op) -> Result<(), Break> {
-        /// A stop is to be seen in a computation of minutes, too.
+        /// A stop must be noticed during a computation of minutes, too.
         const LOOK_EVERY: u64 = 1 << 16;
         let from = self.clock.now();
         let mut left = self.thread.numbers.of(op.value);
@@ -144,7 +144,7 @@ impl Hand<'_> {
             let scratch = self.memory.scratch();
             for n in 0..now {
                 let at = n as usize % scratch.len();
-                // SAFETY: inside the buffer; volatile, so that the stores are not left out.
+                // SAFETY: inside the buffer; volatile, so that the stores are not optimised away.
                 unsafe { std::ptr::write_volatile(&raw mut scratch[at], n as u8) };
             }
             left -= now;
@@ -155,7 +155,7 @@ impl Hand<'_> {
         self.done(op, from, 0)
     }
 
-    /// Says the operation's text to the user.
+    /// Sends the operation's text to the user.
     pub(super) fn say(&mut self, op: &Op) -> Result<(), Break> {
         while !self.setting.messages.leave(self.worker, op.row) {
             self.wait_until(self.clock.now() + self.clock.ticks(1_000_000))?;
@@ -165,7 +165,7 @@ impl Hand<'_> {
     }
 }
 
-/// Wakes those who wait for what was just taken or given. Whether it was.
+/// Wakes the workers that wait for what was taken or given. Returns whether it was.
 fn tell(point: &WaitPoint, tried: Tried) -> bool {
     if tried == Tried::Wake {
         wake_all(&point.count);

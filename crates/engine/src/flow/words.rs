@@ -1,5 +1,5 @@
-//! Failures of flows in words: from the numbers that a worker leaves in shared memory to a sentence that names the operation, the file
-//! and what to do.
+//! Messages for failures of flows: turns the numbers that a worker leaves in shared memory into a sentence with the operation,
+//! the file and advice.
 
 use super::sets::text;
 use super::setting::Setting;
@@ -9,7 +9,7 @@ use fathom_record::OpError;
 use fathom_workload::flow::{Op, Wrong};
 use std::sync::atomic::Ordering;
 
-/// What went wrong in a worker that executed a flow; `None` if it did not fail, or not in one of its operations.
+/// The failure of a worker that executed a flow; `None` if it did not fail, or not in one of its operations.
 pub(crate) fn error_of(
     setting: &Setting,
     worker: usize,
@@ -71,7 +71,7 @@ fn sentence(op: &Op, slot: &Figures, on: &str, set: &str) -> String {
     }
 }
 
-/// What was wrong by what the flow did before, if that was it.
+/// A failure caused by earlier steps of the flow, if it was one.
 fn wrong_of(call: Call, expected: u64, found: u64) -> Option<Wrong> {
     Some(match call {
         Call::Pick => Wrong::Exhausted,

@@ -1,9 +1,9 @@
-//! Where the operations in flight are, so that none begins on bytes that another is still at work on. A list: there are as many as the
-//! queue is deep, and streams that do not ask for it keep it empty.
+//! Tracks the ranges in flight, so that no operation starts on bytes that another is still working on. A list, since it holds at
+//! most queue-depth entries; it stays empty for streams that do not request this.
 
 use fathom_workload::ops::{Op, OpKind};
 
-/// The operations in flight of a stream that keeps them apart.
+/// Ranges in flight of a stream whose operations must not overlap.
 #[derive(Default)]
 pub(super) struct Apart(Vec<Span>);
 
@@ -22,20 +22,20 @@ impl Span {
 }
 
 impl Apart {
-    /// Whether an operation overlaps one of them.
+    /// Whether an operation overlaps one in flight.
     pub fn overlaps(&self, op: &Op) -> bool {
         let new = Span::of(0, op);
         self.0.iter().any(|old| old.file == new.file && old.begin < new.end && new.begin < old.end)
     }
 
-    /// It begins, by its number among those in flight. A sync is nowhere.
+    /// Adds an operation by its number among those in flight. A sync has no range.
     pub fn begins(&mut self, number: u32, op: &Op) {
         if !matches!(op.kind, OpKind::Sync { .. }) {
             self.0.push(Span::of(number, op));
         }
     }
 
-    /// The one with this number is done.
+    /// Removes the operation with this number.
     pub fn ends(&mut self, number: u32) {
         if let Some(at) = self.0.iter().position(|span| span.number == number) {
             self.0.swap_remove(at);

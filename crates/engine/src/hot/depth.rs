@@ -1,4 +1,4 @@
-//! The search for a queue depth as this engine asks it: by its clock and by what a worker has recorded.
+//! The queue depth search, driven by this engine's clock and the worker's records.
 
 use super::Hot;
 use crate::shared::{KindStat, READ, WRITE};
@@ -6,12 +6,12 @@ use fathom_record::histogram::{BUCKETS, bucket_value};
 use fathom_workload::Stream;
 use fathom_workload::drive::{DepthFound, DepthSearch};
 
-/// The search of a stream that has one.
+/// The search of a stream, if it has one.
 pub(super) fn search(hot: &Hot, stream: &Stream) -> Option<DepthSearch> {
     stream.adaptive_depth.map(|how| DepthSearch::new(how, hot.memory.len(), hot.clock, bucket_value))
 }
 
-/// Looks at it at tick `now`.
+/// Evaluates the search at tick `now`.
 pub(super) fn look(hot: &Hot, search: &mut DepthSearch, now: u64) -> DepthFound {
     search.look(hot.clock, now, || counts(hot.stats))
 }

@@ -1,5 +1,5 @@
-//! A least rate that a worker must reach, and a latency that none of its operations may exceed: whoever misses either ends with an
-//! error. Looked at when operations end, and only of streams that have such a limit.
+//! A minimum rate that a worker must reach, and a latency that no operation may exceed. A worker that violates either ends with
+//! an error. Checked when operations end, and only for streams with such a limit.
 
 use super::Hot;
 use crate::clock::Clock;
@@ -12,9 +12,9 @@ use fathom_workload::{Least, Longest, Stream};
 pub(crate) struct Limits {
     least: Option<Least>,
     longest: Longest,
-    /// Tick at which the window of the least rate began; 0 during its grace.
+    /// Tick at which the window of the minimum rate began; 0 during its grace period.
     begun: u64,
-    /// What was done by then.
+    /// Counts at the beginning of the window.
     before: Counts,
     /// The first operation that took too long.
     late: Option<Fault>,
@@ -53,7 +53,7 @@ impl Limits {
         })
     }
 
-    /// An operation that counts has taken so long.
+    /// Checks the latency of a counted operation.
     fn note(&mut self, op: &Op, ns: u64) {
         let most = match op.kind {
             OpKind::Read => self.longest.read.0,
@@ -73,7 +73,7 @@ impl Limits {
         }
     }
 
-    /// Whether all limits are kept at the tick `now`, when counting began at `start`.
+    /// Whether all limits are met at the tick `now`, when counting began at `start`.
     fn look(&mut self, clock: Clock, done: Counts, start: u64, now: u64) -> Result<(), Fault> {
         if let Some(late) = self.late.take() {
             return Err(late);
@@ -99,7 +99,7 @@ impl Limits {
     }
 }
 
-/// The first rate of a window that was below the least.
+/// Fails with the first rate of a window that was below its minimum.
 fn missed(least: &Least, before: Counts, now: Counts, passed_ns: u64) -> Result<(), Fault> {
     let per_s = |gained: u64| (gained as f64 * 1e9 / passed_ns.max(1) as f64) as u64;
     let asked = [
@@ -117,14 +117,14 @@ fn missed(least: &Least, before: Counts, now: Counts, passed_ns: u64) -> Result<
     Ok(())
 }
 
-/// An operation that counts has taken so long, ns.
+/// Checks the latency of a counted operation, ns.
 pub(super) fn note(hot: &mut Hot, op: &Op, ns: u64) {
     if let Some(limits) = hot.rare.as_mut().and_then(|rare| rare.limits.as_mut()) {
         limits.note(op, ns);
     }
 }
 
-/// Whether a worker keeps its limits at the tick `now`.
+/// Whether a worker meets its limits at the tick `now`.
 pub(super) fn look(hot: &mut Hot, now: u64) -> Result<(), Fault> {
     if let Some(limits) = hot.rare.as_mut().and_then(|rare| rare.limits.as_mut()) {
         limits.look(hot.clock, Counts::of(hot.stats), hot.start, now)?;

@@ -1,10 +1,10 @@
 //! The hot loops: draw an operation, do it between two readings of the clock, record it. [`one_by_one`] does one after the other,
-//! [`several`] keeps some in flight. Each is compiled for every back-end, for plain streams and others
+//! [`several`] keeps several in flight. Each is compiled for every back-end, for plain streams and others
 //! (`fathom_workload::ops::Plain`), and with and without the rare features, so that a stream pays for nothing it does not use.
 //!
-//! Inside the loops nothing is allocated, locked or formatted, and no system call is made beside the I/O. What is touched per
-//! operation is kept on few cache lines: after a system call little of the program is left in the first-level cache, and every
-//! line costs more than an instruction. `cargo xtask bench engine` prints the cost beside the least possible loop.
+//! The loops do not allocate, lock or format, and make no system call besides the I/O. The data touched per operation is kept on
+//! few cache lines: after a system call little of the program is left in the first-level cache, and every line costs more than an
+//! instruction. `cargo xtask bench engine` prints the cost beside that of a minimal loop.
 
 mod apart;
 mod depth;
@@ -43,58 +43,58 @@ pub(crate) enum Outcome {
     Interrupted,
 }
 
-/// Everything a loop works on. What every operation touches comes first.
+/// Everything a loop works on. Fields that every operation touches come first.
 #[repr(C, align(64))]
 pub(crate) struct Hot<'a> {
     pub clock: Clock,
     pub control: &'a Control,
     pub live: &'a Live,
     pub stats: &'a [KindStat; KINDS],
-    /// Tick at which the phase's time is over; `u64::MAX` if it has none.
+    /// Tick at which the phase's time ends; `u64::MAX` if it has no limit.
     pub deadline: u64,
     /// Tick at which the last operation returned.
     pub last: u64,
-    /// Whether operations are counted: the warm-up is over.
+    /// Whether operations are counted, that is, the warm-up is over.
     pub counting: bool,
     pub done: Done,
-    /// Buffers: one set for each operation in flight.
+    /// One set of buffers for each operation in flight.
     pub memory: Vec<Contents>,
-    /// Size of each file where the region is several in a row; 0 for a single file.
+    /// Size of each file where the region spans several files in a row; 0 for a single file.
     pub file_bytes: u64,
     pub figures: &'a mut Figures,
     pub log: Option<&'a mut [OpLogEntry]>,
-    /// Where operations are written down without end, if that is wanted.
+    /// File for an unlimited operation log, if requested.
     pub spool: Option<Spool>,
-    /// Where every call is noted, if that is wanted.
+    /// Where calls are noted, if requested.
     pub page: Option<Page<'a>>,
     /// Tick at which the worker was released.
     pub released: u64,
     /// Tick from which it counts: the end of the warm-up.
     pub start: u64,
-    /// Length of what is counted, in ticks; `u64::MAX`: no limit.
+    /// Length of the counted part, in ticks; `u64::MAX`: no limit.
     pub time: u64,
-    /// What comes before it, and is not counted.
+    /// The uncounted part before it.
     pub warm_up: Option<WarmUp<'a>>,
-    /// What the thread had used when counting began.
+    /// The thread's usage when counting began.
     pub used_before: Usage,
-    /// Time before the last operation that is not to be counted, ns.
+    /// Time before the last operation that is not counted, ns.
     pub excluded_ns: u64,
-    /// Likewise since the last operation: it counts as excluded once another one follows.
+    /// The same since the last operation; excluded once another operation follows.
     pub paused_ns: u64,
     pub rare: Option<Rare<'a>>,
     pub pass_over: &'a PassOver,
-    /// An operation that was drawn and not issued.
+    /// An operation that was drawn but not issued.
     pub pending: Option<Op>,
     pub trimmed: trim::Last,
-    /// I/O priority of the operation that is about to be noted; 0: that of the thread.
+    /// I/O priority of the operation to be noted next; 0: the thread's.
     pub priority: u16,
-    /// Workers of the phase that look for a queue depth.
+    /// Number of workers in the phase that search for a queue depth.
     pub searching: u32,
-    /// The counted part is over and the amount is done to its end: only an interruption stops that.
+    /// The counted part is over and the rest of the amount is being completed; only an interrupt stops that.
     pub finishing: bool,
 }
 
-/// The warm-up of a worker, if it has one, whose time ends at this tick.
+/// The warm-up of a worker, if it has one; its time ends at this tick.
 pub(crate) fn warm_up<'a>(
     plan: &crate::worker::Plan<'_>,
     shared: &'a crate::shared::Shared,
@@ -110,13 +110,13 @@ pub(crate) fn warm_up<'a>(
 }
 
 impl Hot<'_> {
-    /// A stop was seen at the tick `now`. Time that a schedule left empty was used, too.
+    /// Accounts for a stop seen at the tick `now`. Idle time of a schedule counts as used.
     pub fn stopped_at(&mut self, now: u64) {
         let paced = self.rare.as_ref().is_some_and(|r| r.pace.schedule.is_some());
         if now >= self.deadline {
-            // The time was used to its end, with pauses.
+            // The time was used up, pauses included.
             self.excluded_ns += std::mem::take(&mut self.paused_ns);
-            // What was drained may have ended after it.
+            // Drained operations may have ended after the deadline.
             self.last = self.last.max(self.deadline);
         } else if paced {
             self.excluded_ns += std::mem::take(&mut self.paused_ns);
@@ -124,25 +124,25 @@ impl Hot<'_> {
         }
     }
 
-    /// Forgets what the warm-up recorded, and says how many operations that were.
+    /// Clears what the warm-up recorded and returns its number of operations.
     pub fn forget_warm_up(&mut self) -> u64 {
         let ops = self.stats[READ].ops() + self.stats[WRITE].ops() + self.stats[TRIM].ops();
-        // Kinds that were not used are not touched: that would cost a page fault each.
+        // Skip unused kinds: touching them would cost a page fault each.
         self.stats.iter().filter(|s| s.ops() > 0).for_each(KindStat::reset);
         ops
     }
 
-    /// Bytes that were recorded so far.
+    /// Bytes recorded so far.
     pub fn moved_bytes(&self) -> u64 {
         [READ, WRITE, TRIM].iter().map(|kind| self.stats[*kind].bytes()).sum()
     }
 
-    /// Begins counting at the tick `now`.
+    /// Starts counting at the tick `now`.
     pub fn begin_counting(&mut self, now: u64) {
         self.counting = true;
         self.live.counting_at.store(now, Ordering::Release);
         if now > self.released {
-            // The parent wants to read counters that belong to what is counted.
+            // The parent reads the counters that belong to the counted part.
             add_and_wake(&self.control.event);
             self.figures.processor_wait = ProcessorWait::begin();
         }
@@ -155,14 +155,14 @@ impl Hot<'_> {
         self.used_before = Usage::now();
     }
 
-    /// Notes what the thread used since counting began; the clock has run for `clocked_ns`. Inlined, so that no call takes the address of what the
-    /// loop holds in registers: that would lengthen every operation.
+    /// Notes the thread's usage since counting began; the clock has run for `clocked_ns`. Inlined, so that no call takes the
+    /// address of values that the loop holds in registers, which would slow down every operation.
     #[inline(always)]
     pub fn note_usage(&mut self, clocked_ns: u64) {
         self.figures.used = Some(used_since(self.used_before, clocked_ns));
     }
 
-    /// What the stop flag says to a stream that stops so.
+    /// What the stop flag means for a stream with this rule.
     #[inline(always)]
     pub fn stopped(&self, when_stopped: WhenStopped) -> Option<Outcome> {
         match self.control.stop_of(self.live) {
@@ -174,27 +174,27 @@ impl Hot<'_> {
         }
     }
 
-    /// Where an operation stands in the region: what is written there depends on it.
+    /// Position of an operation in the region; the written contents depend on it.
     #[inline(always)]
     pub fn position(&self, op: &Op) -> u64 {
         op.offset.wrapping_add(u64::from(op.file).wrapping_mul(self.file_bytes))
     }
 
-    /// Where only one kind of a mix has a rate: whether that is not due, for who draws the next operation.
+    /// Where only one kind of a mix has a rate: tells the source whether that kind is early, before it draws the next operation.
     fn look_what_is_early(&mut self) {
         let (clock, released) = (self.clock, self.released);
         self.done.early =
             self.rare.as_mut().and_then(|rare| rare.pace.early(clock, released, || clock.now()));
     }
 
-    /// Notes the call for whoever wants to join it with what reached the device.
+    /// Notes the call, to be joined with the requests that reached the device.
     fn note_call(&self, op: &Op, begun: u64, ended: u64) {
         let Some(page) = &self.page else { return };
         let kind = match op.kind {
             OpKind::Read => fathom_record::OpKind::Read,
             OpKind::Write => fathom_record::OpKind::Write,
             OpKind::Sync { .. } => fathom_record::OpKind::Sync,
-            // It moves no data that could be joined with a request.
+            // These move no data that could be joined with a request.
             OpKind::Trim | OpKind::Evict => return,
         };
         let bytes = if kind == fathom_record::OpKind::Sync { 0 } else { u64::from(op.bytes) };
@@ -202,7 +202,7 @@ impl Hot<'_> {
         page.note(&Noted { op: kind, offset: op.offset, bytes, file, begun, ended });
     }
 
-    /// Enters an operation in the log, if there is one; syncs are only noted as calls. `given`: when the kernel got it.
+    /// Adds an operation to the log, if there is one; syncs are only noted as calls. `given`: the submission time.
     fn log_operation(&mut self, op: &Op, begun: u64, given: u64, ended: u64) {
         self.note_call(op, begun, ended);
         if matches!(op.kind, OpKind::Sync { .. }) {

@@ -1,5 +1,5 @@
 //! The loop that does one operation after the other. Latency is from just before the call to just after it: service time. With a
-//! rate, response time is kept beside it, from when the operation was due.
+//! rate, response time is recorded as well, from the scheduled start.
 
 use super::rare::{Waited, wait_until};
 use super::{Hot, Outcome, passed, trim};
@@ -11,8 +11,9 @@ use fathom_workload::drive::WarmUp;
 use fathom_workload::ops::{Op, OpKind, Source};
 use std::sync::atomic::Ordering;
 
-/// Runs the warm-up, if there is one, and the counted part of a stream. `PLAIN`: such a stream has no rare features, and no loop is compiled
-/// for one that had. A function of its own once a stream, so that its instructions can be counted (crates/cli/tests/instructions.rs).
+/// Runs the warm-up, if any, and the counted part of a stream. `PLAIN`: the stream has no rare features, so no loop with them is
+/// compiled. A separate function, called once per stream, so that its instructions can be counted
+/// (crates/cli/tests/instructions.rs).
 #[inline(never)]
 pub(crate) fn run<B: Backend, S: Source, const PLAIN: bool>(
     hot: &mut Hot,
@@ -33,7 +34,7 @@ pub(crate) fn run<B: Backend, S: Source, const PLAIN: bool>(
     counted::<B, S, false>(hot, backend, source, when_stopped)
 }
 
-/// Does operations without counting them until the warm-up is over. An outcome means that there will be nothing to count.
+/// Issues operations without counting them until the warm-up is over. An outcome means that nothing will be counted.
 #[inline(never)]
 fn warm_up<B: Backend>(
     hot: &mut Hot,
@@ -125,7 +126,7 @@ fn counted<B: Backend, S: Source, const RARE: bool>(
     }
 }
 
-/// An operation that was drawn must not be issued. Who finishes the amount uncounted begins with it.
+/// Puts back an operation that was drawn but must not be issued. If the rest is finished uncounted, it begins with this one.
 #[cold]
 fn cut(hot: &mut Hot, op: Op, when_stopped: WhenStopped) -> Outcome {
     hot.pending = Some(op);
@@ -133,7 +134,7 @@ fn cut(hot: &mut Hot, op: Op, when_stopped: WhenStopped) -> Outcome {
     hot.stopped(when_stopped).unwrap_or(Outcome::Stopped)
 }
 
-/// One operation between two readings of the clock, recorded. Returns the first reading.
+/// One operation between two clock readings, recorded. Returns the first reading.
 #[inline(always)]
 fn timed<B: Backend, S: Source, const RARE: bool>(
     hot: &mut Hot,
@@ -154,7 +155,7 @@ fn timed<B: Backend, S: Source, const RARE: bool>(
             backend.read(op.offset, buffer)?;
             hot.last = hot.clock.now();
             kind = READ;
-            // No stream does 2^64 operations: a check for overflow would stand in the loop of every test build.
+            // No stream does 2^64 operations; an overflow check would be part of the loop in every test build.
             hot.done.reads = hot.done.reads.wrapping_add(1);
             if contents.checks()
                 && let Err(fault) = contents.check(source.expected(op), position, at, bytes)
@@ -183,14 +184,14 @@ fn timed<B: Backend, S: Source, const RARE: bool>(
             kind = SYNC;
         }
         OpKind::Trim => return trim::timed(hot, backend, op, true),
-        // Only of streams that are rare: see `counted`.
+        // Only in rare streams: see `counted`.
         OpKind::Evict => return Ok(hot.last),
     }
     hot.stats[kind].record(hot.clock.between(start, hot.last), u64::from(op.bytes));
     Ok(start)
 }
 
-/// One operation that nobody times.
+/// One operation without timing.
 fn untimed<B: Backend>(hot: &mut Hot, backend: &mut B, source: &dyn Source, op: &Op) -> Result<(), Fault> {
     let bytes = op.bytes as usize;
     backend.select(op.file);
@@ -224,13 +225,13 @@ fn untimed<B: Backend>(hot: &mut Hot, backend: &mut B, source: &dyn Source, op: 
     Ok(())
 }
 
-/// The uncounted rest after a stop: nothing is recorded but the bytes.
+/// The uncounted rest after a stop: only the bytes are recorded.
 pub(crate) fn finish<B: Backend>(
     hot: &mut Hot,
     backend: &mut B,
     source: &mut dyn Source,
 ) -> Result<(), Fault> {
-    // No rate holds any more.
+    // Rates no longer apply.
     hot.done.early = None;
     while hot.control.stop.load(Ordering::Relaxed) != STOP_INTERRUPT {
         let Some(op) = hot.pending.take().or_else(|| source.next(&hot.done)) else { break };
@@ -252,7 +253,7 @@ fn evict<B: Backend>(backend: &mut B, op: &Op) {
     }
 }
 
-/// What comes before an operation, which `pauses` or does not. `Cut`: it must not be issued.
+/// Everything before an operation; `pauses` says whether it may pause. `Cut`: it must not be issued.
 #[inline(never)]
 fn before<B: Backend>(
     hot: &mut Hot,
@@ -296,7 +297,7 @@ fn before<B: Backend>(
             return Ok(Waited::Cut);
         }
     }
-    // Due before the last operation returned: it is late already, and the clock need not be asked.
+    // Scheduled before the last operation returned: it is already late, so the clock need not be read.
     if let Some(due) = due
         && due > hot.last
         && scheduled
@@ -308,8 +309,8 @@ fn before<B: Backend>(
     if takes_turns && super::ratio::wait(hot, when_stopped) == Waited::Cut {
         return Ok(Waited::Cut);
     }
-    // The common amount is asked when the operation is due, because who waits must not hold what others could do, and before a lock
-    // is taken, because nobody would give it back.
+    // Take from the shared amount only when the operation is due, since a waiting worker must not hold what others could do, and
+    // before a lock is taken, since nothing would release it.
     if hot.counting && hot.rare.as_ref().is_some_and(|r| !r.quota.take(&hot.control.taken, op)) {
         return Ok(Waited::Cut);
     }
@@ -318,7 +319,7 @@ fn before<B: Backend>(
         turn.gone();
     }
     if let Some(area) = &mut rare.purge {
-        // Touching each cache line once replaces the I/O buffer in the caches.
+        // Touching one byte of each cache line evicts the I/O buffer from the caches.
         area.all_mut().iter_mut().step_by(64).for_each(|b| *b = b.wrapping_add(1));
         std::hint::black_box(area.all());
     }
@@ -338,7 +339,7 @@ fn before<B: Backend>(
     Ok(Waited::Enough)
 }
 
-/// What comes after an operation that was issued at the tick `issued` (not timed without one, as those that failed are not).
+/// Everything after an operation that was issued at the tick `issued` (`None` for failed operations: not timed).
 #[inline(never)]
 fn after<B: Backend>(
     hot: &mut Hot,

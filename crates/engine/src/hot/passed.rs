@@ -1,6 +1,6 @@
-//! Errors that a stream passes over. Nothing of this is on the way of an operation that succeeds: it begins where a fault would have
-//! ended the worker. The operation comes by value: whoever took its address would make the loop build each one in memory, although all
-//! but a few never fail.
+//! Errors that a stream tolerates. Successful operations do not come through here: it is called where a fault would otherwise end
+//! the worker. The operation is passed by value: taking its address would make the loop build each one in memory, although hardly
+//! any fail.
 
 use super::Hot;
 use crate::shared::{Call, READ, TRIM, WRITE};
@@ -8,8 +8,8 @@ use crate::worker::Fault;
 use fathom_workload::ops::{Op, OpKind, Source};
 use fathom_workload::{ErrorNumber, PassOver};
 
-/// Whether a fault is one of those that do not end a stream. One without an error of the kernel is none: a file that ends too early ends
-/// so for every read behind it.
+/// Whether the stream tolerates a fault. Faults without a kernel error are never tolerated: a file that ends too early does so
+/// for every later read.
 fn bears(rules: &PassOver, fault: &Fault) -> bool {
     let listed = |list: &[ErrorNumber]| fault.errno != 0 && list.contains(&ErrorNumber(fault.errno));
     match fault.call {
@@ -27,7 +27,7 @@ fn bears(rules: &PassOver, fault: &Fault) -> bool {
     }
 }
 
-/// Counts a fault, or gives it back if the stream is to end with it.
+/// Counts a fault, or returns it if it ends the stream.
 fn count(hot: &mut Hot, op: Op, fault: Fault) -> Result<(), Fault> {
     let fault = fault.in_file(op.file);
     if !bears(hot.pass_over, &fault) {
@@ -42,14 +42,14 @@ fn count(hot: &mut Hot, op: Op, fault: Fault) -> Result<(), Fault> {
     Ok(())
 }
 
-/// An operation failed. If that is to be passed over, the stream goes on behind it.
+/// Handles a failed operation. If the fault is tolerated, the stream continues after it.
 #[cold]
 #[inline(never)]
 pub(super) fn over(hot: &mut Hot, source: &mut dyn Source, op: Op, fault: Fault) -> Result<(), Fault> {
     count(hot, op, fault)?;
     let counts = u64::from(hot.counting && !hot.finishing);
     let passed = &mut hot.figures.passed;
-    // A mix by what is done goes on as if it were: else it would try the same for ever.
+    // A mix by completed work counts it as done; otherwise it would retry the same kind forever.
     match op.kind {
         OpKind::Read => {
             passed.reads += counts;
@@ -63,12 +63,12 @@ pub(super) fn over(hot: &mut Hot, source: &mut dyn Source, op: Op, fault: Fault)
         OpKind::Sync { .. } | OpKind::Evict => {}
     }
     source.failed(&op);
-    // A time may be over while nothing succeeds.
+    // The time may run out while no operation succeeds.
     hot.last = hot.clock.now();
     Ok(())
 }
 
-/// What was read is wrong. If that is to be passed over, the read counts as any other.
+/// Handles wrong data. If that is tolerated, the read counts like any other.
 #[cold]
 #[inline(never)]
 pub(super) fn wrong(hot: &mut Hot, op: Op, fault: Fault) -> Result<(), Fault> {
@@ -96,7 +96,7 @@ mod tests {
             (Call::Sync, libc::ENOSPC, true),
             (Call::Trim, libc::ENOSPC, true),
             (Call::Write, libc::EIO, false),
-            // The end of a file.
+            // End of file.
             (Call::Read, 0, false),
             (Call::Checksum, 0, true),
             (Call::Verify, 0, true),

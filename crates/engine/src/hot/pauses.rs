@@ -1,10 +1,10 @@
-//! A pause of a stream with several operations in flight, once none is.
+//! Pauses of a stream with several operations in flight, once none is in flight.
 
 use super::Hot;
 use super::rare::wait_until;
 use fathom_workload::WhenStopped;
 
-/// Waits, or computes, as long as the stream pauses; less if it ends meanwhile.
+/// Sleeps or computes for the stream's pause; less if the phase ends first.
 #[cold]
 pub(super) fn pause(hot: &mut Hot<'_>, when_stopped: WhenStopped) {
     let Some(rare) = &hot.rare else { return };
@@ -21,7 +21,7 @@ pub(super) fn pause(hot: &mut Hot<'_>, when_stopped: WhenStopped) {
 }
 
 impl Hot<'_> {
-    /// What is due is due later, by the time that has passed since a pause began.
+    /// Delays scheduled operations by the time since a pause began.
     pub(super) fn postpone(&mut self, from: u64) {
         let passed = self.clock.now().saturating_sub(from);
         if let Some(schedule) = self.rare.as_mut().and_then(|rare| rare.pace.schedule.as_mut()) {

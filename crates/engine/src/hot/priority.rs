@@ -1,14 +1,13 @@
-//! I/O priorities of single operations: which one the next operation has. For streams that ask for them; the loops that have rare
-//! features look.
+//! I/O priorities of single operations, for streams that request them. Only the loops with rare features use this.
 
 use crate::worker::Plan;
 use fathom_workload::PriorityShare;
 use fathom_workload::ops::{Op, OpKind, Place, derive_seed};
 
-/// Purpose of the derived seed (contents have 200).
+/// Purpose number of the derived seed (contents have 200).
 const FOR_PRIORITIES: u64 = 201;
 
-/// What is drawn from.
+/// The priorities to draw from.
 pub(crate) struct Priorities {
     shares: Vec<PriorityShare>,
     seed: u64,
@@ -22,7 +21,7 @@ impl Priorities {
         (!shares.is_empty()).then_some(Self { shares, seed, drawn: 0 })
     }
 
-    /// The priority of an operation; 0: that of its thread.
+    /// The priority of an operation; 0: its thread's.
     pub fn of_operation(&mut self, op: &Op) -> u16 {
         if matches!(op.kind, OpKind::Sync { .. }) {
             return 0;

@@ -1,5 +1,5 @@
-//! What a plain stream does without: computing between operations, rates, bursts, locks, purging, disturbing reads, an operation
-//! log, an amount shared by all workers. The loops are compiled once with and once without it.
+//! Features that a plain stream lacks: computing between operations, rates, bursts, locks, cache purging, disturbing reads, an
+//! operation log, an amount shared by all workers. The loops are compiled once with and once without them.
 
 use super::Hot;
 use super::limits::Limits;
@@ -16,21 +16,21 @@ use fathom_workload::{Pace, WhenStopped};
 /// State of the rare features.
 pub(crate) struct Rare<'a> {
     pub pace: Pacing<'a>,
-    /// In a ratio to other workers.
+    /// For streams in a ratio to other workers.
     pub turn: Option<Turn<'a>>,
-    /// How long a worker sleeps that waits for its turn; 0: as it sees fit.
+    /// Sleep of a worker that waits for its turn; 0: chosen automatically.
     pub ratio_sleep_ns: u64,
     pub limits: Option<Limits>,
-    /// What is in flight does not overlap.
+    /// Operations in flight must not overlap.
     pub apart: bool,
-    /// An fsync (fdatasync: true) is part of every write.
+    /// An fsync (true: fdatasync) is part of every write.
     pub sync_inside: Option<bool>,
-    /// What is to be written back after so many writes.
+    /// Range to be written back after a number of writes.
     pub unsynced: Option<Unsynced>,
     pub purge: Option<Buffer>,
     pub lock_records: bool,
     pub disturb_every: u64,
-    /// Where disturbing reads go, and how many bytes they read: one, or a page where O_DIRECT demands it.
+    /// Target buffer of disturbing reads; its size is that of a read: one byte, or a page where O_DIRECT demands it.
     pub disturb: Option<Buffer>,
     pub disturb_bytes: usize,
     pub quota: Quota,
@@ -69,7 +69,7 @@ impl<'a> Rare<'a> {
         let common = plan.pool.as_ref().map(|p| &p.common.due);
         Ok(Some(Self {
             pace: Pacing::of(s, plan.seed, plan.place, common),
-            // It needs the memory that workers share.
+            // Set later: needs the memory shared by the workers.
             turn: None,
             ratio_sleep_ns: s.pace.ratio.map_or(0, |r| r.sleep.0),
             limits: Limits::of(s),
@@ -88,7 +88,7 @@ impl<'a> Rare<'a> {
 }
 
 impl Rare<'_> {
-    /// What goes with a write that was just done.
+    /// Follow-up actions of a completed write.
     #[inline(always)]
     pub fn wrote<B: Handle>(&mut self, backend: &mut B, op: &Op) -> Result<(), Fault> {
         if let Some(unsynced) = &mut self.unsynced {
@@ -110,18 +110,18 @@ impl Rare<'_> {
 /// Why a wait ended before its time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waited {
-    /// It did not.
+    /// It did not end early.
     Enough,
-    /// A stop that concerns this stream, or the end of the phase's time: the operation is not to be issued.
+    /// A stop that applies to this stream, or the end of the phase's time: the operation must not be issued.
     Cut,
 }
 
-/// A sleep ends this long before its time and spinning does the rest: a sleep alone is late by this much now and then.
+/// Sleeps end this much early and spinning covers the rest: a plain sleep is occasionally late by this much.
 pub(super) const SPIN_NS: u64 = 60_000;
-/// Longest sleep: a stop is to be seen.
+/// Longest sleep, so that a stop is noticed.
 pub(super) const NAP_NS: u64 = 50_000_000;
 
-/// Whether who waits at the tick `now` waits for nothing: a stop, the end of the time, nothing left of what all share.
+/// Whether waiting at the tick `now` is pointless: a stop, the end of the time, or nothing left of the shared amount.
 pub(super) fn is_over(hot: &Hot, now: u64, when_stopped: WhenStopped) -> bool {
     let stop = hot.control.stop_of(hot.live);
     stop != 0 && (stop != STOP_FIRST_DONE || when_stopped != WhenStopped::Ignore)
@@ -129,7 +129,8 @@ pub(super) fn is_over(hot: &Hot, now: u64, when_stopped: WhenStopped) -> bool {
         || hot.counting && hot.rare.as_ref().is_some_and(|r| r.quota.is_used_up(&hot.control.taken))
 }
 
-/// Waits until a tick: sleeps to shortly before it, then spins. `busy` spins all the time, for computing between operations.
+/// Waits until a tick: sleeps until shortly before it, then spins. `busy` spins all the time, to emulate computing between
+/// operations.
 pub(super) fn wait_until(hot: &Hot, tick: u64, busy: bool, when_stopped: WhenStopped) -> Waited {
     loop {
         let now = hot.clock.now();
@@ -148,7 +149,7 @@ pub(super) fn wait_until(hot: &Hot, tick: u64, busy: bool, when_stopped: WhenSto
     }
 }
 
-/// The kernel may delay the end of a sleep by 50 us to save wake-ups; a stream with a rate wants it on time.
+/// The kernel may delay a wake-up by 50 us to coalesce timers; a stream with a rate needs it on time.
 pub(crate) fn punctual_sleeps() {
     // SAFETY: a plain prctl on the calling thread. If it fails, sleeps are as late as before, and the lateness is measured.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };

@@ -1,4 +1,4 @@
-//! Operations in a ratio to those of other workers: the words they publish in, and how a worker waits for its turn.
+//! Operations in a ratio to those of other workers: the shared progress words, and how a worker waits for its turn.
 
 use super::Hot;
 use super::rare::{NAP_NS, Waited, is_over};
@@ -7,7 +7,8 @@ use crate::worker::Plan;
 use fathom_workload::WhenStopped;
 use fathom_workload::drive::Turn;
 
-/// The turn of a worker whose stream has a ratio. A worker that begins later is away until then: this is called before it is ready.
+/// The turn of a worker whose stream has a ratio. Called before the worker is ready: one that begins later counts as away until
+/// then.
 pub(crate) fn turn<'a>(plan: &Plan<'_>, shared: &'a Shared) -> Option<Turn<'a>> {
     let ratio = plan.stream.pace.ratio?;
     let word = |worker: usize| &shared.live(worker).progress;
@@ -19,7 +20,7 @@ pub(crate) fn turn<'a>(plan: &Plan<'_>, shared: &'a Shared) -> Option<Turn<'a>> 
     Some(turn)
 }
 
-/// Lets the others come up. `tries`: how often it has looked in vain.
+/// Lets the other workers catch up. `tries`: number of unsuccessful checks so far.
 pub(super) fn rest(hot: &Hot, tries: u32) {
     const SPIN: u32 = 64;
     const YIELD: u32 = 256;

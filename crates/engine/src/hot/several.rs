@@ -1,14 +1,14 @@
-//! The loop with several operations in flight. The clock is read, and every free place gets an operation; one call submits them and
-//! waits; the completions found then get one reading of the clock, because that is when a program could know of them. Latency is
-//! from the first reading to that one; its two parts, until the operation was given to the kernel and from there on, are kept
-//! beside it. So a read's latency is never too short, and too long by what it takes to prepare those submitted together, some 10 ns
-//! each; a reading of its own for each would cost as much again. A write has a reading of its own, after its data were made, and
-//! what is prepared after it has that one.
+//! The loop with several operations in flight. It reads the clock and fills every free slot with an operation; one call submits
+//! them and waits; the completions found then share one clock reading, as that is when a program could know of them. Latency is
+//! from the first reading to that one; its two parts, before and after submission to the kernel, are recorded as well. So a
+//! read's latency is never too short, and too long by the time to prepare the operations submitted with it, some 10 ns each; a
+//! separate reading for each would cost as much again. A write has a separate reading, after its data were generated, which also
+//! serves the operations prepared after it.
 //!
-//! A stream may ask that completions are taken only when nothing more may begin (`take_at_most`): then the reading is of that time.
+//! A stream may have completions taken only when nothing more may start (`take_at_most`): the reading is then of that time.
 //!
-//! With a rate, an operation is issued when it is due and a place is free; response time counts from when it was due. At the end,
-//! and at a stop, what is in flight is waited for: it is done by the device, so it is recorded and counted.
+//! With a rate, an operation is issued when it is due and a slot is free; response time counts from its due time. At the end, and
+//! at a stop, operations in flight are drained: the device executes them, so they are recorded and counted.
 
 use super::apart::Apart;
 use super::depth;
@@ -27,41 +27,39 @@ use fathom_workload::{Stream, WhenStopped};
 use rustix::io::Errno;
 use std::sync::atomic::Ordering;
 
-/// An operation in flight.
 #[derive(Clone, Copy)]
 struct Flight {
     op: Op,
-    /// Clock when the program began to prepare it and those submitted with it.
+    /// Clock reading before this operation and those submitted with it were prepared.
     stamp: u64,
-    /// Clock when it was given to the kernel.
+    /// Clock reading at its submission to the kernel.
     given: u64,
-    /// Clock at which it was due; 0 without a rate.
+    /// Clock reading at which it was due; 0 without a rate.
     due: u64,
-    /// Where it was read to, for checking.
+    /// Offset of the data it read, for checking.
     read_at: usize,
-    /// Where its record lies: a transfer that fell short goes on there.
+    /// Address of its record, where a short transfer continues.
     record: *mut u8,
-    /// Whether it began after the warm-up.
+    /// Whether it started after the warm-up.
     counted: bool,
-    /// Its I/O priority.
     priority: u16,
 }
 
-/// The places for operations in flight.
+/// The slots for operations in flight.
 struct Places {
     flights: Vec<Flight>,
-    /// A stack: the place freed last is used first, so that few buffers are hot.
+    /// A stack: the slot freed last is reused first, so that few buffers are hot.
     free: Vec<u32>,
-    /// Prepared and not yet given to the kernel.
+    /// Prepared but not yet submitted.
     queued: Vec<u32>,
-    /// Completed and not yet looked at: number and result.
+    /// Completed but not yet processed: number and result.
     completed: Vec<(u32, i32)>,
-    /// An operation that has to wait: an fsync for those in flight, one with a rate for its time.
+    /// An operation that must wait: an fsync for those in flight, one with a rate for its due time.
     held: Option<Op>,
-    /// An fsync covers the writes that are complete when it starts: unless it is to go among them, it goes alone, and the next ones wait
+    /// An fsync covers the writes complete when it starts. Unless it may overlap them, it runs alone, and later operations wait
     /// for it.
     alone: bool,
-    /// Where those in flight are, for streams that keep them apart.
+    /// Ranges in flight, for streams whose operations must not overlap.
     apart: Apart,
     /// For streams that pause.
     pauses: Option<Pauses>,
@@ -94,7 +92,7 @@ impl Places {
         }
     }
 
-    /// Whether those in flight are only to end: a pause is due.
+    /// Whether to drain because a pause is due.
     fn is_pausing(&self) -> bool {
         self.pauses.as_ref().is_some_and(Pauses::is_due)
     }
@@ -105,14 +103,14 @@ impl Places {
         self.flights.len() - self.free.len()
     }
 
-    /// Those of them that the kernel works on.
+    /// Operations in flight in the kernel.
     fn in_kernel(&self) -> usize {
         self.busy() - self.completed.len()
     }
 }
 
-/// Runs the warm-up, if there is one, and the counted part of a stream. `PLAIN`: such a stream has no rare features, and no loop is compiled
-/// for one that had.
+/// Runs the warm-up, if any, and the counted part of a stream. `PLAIN`: the stream has no rare features, so no loop with them is
+/// compiled.
 pub(crate) fn run<B: AsyncBackend, S: Source, const PLAIN: bool>(
     hot: &mut Hot,
     backend: &mut B,
@@ -161,7 +159,7 @@ pub(crate) fn finish<B: AsyncBackend>(
 ) -> Result<(), Fault> {
     hot.deadline = u64::MAX;
     hot.finishing = true;
-    // No rate holds any more.
+    // Rates no longer apply.
     hot.done.early = None;
     let mut warm = Warm { up: None, search: None, searching: 0 };
     let how = How {
@@ -176,25 +174,25 @@ pub(crate) fn finish<B: AsyncBackend>(
     drive::<B, &mut dyn Source, false>(hot, backend, &mut source, how, &mut warm).map(|_| ())
 }
 
-/// How the loop is to go about it.
+/// How the loop submits and reaps.
 #[derive(Clone, Copy)]
 struct How {
     when_stopped: WhenStopped,
-    /// Operations that one call submits; 0: all that are free.
+    /// Operations submitted by one call; 0: all that are free.
     batch: u32,
-    /// Completions that a wait is for when nothing more may begin.
+    /// Completions to wait for when nothing more may start.
     wait_for: usize,
-    /// How far a full queue empties before it is filled again.
+    /// Queue level down to which a full queue drains before it is refilled.
     refill_at: usize,
-    /// Completions that are looked at at a time, when nothing more may begin; without it all there are, after every call.
+    /// Most completions processed at a time, when nothing more may start; `None`: all available ones after every call.
     take_at_most: Option<usize>,
     recorded: bool,
-    /// An fsync waits for those in flight, and the next ones for it.
+    /// An fsync waits for the operations in flight, and later ones wait for it.
     syncs_alone: bool,
 }
 
 impl How {
-    /// Completions that a program takes at a time when it needs places.
+    /// Completions that a program takes at a time when it needs slots.
     fn takes(self) -> usize {
         self.take_at_most.unwrap_or(self.wait_for)
     }
@@ -210,11 +208,11 @@ fn took(hot: &mut Hot, completions: usize, at_a_time: usize) {
     }
 }
 
-/// What has to be over before counting begins.
+/// What must be over before counting begins.
 struct Warm<'a> {
     up: Option<WarmUp<'a>>,
     search: Option<DepthSearch>,
-    /// Workers of the phase that look for a depth.
+    /// Workers of the phase that search for a queue depth.
     searching: u32,
 }
 
@@ -234,11 +232,11 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
     let mut most = depth;
     let mut now = hot.clock.now();
     let mut ended = None;
-    // The queue was full, and empties as far as it is to.
+    // The queue was full and is draining to its refill level.
     let mut emptying = false;
-    // Operations in flight as far as a program knows that takes completions only when it needs a place.
+    // Operations in flight from the view of a program that takes completions only when it needs a slot.
     let mut taken = 0;
-    // How often a worker with nothing in flight has looked in vain whether it is its turn.
+    // Unsuccessful checks for its turn by a worker with nothing in flight.
     let mut tries = 0;
     loop {
         if RARE && ended.is_none() && places.busy() == 0 && places.is_pausing() {
@@ -309,7 +307,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                 stamp = hot.clock.now();
                 continue;
             }
-            // One that overlaps waits for the next completion: something is in flight.
+            // An overlapping operation waits for the next completion; something is in flight.
             if RARE && places.apart.overlaps(&op) {
                 places.held = Some(op);
                 break;
@@ -418,7 +416,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                 }
                 continue;
             }
-            // Nothing was queued and nothing is in flight. Who finishes uncounted begins with what was held back.
+            // Nothing is queued or in flight. If the rest is finished uncounted, it begins with the held operation.
             hot.pending = places.held;
             if RARE && ended.is_some_and(|e| e != Outcome::Completed) && hot.rare.is_some() {
                 hot.stopped_at(now);
@@ -441,7 +439,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
         let given = given.inspect_err(|_| leave_to_the_kernel(&mut hot.memory))?;
         if counts {
             if places.alone && !places.queued.is_empty() {
-                // It waited for all before it.
+                // The fsync waited for all operations before it.
                 hot.figures.in_flight.completed(taken);
                 taken = 0;
             }
@@ -453,7 +451,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
         }
         now = hot.clock.now();
         let stopped = ended.is_some_and(|e| e != Outcome::Completed);
-        // What comes next waits for its time, or for what is in flight.
+        // The next operation waits for its due time, or for those in flight.
         let mut waits_for_all = places.held.is_some() || places.alone || ended.is_some();
         if RARE {
             waits_for_all |= places.is_pausing() || nothing_new && !full;
@@ -491,16 +489,16 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
     }
 }
 
-/// A look at what is done.
+/// One pass over the completions.
 struct Look {
-    /// Completions that are taken at most.
+    /// Most completions to take.
     most: usize,
     recorded: bool,
     now: u64,
     stopped: bool,
 }
 
-/// Takes the completions there are.
+/// Processes the available completions.
 #[inline(always)]
 fn reap<B: AsyncBackend, S: Source, const RARE: bool>(
     hot: &mut Hot,
@@ -518,7 +516,7 @@ fn reap<B: AsyncBackend, S: Source, const RARE: bool>(
     backend.reap(&mut completed);
     let taken = if RARE { completed.len().min(most) } else { completed.len() };
     let mut fault = None;
-    // Those that count towards a pause.
+    // Completions that count towards a pause.
     let mut pausing = 0;
     for &(number, result) in &completed[..taken] {
         let flight = &places.flights[number as usize];
@@ -537,7 +535,7 @@ fn reap<B: AsyncBackend, S: Source, const RARE: bool>(
         source.completed(&flight.op);
         hot.last = now;
         if RARE && hot.counting && !flight.counted {
-            // It began in the warm-up.
+            // It started in the warm-up.
             hot.figures.ramp_ops += u64::from(!matches!(flight.op.kind, OpKind::Sync { .. }));
             done_uncounted(hot, flight);
             continue;
@@ -573,7 +571,7 @@ fn reap<B: AsyncBackend, S: Source, const RARE: bool>(
     }
 }
 
-/// An operation that nobody counts is done: a mix may depend on it.
+/// An uncounted operation is done; a mix may depend on it.
 #[inline(always)]
 fn done_uncounted(hot: &mut Hot, flight: &Flight) {
     match flight.op.kind {
@@ -583,8 +581,8 @@ fn done_uncounted(hot: &mut Hot, flight: &Flight) {
     }
 }
 
-/// Operations of one kind that were prepared, submitted and completed together: their latencies are the same, and are recorded at
-/// once. On a device that answers one by one it holds one operation.
+/// Operations of one kind that were prepared, submitted and completed together: they share one latency and are recorded at once.
+/// On a device that completes them one by one it holds one operation.
 #[derive(Default)]
 struct Alike {
     kind: Option<OpKind>,
@@ -601,7 +599,7 @@ impl Alike {
         Self { kind: Some(flight.op.kind), stamp: flight.stamp, given: flight.given, bytes, n: 1 }
     }
 
-    /// Whether the operation is like these; then it is one of them.
+    /// Adds the operation if it matches; returns whether it does.
     #[inline(always)]
     fn takes(&mut self, flight: &Flight) -> bool {
         let like =
@@ -636,12 +634,12 @@ impl Alike {
         hot.stats[kind].record_alike(ns, self.bytes, self.n);
         let given_ns = hot.clock.between(self.stamp, self.given);
         hot.stats[submission].record_alike(given_ns, self.bytes, self.n);
-        // What is left of the whole, so that the two parts are the whole to the nanosecond, here and in what is noted of each.
+        // The remainder, so that the two parts add up to the whole to the nanosecond, here and in the notes of each operation.
         hot.stats[completion].record_alike(ns.saturating_sub(given_ns), self.bytes, self.n);
     }
 }
 
-/// What is kept of each operation on its own: its response time, its line in the log.
+/// Records what is kept per operation: its response time and its log entry.
 #[inline(never)]
 fn rarely(hot: &mut Hot, flight: &Flight, now: u64) {
     hot.priority = flight.priority;
@@ -661,8 +659,7 @@ fn rarely(hot: &mut Hot, flight: &Flight, now: u64) {
     }
 }
 
-/// The warm-up: what it is waiting for, and how many operations may be in flight meanwhile. Workers that look for a depth begin to
-/// count together.
+/// The warm-up: what it waits for, and the queue depth until then. Workers that search for a depth begin to count together.
 #[cold]
 fn warming(
     hot: &mut Hot,
@@ -698,7 +695,7 @@ fn warming(
     most
 }
 
-/// Nothing is in flight and it is the turn of others. Gives the time after it.
+/// Nothing is in flight and it is other workers' turn. Returns the time afterwards.
 #[cold]
 fn rest(hot: &Hot, tries: &mut u32) -> u64 {
     super::ratio::rest(hot, *tries);
@@ -706,7 +703,7 @@ fn rest(hot: &Hot, tries: &mut u32) -> u64 {
     hot.clock.now()
 }
 
-/// Nothing is in flight and the next operation is not due: sleeps to shortly before that, or spins. Gives the time after it.
+/// Nothing is in flight and the next operation is not due: sleeps until shortly before it, or spins. Returns the time afterwards.
 #[cold]
 fn nap(hot: &Hot, due: u64, now: u64) -> u64 {
     let left_ns = hot.clock.between(now, due.min(hot.deadline));
@@ -718,7 +715,7 @@ fn nap(hot: &Hot, due: u64, now: u64) -> u64 {
     hot.clock.now()
 }
 
-/// After a fault: waits for what is in flight, because the kernel still works with its buffers.
+/// After a fault: waits for the operations in flight, as the kernel still uses their buffers.
 #[cold]
 fn drain<B: AsyncBackend>(hot: &mut Hot, backend: &mut B, in_flight: usize) {
     let mut completed = Vec::new();
@@ -730,13 +727,13 @@ fn drain<B: AsyncBackend>(hot: &mut Hot, backend: &mut B, in_flight: usize) {
     }
 }
 
-/// Nobody can wait for what is in flight any more: the kernel may go on writing to the buffers, so they are never given back.
+/// Operations in flight can no longer be waited for. The kernel may still write to the buffers, so they are never freed.
 #[cold]
 fn leave_to_the_kernel(memory: &mut Vec<Contents>) {
     std::mem::forget(std::mem::take(memory));
 }
 
-/// Gives an operation a place, a buffer and a stamp, which it returns.
+/// Assigns a slot, a buffer and a time stamp to an operation; returns the stamp.
 #[inline(always)]
 fn prepare<B: AsyncBackend>(
     hot: &mut Hot,
@@ -762,12 +759,12 @@ fn prepare<B: AsyncBackend>(
     stamp
 }
 
-/// The buffer of an operation about to be queued.
+/// The buffer of an operation to be queued.
 #[inline(always)]
 fn target(hot: &mut Hot, number: u32, op: &Op, flight: &mut Flight) -> Target {
     let (position, contents) = (hot.position(op), &mut hot.memory[number as usize]);
     let bytes = op.bytes as usize;
-    // Registered buffers come in pairs: what is written from, what is read into.
+    // Registered buffers come in pairs: one to write from, one to read into.
     let pair = (number as u16).wrapping_mul(2);
     match op.kind {
         OpKind::Write => Target {
@@ -785,7 +782,7 @@ fn target(hot: &mut Hot, number: u32, op: &Op, flight: &mut Flight) -> Target {
     }
 }
 
-/// Judges a completion: errors, transfers that fell short, data that should be checked.
+/// Checks a completion for errors, short transfers and wrong data.
 #[inline(always)]
 fn complete<B: AsyncBackend, S: Source>(
     hot: &mut Hot,
@@ -799,7 +796,7 @@ fn complete<B: AsyncBackend, S: Source>(
     let call = match op.kind {
         OpKind::Read => Call::Read,
         OpKind::Write => Call::Write,
-        // What is dropped is never in flight.
+        // Evictions are never in flight.
         OpKind::Sync { .. } | OpKind::Evict => Call::Sync,
         OpKind::Trim => Call::Trim,
     };
@@ -820,7 +817,7 @@ fn complete<B: AsyncBackend, S: Source>(
     Ok(())
 }
 
-/// A transfer that fell short: the rest is moved by synchronous calls, as the other back-ends do; or one of them tells why it cannot be.
+/// Completes a short transfer by synchronous calls, as the other back-ends do; if that fails, one of them returns the error.
 #[cold]
 fn move_the_rest(
     file: Option<rustix::fd::BorrowedFd<'_>>,
@@ -832,7 +829,8 @@ fn move_the_rest(
     if flight.record.is_null() {
         return Err(Fault::short(call, flight.op.offset, bytes as u64, moved as u64));
     }
-    // SAFETY: so much of the worker's memory was given to this operation, which the kernel is done with; it is given to none else meanwhile.
+    // SAFETY: this much of the worker's memory was given to this operation, which the kernel is done with; no other operation
+    // uses it until this one ends.
     let record = unsafe { std::slice::from_raw_parts_mut(flight.record, bytes) };
     while moved < bytes {
         let fell = Fault::short(call, flight.op.offset, bytes as u64, moved as u64);

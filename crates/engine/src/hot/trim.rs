@@ -1,5 +1,5 @@
-//! Giving a record back: a hole in a regular file, a discard on a block device. No queue carries that; whoever keeps several operations
-//! in flight does it at once, before the next one is prepared.
+//! Deallocating a record: a hole in a regular file, a discard on a block device. No queue supports it, so with several operations
+//! in flight it is done synchronously before the next one is prepared.
 
 use super::Hot;
 use crate::backend::{AsyncBackend, Handle};
@@ -10,13 +10,13 @@ use rustix::fd::{AsRawFd as _, BorrowedFd, RawFd};
 use rustix::fs::{FallocateFlags, FileType};
 use rustix::io::Errno;
 
-/// `_IO(0x12, 119)`: of block devices; the first byte and the number of bytes.
+/// `_IO(0x12, 119)`: for block devices; takes the first byte and the number of bytes.
 const BLKDISCARD: libc::Ioctl = 0x1277;
 
-/// The descriptor that was trimmed last, and whether it is a block device: asked once, as long as it stays the same.
+/// The descriptor trimmed last, and whether it is a block device: looked up once while it stays the same.
 pub(crate) type Last = Option<(RawFd, bool)>;
 
-/// Gives the range of an operation back and records that. `recorded`: it counts. Returns the tick at which it began.
+/// Deallocates an operation's range and records it. `recorded`: it counts. Returns its start tick.
 pub(super) fn timed<B: Handle>(
     hot: &mut Hot,
     backend: &mut B,
@@ -33,7 +33,7 @@ pub(super) fn timed<B: Handle>(
     Ok(start)
 }
 
-/// The same without the clock. The file is selected.
+/// The same without timing. The file is selected.
 pub(super) fn untimed<B: Handle>(hot: &mut Hot, backend: &B, op: &Op) -> Result<(), Fault> {
     match backend.descriptor() {
         Some(file) => range(file, op.offset, u64::from(op.bytes), &mut hot.trimmed),
@@ -42,7 +42,7 @@ pub(super) fn untimed<B: Handle>(hot: &mut Hot, backend: &B, op: &Op) -> Result<
     }
 }
 
-/// Gives a range back, which no queue carries: it is done when this returns.
+/// Deallocates a range synchronously, as no queue supports that.
 #[inline(never)]
 pub(super) fn at_once<B: AsyncBackend, S: Source, const RARE: bool>(
     hot: &mut Hot,
@@ -116,7 +116,7 @@ mod tests {
         let mut last = None;
         range(file.as_fd(), 4096, 16384, &mut last).unwrap();
         assert_eq!(last, Some((file.as_raw_fd(), false)));
-        // A part of a page is given back, too: it reads as zeroes.
+        // A part of a page is deallocated, too: it reads as zeroes.
         range(file.as_fd(), 40960, 512, &mut last).unwrap();
         let after = file.metadata().unwrap();
         assert_eq!(after.len(), 65536);

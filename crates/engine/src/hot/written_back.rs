@@ -1,19 +1,18 @@
-//! What of each file was written since it was last written back: streams may have the kernel do just that (sync_file_range), after so
-//! many writes.
+//! Tracks what was written to each file since its last write-back, for streams that call sync_file_range every N writes.
 
 use crate::backend::Handle;
 use crate::files;
 use fathom_workload::ops::Op;
 use fathom_workload::{Stream, SyncRange};
 
-/// Where the writes of each file lie, from and to; nothing was written where the second is 0.
+/// The written range of each file, from and to; an end of 0 means that nothing was written.
 pub(crate) struct Unsynced {
     how: SyncRange,
     spans: Vec<(u64, u64)>,
 }
 
 impl Unsynced {
-    /// `None` if a stream does nothing of the kind.
+    /// `None` if the stream does not use it.
     pub fn of(stream: &Stream) -> Option<Self> {
         let how = stream.sync_every?.range?;
         Some(Self { how, spans: Vec::new() })
@@ -29,13 +28,13 @@ impl Unsynced {
         *to = op.offset.saturating_add(op.bytes.into()).max(*to);
     }
 
-    /// Of the file that is selected, which is this one.
+    /// `file` is the selected file.
     pub fn sync<B: Handle>(&mut self, backend: &B, file: u32) -> Result<(), crate::worker::Fault> {
         let Some((from, to)) = self.spans.get_mut(file as usize).map(|s| std::mem::replace(s, (u64::MAX, 0)))
         else {
             return Ok(());
         };
-        // To the kernel, a length of 0 is the rest of the file.
+        // To the kernel, a length of 0 means the rest of the file.
         match backend.descriptor() {
             Some(file) if to > from => files::sync_range(file, from, to - from, self.how),
             _ => Ok(()),

@@ -1,4 +1,4 @@
-//! An entry of the ledger: a file, directory or tree that is ours, and whether it still is what lies at its path.
+//! A ledger entry: a file, directory or tree that is ours, and whether it is still the one at its path.
 
 use super::tree;
 use crate::EngineError;
@@ -16,20 +16,20 @@ const LOOK: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC)
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub identity: Identity,
-    /// It is the root of a tree: what it holds under our names is ours too, without an entry of its own.
+    /// Root of a tree: its contents with names of our scheme are ours too, without separate entries.
     pub tree: bool,
-    /// Where the file system keeps nothing that tells a file from a later one of the same number, it is held open: its number is not
-    /// given to another as long as it is. What was kept is held from when it is first found to be ours: it will change under our hands.
+    /// Held open where the file system offers no proof of identity, so that its inode number cannot be reused. A kept file is
+    /// held from the time it is first recognised, as this run will change it.
     held: OnceLock<Arc<OwnedFd>>,
-    /// Whether it lay at its path when it was first looked for.
+    /// Whether it was at its path on the first check.
     was_there: OnceLock<bool>,
 }
 
 impl Entry {
-    /// Of what we have just made, open.
+    /// Entry of an open file just created.
     ///
     /// # Errors
-    /// If it cannot be looked at, or has to be held open and cannot be.
+    /// If it cannot be inspected, or must be held open and cannot be.
     pub fn of_new(file: BorrowedFd<'_>, tree: bool) -> Result<Self, Errno> {
         let identity = Identity::of_new(file)?;
         let entry = Self::seen(identity, tree);
@@ -39,11 +39,11 @@ impl Entry {
         Ok(entry)
     }
 
-    /// Of what is to be kept, at rest; `None` if nothing lies there, or something else than what is known to be ours.
+    /// Entry of a file to be kept, at rest; `None` if nothing is there, or something other than the known entry.
     pub fn at_rest(path: &Path, tree: bool, known: Option<&Self>) -> Option<Self> {
         let file = rustix::fs::openat(CWD, here(path), LOOK, Mode::empty()).ok()?;
         let is_it = known.is_none_or(|known| known.is(file.as_fd()));
-        // What is ours until it is changed does not become ours for ever.
+        // A file that is ours until changed does not become ours permanently.
         let identity = match known {
             Some(known) if known.identity.changes() => Identity::until_changed(file.as_fd()).ok(),
             _ => Identity::at_rest(file.as_fd()),
@@ -51,7 +51,7 @@ impl Entry {
         Some(Self::seen(identity.filter(|_| is_it)?, tree))
     }
 
-    /// Marks it as one that stays, if it is a file and still what lies at a path.
+    /// Marks it as kept, if it is a file and still the one at a path.
     pub fn mark(&self, path: &Path) {
         if let Ok(file) = rustix::fs::openat(CWD, here(path), LOOK, Mode::empty())
             && self.is(file.as_fd())
@@ -61,52 +61,52 @@ impl Entry {
         }
     }
 
-    /// As a journal or the list of kept files tells it.
+    /// Entry from a journal or the list of kept files.
     pub fn told(identity: Identity, tree: bool) -> Self {
         Self { identity, tree, held: OnceLock::new(), was_there: OnceLock::new() }
     }
 
-    /// Of what lies there now.
+    /// Entry of what is there now.
     pub fn seen(identity: Identity, tree: bool) -> Self {
         Self { was_there: OnceLock::from(true), ..Self::told(identity, tree) }
     }
 
-    /// Of a file that is somebody's, and ours until somebody else changes it.
+    /// Entry of a foreign file that is ours until another program changes it.
     ///
     /// # Errors
-    /// If it cannot be looked at, or not be held open.
+    /// If it cannot be inspected or held open.
     pub fn until_changed(file: BorrowedFd<'_>) -> Result<Self, Errno> {
         let entry = Self::seen(Identity::until_changed(file)?, false);
         let _ = entry.held.set(Arc::new(held(file)?));
         Ok(entry)
     }
 
-    /// What a held entry is now that it is at rest again, if that is not what it was.
+    /// The entry of a held file now that it is at rest again, if it differs.
     pub fn changed(&self, path: &Path) -> Option<Self> {
         self.held.get().filter(|_| self.identity.changes())?;
         let now = Self::at_rest(path, self.tree, Some(self))?;
         (now.identity != self.identity).then_some(now)
     }
 
-    /// Whether it is an open file.
+    /// Whether it is this open file.
     pub fn is(&self, file: BorrowedFd<'_>) -> bool {
         self.held.get().is_some_and(|held| Identity::is_held(held, file)) || self.identity.is(file)
     }
 
-    /// Whether another file lay at its path when it was first looked for.
+    /// Whether another file was at its path on the first check.
     pub fn was_replaced(&self) -> bool {
         self.was_there.get() == Some(&false)
     }
 
-    /// Whether it is what lies at a path.
+    /// Whether it is the file at a path.
     pub fn is_at(&self, path: &Path) -> bool {
         self.lies_at(path).unwrap_or(false)
     }
 
-    /// Likewise, but what cannot be looked at is not said to be gone.
+    /// As [`Self::is_at`], but a file that cannot be inspected is an error instead of `false`.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the kernel does not report its attributes.
     pub fn lies_at(&self, path: &Path) -> Result<bool, Errno> {
         let file = match rustix::fs::openat(CWD, here(path), LOOK, Mode::empty()) {
             Ok(file) => file,
@@ -122,10 +122,10 @@ impl Entry {
         Ok(is_it)
     }
 
-    /// Removes it. Directory and name are taken apart once, so that whoever bends the path meanwhile changes nothing elsewhere.
+    /// Removes it. The path is split into directory and name once, so a path changed in between affects nothing elsewhere.
     ///
     /// # Errors
-    /// If something else lies there, the kernel refuses, or a tree holds something that is not ours.
+    /// If something else is there, the kernel refuses, or a tree contains something that is not ours.
     pub fn remove(&self, path: &Path) -> Result<(), EngineError> {
         let failed = |e: Errno| EngineError::file("remove", path, e);
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
@@ -153,10 +153,10 @@ impl PartialEq for Entry {
     }
 }
 
-/// As many files as a set has may be held: where the limit is met, it is raised as far as this user may.
+/// Duplicates the descriptor. A set may need one per file, so the limit of open files is raised as far as this user may.
 fn held(file: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    // Opened anew it keeps nobody from making the file system read-only, as a second descriptor of what is written would.
+    // Reopened, because a second writable descriptor would keep the file system from being remounted read-only.
     let again = format!("/proc/self/fd/{}", file.as_raw_fd());
     let open = || match rustix::fs::open(&again, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
         Err(Errno::NOENT) => rustix::io::fcntl_dupfd_cloexec(file, 0),
@@ -172,11 +172,11 @@ fn held(file: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
     })
 }
 
-/// Whether a file is not there and cannot come back: what is left of the directories above it is on the device where it was made, or its
-/// file system was an image that went with the directory it lay in.
+/// Whether a file does not exist and cannot reappear: the remaining directories above it are on the device where it was created,
+/// or its file system was an image that was removed with its directory.
 pub(super) fn is_gone_from(path: &Path, device: u64) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    // An error that says less may pass.
+    // A less specific error may be temporary.
     let is_told = |e: &std::io::Error| matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
     if !here(path).symlink_metadata().is_err_and(|e| is_told(&e)) {
         return false;

@@ -1,5 +1,5 @@
-//! The text of journals and of the list of kept files ([`fathom_state::lines`]). The facts: `intent PATH`, `made DEV INODE PROOF PATH`,
-//! `tree DEV INODE PROOF PATH`, `gone PATH`, and `failed PATH`: the intention came to nothing.
+//! The text of journals and of the list of kept files ([`fathom_state::lines`]). The facts: `intent PATH`, `made DEV INODE PROOF
+//! PATH`, `tree DEV INODE PROOF PATH`, `gone PATH`, and `failed PATH`: the intended creation failed.
 
 use super::entry::Entry;
 use fathom_state::here;
@@ -13,21 +13,21 @@ use std::path::{Path, PathBuf};
 
 /// First line of journals and of the list of kept files.
 pub(super) const FIRST: &str = "fathom-files 2";
-/// Names of journals begin with it.
+/// Name prefix of journals.
 pub(super) const PREFIX: &str = "files-";
-/// Files that the user asked to keep.
+/// Name of the list of files that the user asked to keep.
 pub(super) const KEPT: &str = "kept";
-/// Where such a list of another version is put: it is not ours to understand, nor to lose.
+/// Where a list of another version is moved: we cannot read it and must not lose it.
 pub(super) const ASIDE: &str = "kept.of-another-version";
 
-/// What a journal says: files made and not gone, and an intention without a result.
+/// Contents of a journal: files created and not removed, and an intent without a result.
 #[derive(Default)]
 pub(super) struct Facts {
     pub made: Vec<(PathBuf, Entry)>,
     pub intent: Option<PathBuf>,
 }
 
-/// The facts of a file in the state directory; `None` if it is not there, not ours, or of another version.
+/// The facts of a file in the state directory; `None` if it does not exist, is not ours, or has another version.
 pub(super) fn read_facts(directory: &Directory, name: &str) -> Option<Facts> {
     Facts::parse(&directory.text(name).ok()??)
 }
@@ -53,7 +53,7 @@ impl Facts {
                     let path = decoded_path(path);
                     facts.intent = facts.intent.take().filter(|intent| *intent != path);
                 }
-                // Of a later version.
+                // A fact of a later version.
                 _ => {}
             }
         }
@@ -78,11 +78,11 @@ pub(super) fn failed(path: &Path) -> String {
     format!("failed {}", coded_path(path))
 }
 
-/// Removes what an unfinished intention left: an empty file or directory of this user, as old as the journal's last line. Whether there
-/// was one.
+/// Removes the result of an unfinished intent: an empty file or directory of this user, as old as the journal's last line.
+/// Returns whether there was one.
 ///
 /// # Errors
-/// If the kernel does not tell, or does not remove it.
+/// If it cannot be inspected or removed.
 pub(super) fn remove_intended(path: &Path, journal: &fs::Metadata) -> Result<bool, Errno> {
     let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
     let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -103,14 +103,14 @@ pub(super) fn remove_intended(path: &Path, journal: &fs::Metadata) -> Result<boo
     };
     match rustix::fs::unlinkat(&above, name, how) {
         Ok(()) => Ok(true),
-        // Only an empty directory goes: the kernel sees to that.
+        // The kernel removes only empty directories.
         Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOENT) => Ok(false),
         Err(e) => Err(e),
     }
 }
 
-/// We create a file right after noting the intention. One made long before or after is somebody else's: better an empty file too
-/// many than one of theirs too few.
+/// A file is created right after its intent is noted. One created long before or after belongs to someone else: better to leave
+/// an empty file of ours than to remove theirs.
 pub(super) fn made_right_after(file_s: i64, noted_s: i64) -> bool {
     (-1..=2).contains(&file_s.saturating_sub(noted_s))
 }

@@ -1,20 +1,20 @@
 //! Which files are ours. Every file and directory that fathom creates is entered in a journal before it is used, with its device,
-//! inode number and what proves that it is the same ([`fathom_state::Identity`]), so that only what we made is ever removed: at the end, on
-//! Ctrl-C, and, when we were killed, by the next run.
+//! inode number and a proof of identity ([`fathom_state::Identity`]). So only files created by fathom are ever removed: at the
+//! end, on Ctrl-C, and, after a kill, by the next run.
 //!
-//! A journal is a text file `files-PID-START-TIME` in the state directory, appended and never rewritten ([`journal`]). It is locked as
-//! long as its process lives. `kept` holds files that the user asked to keep: they are ours to overwrite later, and never removed
-//! unasked. A tree of numbered files is one entry, its root ([`tree`]): a million entries would cost more than the files.
-//! docs/safety.md explains it for users.
+//! A journal is a text file `files-PID-START-TIME` in the state directory, append-only ([`journal`]). It is locked while its
+//! process lives. `kept` lists files that the user asked to keep: later runs may overwrite them, but never remove them unasked. A
+//! tree of numbered files is one entry, its root ([`tree`]): a million entries would cost more than the files. docs/safety.md
+//! explains it for users.
 
 mod entry;
 mod journal;
 mod sweep;
-/// File systems of the kernel's own that count blocks: efivarfs.
+/// f_type of a virtual file system that reports blocks: efivarfs.
 const COUNTED: u64 = 0xde5e_81e4;
 
-/// Whether a file lies where data are kept. The files of procfs, sysfs and their like are all empty, and to write one turns something; those
-/// file systems have no blocks.
+/// Whether a file is on a file system that stores data. Files in procfs, sysfs and the like look empty, and writing them changes
+/// settings; those file systems report no blocks.
 fn holds_data(file: BorrowedFd<'_>) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|about| about.f_blocks > 0 && about.f_type as u64 != COUNTED)
 }
@@ -41,40 +41,39 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The journal of this process.
+/// The journal of this process and the files it knows to be ours.
 pub struct Ledger {
-    /// The state directory; `None` if nothing is to be noted for the next run.
+    /// The state directory; `None` if nothing is to be recorded for the next run.
     directory: Option<PathBuf>,
     journal: Option<Journal>,
-    /// What this process made, each with its place in the order of creation.
+    /// Files created by this process, each with its number in the order of creation.
     made: BTreeMap<PathBuf, (u64, Entry)>,
     created: u64,
-    /// Something was made that could not be looked at afterwards: the intention is all that the next run has of it.
+    /// A created file could not be inspected: the next run has only the intent.
     unfinished: bool,
     kept: BTreeMap<PathBuf, Entry>,
-    /// Of those, what was taken as harmless: it is somebody's, and stays.
+    /// Those of them that were taken over as harmless: they are not removed.
     taken: BTreeSet<PathBuf>,
-    /// Files that bore our mark when this run began to use them. What others have written since the last run is never marked.
+    /// Files that had our mark when this run began to use them. Files changed by other programs since the last run are never
+    /// marked.
     marked: BTreeSet<PathBuf>,
-    /// Block devices that the user named to be written.
+    /// Block devices that the user named for writing.
     devices: BTreeSet<PathBuf>,
-    /// Those of them that may be written while they are in use.
+    /// Those of them that may be written while in use.
     used_devices: BTreeSet<PathBuf>,
 }
 
-/// What a worker makes under a name.
+/// What a worker creates under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Named {
-    /// A file.
     File,
-    /// A directory.
     Directory,
 }
 
-/// The mode of directories that nobody asked for by name.
+/// Mode of directories that were not requested explicitly.
 const DIRECTORY_MODE: u32 = 0o755;
 
-/// An open journal and where it is.
+/// An open journal and its path.
 struct Journal {
     directory: Directory,
     name: String,
@@ -93,7 +92,7 @@ impl Ledger {
         ledger
     }
 
-    /// A ledger that notes nothing for the next run: what this one leaves when it is killed stays.
+    /// A ledger without a journal: files left by a killed run stay.
     #[must_use]
     pub fn nowhere() -> Self {
         Self {
@@ -110,7 +109,7 @@ impl Ledger {
         }
     }
 
-    /// Removes what killed runs left behind. Journals of living processes are left alone.
+    /// Removes files left behind by killed runs. Journals of living processes are skipped.
     #[must_use]
     pub fn sweep(directory: &Path) -> Vec<Swept> {
         let mut swept = Vec::new();
@@ -123,50 +122,51 @@ impl Ledger {
         swept
     }
 
-    /// The same, told step by step.
+    /// As [`Ledger::sweep`], reporting each step to `tell`.
     pub fn sweep_telling(directory: &Path, tell: &mut dyn FnMut(Sweeping)) {
         sweep::sweep(directory, tell);
     }
 
-    /// Whether killed runs left anything. Asks no file system but that of the state directory.
+    /// Whether killed runs left anything. Accesses only the file system of the state directory.
     #[must_use]
     pub fn needs_sweep(directory: &Path) -> bool {
         sweep::is_needed(directory)
     }
 
-    /// A block device may be written: the user has named it for that, or it bears no signature. No workload of the native format can say this.
+    /// Allows a block device to be written: the user named it, or it has no signature. Workloads of the native format cannot
+    /// express this.
     pub fn allow_device(&mut self, path: &Path) {
         self.devices.insert(absolute(path));
     }
 
-    /// Whether the user has.
+    /// Whether [`Ledger::allow_device`] was called for it.
     #[must_use]
     pub fn allows_device(&self, path: &Path) -> bool {
         self.devices.contains(&absolute(path))
     }
 
-    /// A block device that the user has named may be written even while it is mounted or otherwise in use: the job says so, too.
+    /// Allows a block device named by the user to be written even while mounted or otherwise in use, as the job requests.
     pub fn allow_device_in_use(&mut self, path: &Path) {
         self.used_devices.insert(absolute(path));
     }
 
-    /// Whether both have.
+    /// Whether [`Ledger::allow_device_in_use`] was called for it.
     #[must_use]
     pub fn allows_device_in_use(&self, path: &Path) -> bool {
         self.allows_device(path) && self.used_devices.contains(&absolute(path))
     }
 
-    /// Whether the file at `path` is one that this or an earlier run of ours made and that nobody has replaced since; or lies, under a
-    /// name that we give, in such a tree.
+    /// Whether the file at `path` was created by this or an earlier run and has not been replaced, or is in such a tree under a
+    /// name of our scheme.
     #[must_use]
     pub fn owns(&self, path: &Path) -> bool {
         self.is_ours(path).unwrap_or(false)
     }
 
-    /// As [`Ledger::owns`], but a file that cannot be looked at is not said to be somebody else's.
+    /// As [`Ledger::owns`], but a file that cannot be inspected is an error instead of `false`.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the kernel does not report its attributes.
     pub fn is_ours(&self, path: &Path) -> Result<bool, EngineError> {
         let path = absolute(path);
         match self.entry(&path) {
@@ -175,27 +175,27 @@ impl Ledger {
         }
     }
 
-    /// Whether an open file is the one that we made at a path.
+    /// Whether an open file is the one that we created at a path.
     #[must_use]
     pub fn owns_open(&self, path: &Path, open: BorrowedFd<'_>) -> bool {
         self.entry(&absolute(path)).is_some_and(|entry| !entry.tree && entry.is(open))
     }
 
-    /// Whether `root` is a tree that we made with [`Ledger::create_tree`] and that nobody has replaced since.
+    /// Whether `root` is a tree created by [`Ledger::create_tree`] that has not been replaced.
     #[must_use]
     pub fn owns_tree(&self, root: &Path) -> bool {
         let root = absolute(root);
         self.entry(&root).is_some_and(|e| e.tree && e.is_at(&root))
     }
 
-    /// Whether an open directory may be the root of a tree that is to be changed: if we made one there, that one.
+    /// Whether an open directory may be used as the root of a tree to change: if we created one there, it must be that one.
     #[must_use]
     pub(crate) fn may_be_tree(&self, root: &Path, open: BorrowedFd<'_>) -> bool {
         self.entry(&absolute(root)).is_none_or(|entry| !entry.tree || entry.is(open))
     }
 
-    /// Whether an open file may be one that is to be changed at a path: if we made one there, that one. What an earlier run made there does
-    /// not count if this run has only ever found another one, which it was allowed to write.
+    /// Whether an open file may be changed under a path: if we created one there, it must be that one. A file of an earlier run
+    /// does not count if this run has only seen a different one there that it may write.
     #[must_use]
     pub(crate) fn may_be_file(&self, path: &Path, open: BorrowedFd<'_>) -> bool {
         let path = absolute(path);
@@ -203,7 +203,7 @@ impl Ledger {
         self.entry(&path).is_none_or(|entry| entry.is(open) || !is_of_this_run && entry.was_replaced())
     }
 
-    /// The process number of another run that has made `path`, still lives, and has not given it up.
+    /// The process id of another live run that created `path` and still uses it.
     #[must_use]
     pub fn used_by_another(&self, path: &Path) -> Option<u32> {
         let path = absolute(path);
@@ -216,7 +216,7 @@ impl Ledger {
                 return None;
             }
             let made = read_facts(&state, &name)?.made;
-            // It says so itself: whether it is the same file need not be proved.
+            // The other run's own journal says so, so identity need not be proved.
             let is_it = made.iter().any(|(p, entry)| *p == path && entry.identity.may_be_at(&path));
             is_it.then(|| owner::pid_of(process)).flatten()
         })
@@ -226,7 +226,7 @@ impl Ledger {
         self.made.get(path).map(|m| &m.1).or_else(|| self.kept.get(path))
     }
 
-    /// The tree of ours that a path with our names lies in, and the path inside it.
+    /// The tree of ours that contains a path with names of our scheme, and the path within it.
     fn tree_around<'p>(&self, path: &'p Path) -> Option<(&'p Path, &'p Path)> {
         let mut root = path;
         while root.file_name().is_some_and(|name| tree::is_our_name(name.as_encoded_bytes())) {
@@ -254,7 +254,7 @@ impl Ledger {
         Ok(file)
     }
 
-    /// Makes a name that was intended; with the directory that holds it.
+    /// Creates a name whose intent was noted, in its parent directory.
     fn make_intended<T>(
         &mut self,
         path: &Path,
@@ -273,16 +273,17 @@ impl Ledger {
         };
         let found = rustix::fs::statat(&above, name_of(path), AtFlags::SYMLINK_NOFOLLOW);
         if error == Errno::EXIST || found.is_err_and(|e| e == Errno::NOENT) {
-            // What somebody makes there later is not ours. What we made there before still is.
+            // A file created there later is not ours; files that we created there earlier still are.
             self.note(&failed(path))?;
         } else {
-            // A file system may fail when it has made it.
+            // Some file systems report a failure after creating the file.
             self.unfinished = true;
         }
         Err(EngineError::file("create", path, error))
     }
 
-    /// The directory that is to hold a new name, open. One of ours must still be that one: somebody may have put a link in its place.
+    /// The open parent directory of a new name. If it is one of ours it must still be the same: another user may have replaced it
+    /// by a link.
     fn above(&self, path: &Path) -> std::io::Result<OwnedFd> {
         let above = path.parent().unwrap_or(path);
         let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -293,7 +294,7 @@ impl Ledger {
         Ok(open)
     }
 
-    /// Enters files (or directories) that a worker has made `since` then where there was nothing before: they are ours. Those that are not there are left out.
+    /// Enters files (or directories) that a worker created after `since` where nothing existed before. Missing ones are skipped.
     ///
     /// # Errors
     /// If the journal cannot be written.
@@ -310,7 +311,7 @@ impl Ledger {
             };
             let file = File::from(file);
             let about = file.metadata().map_err(|e| EngineError::file("look at", &path, e))?;
-            // What was there before, somebody has put in the place of the worker's.
+            // An older file here replaced the worker's.
             let is_new =
                 tree::is_new(file.as_fd(), since).map_err(|e| EngineError::file("look at", &path, e))?;
             let is_it = match named {
@@ -324,7 +325,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Creates the directories above a file that are missing. One that somebody else (another rank of ours) makes meanwhile is theirs.
+    /// Creates the missing directories above a file. One that another process (such as another rank) creates at the same time
+    /// belongs to that process.
     ///
     /// # Errors
     /// As for [`Ledger::create`].
@@ -337,7 +339,7 @@ impl Ledger {
                 Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                     missing.push(above);
                 }
-                // It may be there: to make it would fail with words about something else.
+                // It may exist: trying to create it would fail with a misleading message.
                 Err(e) => return Err(EngineError::file("stat", above, e)),
             }
         }
@@ -361,7 +363,7 @@ impl Ledger {
         self.make_directory(absolute(path), false, DIRECTORY_MODE)
     }
 
-    /// The same, with a mode.
+    /// As [`Ledger::create_directory`], with the given permission bits.
     ///
     /// # Errors
     /// As for [`Ledger::create`].
@@ -369,8 +371,8 @@ impl Ledger {
         self.make_directory(absolute(path), false, mode)
     }
 
-    /// Creates the root of a tree, with the directories above it that are missing. All that is made in it under our names is ours, and
-    /// goes with it.
+    /// Creates the root of a tree and the missing directories above it. Everything created in it under names of our scheme is
+    /// ours and is removed with it.
     ///
     /// # Errors
     /// As for [`Ledger::create`].
@@ -403,25 +405,25 @@ impl Ledger {
         EngineError::file("look at", path, error)
     }
 
-    /// Removes a file, a tree or an empty directory that is ours. What is not ours, or no longer there, is left. Directories above a
-    /// kept tree that were made and kept with it go too, once they are empty.
+    /// Removes a file, a tree or an empty directory that is ours; anything else is left alone. Directories created and kept
+    /// together with a kept tree are removed too, once they are empty.
     ///
     /// # Errors
-    /// If the kernel refuses, or a tree holds something that is not ours.
+    /// If the kernel refuses, or a tree contains something that is not ours.
     pub fn remove(&mut self, path: &Path) -> Result<(), EngineError> {
         let path = absolute(path);
         if self.taken.contains(&path) {
             return Ok(());
         }
         let Some(entry) = self.entry(&path).cloned() else {
-            // In a tree of ours, under one of our names.
+            // In a tree of ours, under a name of our scheme.
             let inside = Entry::at_rest(&path, false, None).filter(|_| self.owns(&path));
             return inside.map_or(Ok(()), |entry| entry.remove(&path));
         };
         match entry.lies_at(&path) {
             Ok(true) => entry.remove(&path)?,
             Ok(false) => {}
-            // It may still be there: forgotten, it would stay for ever.
+            // It may still exist: if forgotten, it would never be removed.
             Err(e) => return Err(EngineError::file("look at", &path, e)),
         }
         self.forget(&path)?;
@@ -435,7 +437,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Replaces a file that the user named for it: removes it, whoever made it.
+    /// Removes a file that the user named for replacement, whoever created it.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -447,10 +449,10 @@ impl Ledger {
         }
     }
 
-    /// Replaces a tree that the user named for it: removes it, whoever made it, if it holds nothing but names that we give.
+    /// Removes a tree that the user named for replacement, whoever created it, if it contains only names of our scheme.
     ///
     /// # Errors
-    /// If the kernel refuses, or it holds something else.
+    /// If the kernel refuses, or it contains something else.
     pub fn remove_named_tree(&mut self, root: &Path) -> Result<(), EngineError> {
         let root = absolute(root);
         tree::remove_named(&root)?;
@@ -469,7 +471,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// The file or tree stays after the end of this run, and later runs may use and overwrite it.
+    /// Keeps a file or tree after the end of this run; later runs may use and overwrite it.
     ///
     /// # Errors
     /// If the list of kept files cannot be written.
@@ -477,7 +479,7 @@ impl Ledger {
         self.keep_all([path])
     }
 
-    /// As [`Ledger::keep`], for many at once. The directories above them that we made stay, too.
+    /// As [`Ledger::keep`], for many at once. The directories above them that we created are kept, too.
     ///
     /// # Errors
     /// If the list of kept files cannot be written.
@@ -505,7 +507,7 @@ impl Ledger {
         self.keep_entries(stay)
     }
 
-    /// As [`Ledger::keep`], of a file that is open: whatever came to its path meanwhile is not ours.
+    /// As [`Ledger::keep`], for an open file: a file that has replaced it at its path is not kept.
     ///
     /// # Errors
     /// If the list of kept files cannot be written.
@@ -515,9 +517,9 @@ impl Ledger {
         self.keep_entries(entry.into_iter().collect())
     }
 
-    /// Takes a file with which nothing is lost as one of ours that stays, until somebody else changes it: whether it could be taken. It is
-    /// empty, or a run of another user, or in a container, made it and let it stay; and it has no other name. If this run writes it, later
-    /// ones know it.
+    /// Takes over a file that cannot lose data, until another program changes it; it is not removed. Returns whether it could be
+    /// taken: it must be empty, or created and kept by a run of another user or in a container, and have no second hard link. If
+    /// this run writes it, later runs recognise it.
     pub fn take_harmless(&mut self, path: &Path) -> bool {
         let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let Ok(file) = rustix::fs::open(here(path), how, Mode::empty()) else { return false };
@@ -537,7 +539,7 @@ impl Ledger {
         true
     }
 
-    /// Looks which of the files that are ours bear a mark, before anything is written to them.
+    /// Notes which of our files have a mark, before anything is written to them.
     pub fn look_for_marks<'p>(&mut self, paths: impl IntoIterator<Item = &'p Path>) {
         let is_marked = |path: &Path| {
             rustix::fs::open(here(path), OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
@@ -550,8 +552,8 @@ impl Ledger {
         }
     }
 
-    /// As [`Ledger::keep_all`], of files that were laid out: they get a mark, so that others may write them. Not those that were here
-    /// before without one: somebody may have written them.
+    /// As [`Ledger::keep_all`], for files that were laid out: they get a mark, so that other users may overwrite them. Files that
+    /// existed before without a mark do not, as another program may have written them.
     ///
     /// # Errors
     /// If the list of kept files cannot be written.
@@ -583,14 +585,14 @@ impl Ledger {
         Ok(())
     }
 
-    /// Removes everything that is ours and not kept, and the journal. Returns what could not be removed; that stays in the
-    /// journal, so that the next run finds it.
+    /// Removes everything that is ours and not kept, and the journal. Returns what could not be removed; it stays in the journal
+    /// for the next run.
     pub fn finish(&mut self) -> Vec<PathBuf> {
         let mut made: Vec<_> = std::mem::take(&mut self.made).into_iter().collect();
         made.sort_unstable_by_key(|(_, (order, _))| std::cmp::Reverse(*order));
         made.retain(|(path, (_, entry))| match entry.lies_at(path) {
             Ok(is_it) => is_it && entry.remove(path).is_err(),
-            // It may still be there: forgotten, it would stay for ever.
+            // It may still exist: if forgotten, it would never be removed.
             Err(_) => true,
         });
         if made.is_empty()
@@ -601,12 +603,12 @@ impl Ledger {
         }
         self.renew_kept();
         let left = made.iter().map(|m| m.0.clone()).collect();
-        // Dropping the ledger comes here again: without these it would take the journal away.
+        // Dropping the ledger calls this again, and would remove the journal without these entries.
         self.made = made.into_iter().collect();
         left
     }
 
-    /// Kept files that this run has written to, where only the time of the last change tells them from others, are entered anew.
+    /// Updates the entries of kept files that this run has written, where only the time of the last change identifies them.
     fn renew_kept(&mut self) {
         let changed = |(path, entry): (&PathBuf, &Entry)| Some((path.clone(), entry.changed(path)?));
         let changed: BTreeMap<PathBuf, Entry> = self.kept.iter().filter_map(changed).collect();
@@ -626,18 +628,19 @@ impl Ledger {
             let directory = Directory::make(path).map_err(untold)?;
             let name = format!("{PREFIX}{}", owner::own_name());
             let file = directory.create(&name).map_err(untold)?;
-            // Process numbers mean nothing in another container or on another host that shares the directory; a lock does,
-            // and the kernel drops it at any death. Where locks are not to be had, the number has to do.
+            // Process ids are meaningless in another container or on another host that shares the directory; a lock is not, and
+            // the kernel releases it at any death. Without lock support the id has to do.
             let _ = rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
             let journal = self.journal.insert(Journal { directory, name, file });
             journal.append(&format!("{FIRST}\n"))?;
         }
-        // One write a line: a killed process leaves whole lines. It need not reach the disk: after a power cut the
-        // next start finds files and journal in the same state or neither.
+        // One write per line: a killed process leaves whole lines. No sync is needed: after a power failure the next start finds
+        // files and journal in the same state, or neither.
         self.journal.as_mut().map_or(Ok(()), |journal| journal.append(&lines::sealed(fact)))
     }
 
-    /// Changes the list of kept files, of which some paths are concerned. Other runs change it too: it is read and written under a lock.
+    /// Changes the entries of some paths in the list of kept files. It is read and written under a lock, as other runs change it
+    /// too.
     fn change_kept<'p>(
         &self,
         concerned: impl IntoIterator<Item = &'p Path>,
@@ -653,7 +656,7 @@ impl Ledger {
         let facts = read_facts(&directory, KEPT).unwrap_or_default();
         let mut kept: BTreeMap<PathBuf, Entry> = facts.made.into_iter().collect();
         change(&mut kept);
-        // Files beside them that are gone or replaced are forgotten on the way. Others are not looked at: their file system may not answer.
+        // Drops sibling entries that are gone or replaced. Others are not checked, as their file system may not respond.
         let near: BTreeSet<Option<&Path>> = concerned.into_iter().map(Path::parent).collect();
         kept.retain(|file, entry| !near.contains(&file.parent()) || entry.identity.may_be_at(file));
         let facts = kept.iter().map(|(file, entry)| lines::sealed(&made(entry, file)));

@@ -1,4 +1,4 @@
-//! What the next run does with what a killed one left: what is proved to be ours goes, everything else stays and is named.
+//! Cleanup of what killed runs left: files proved to be ours are removed, everything else stays and is reported.
 
 use super::entry::{Entry, is_gone_from};
 use super::journal::{ASIDE, Facts, KEPT, PREFIX, read_facts, remove_intended};
@@ -9,60 +9,60 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A killed run holds its journals until its last process is gone, which takes a moment. A run in another container that shares the
-/// directory looks dead from here, and holds its own for as long as it lives.
+/// A killed run holds its journals briefly, until its last process is gone. A run in another container that shares the directory
+/// looks dead from here, and holds its journal while it lives.
 const HELD: Duration = Duration::from_millis(250);
 
-/// What a sweep does. It is told before each step, because a file system whose server is gone may not answer.
+/// A step of a sweep, reported before it is done, because a file system with a dead server may not respond.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sweeping {
-    /// It looks at what lies at a path.
+    /// Inspects the file at a path.
     Looks(PathBuf),
-    /// It removes that, which may take its time.
+    /// Removes it, which may take a while.
     Removes(PathBuf),
-    /// It is done with it.
+    /// Finished with it.
     Did(Swept),
 }
 
-/// A file or directory of a killed run, and what became of it.
+/// A file or directory of a killed run, and its fate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Swept {
-    /// The file or directory.
+    /// Path of the file or directory.
     pub path: PathBuf,
-    /// What became of it.
+    /// Result of the sweep for it.
     pub fate: Fate,
 }
 
-/// What became of something that a killed run left.
+/// What happened to a file left by a killed run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fate {
-    /// It is gone.
+    /// It was removed, or no longer exists.
     Removed,
-    /// Something else lies there now; it was left alone.
+    /// Something else is there now; it was left alone.
     Replaced,
-    /// The file system keeps nothing that tells it from a later file of the same name and number; it was left alone.
+    /// The file system has no proof to distinguish it from a later file with the same name and inode number; it was left alone.
     Unproven,
-    /// It is ours and could not be removed; why.
+    /// It is ours but could not be removed; the reason.
     Stays(String),
-    /// It lies where journals are and cannot be believed; why, as a clause that names it.
+    /// A file among the journals is not trusted; the reason, as a clause that names it.
     NoJournal(String),
 }
 
-/// Journals of dead processes, by their names; the directory is only listed.
+/// Names of the journals of dead processes; the directory is only listed.
 fn of_the_dead(state: &Directory) -> impl Iterator<Item = String> {
     let dead = |name: &String| name.strip_prefix(PREFIX).is_some_and(|process| !owner::lives(process));
     state.names().into_iter().filter(dead)
 }
 
-/// Whether there is anything to sweep. No file system but that of the state directory is asked.
+/// Whether there is anything to sweep. Accesses only the file system of the state directory.
 pub(super) fn is_needed(directory: &Path) -> bool {
     let Ok(Some(state)) = Directory::open(directory) else { return false };
     of_the_dead(&state).next().is_some() || strange_kept(&state).is_some()
 }
 
-/// Why the list of kept files cannot be believed.
+/// Why the list of kept files is not trusted.
 fn strange_kept(state: &Directory) -> Option<String> {
     match state.text(KEPT) {
         Ok(text) => {
@@ -84,14 +84,14 @@ pub(super) fn sweep(directory: &Path, tell: &mut dyn FnMut(Sweeping)) {
     if let Some(why) = strange_kept(&state) {
         tell(Sweeping::Did(Swept { path: state.path().join(KEPT), fate: Fate::NoJournal(why) }));
         if state.text(KEPT).is_ok() {
-            // Said once is enough.
+            // Report it only once.
             let _ = state.rename(KEPT, ASIDE);
         }
     }
     let deadline = Instant::now() + HELD;
     for name in of_the_dead(&state) {
         match unheld(&state, &name, deadline) {
-            // Whoever held the lock before may have swept it meanwhile.
+            // The previous holder of the lock may have swept it.
             Ok(Some(journal)) if state.still_is(&name, &journal) => {
                 if settle(&state, &name, &journal, tell) {
                     state.remove(&name);
@@ -106,7 +106,7 @@ pub(super) fn sweep(directory: &Path, tell: &mut dyn FnMut(Sweeping)) {
     }
 }
 
-/// A journal under our lock; `None` if it is gone, or still held by another at the deadline.
+/// Locks a journal; `None` if it is gone, or still locked by another process at the deadline.
 fn unheld(state: &Directory, name: &str, deadline: Instant) -> Result<Option<File>, Untrusted> {
     loop {
         match state.try_lock(name)? {
@@ -117,10 +117,10 @@ fn unheld(state: &Directory, name: &str, deadline: Instant) -> Result<Option<Fil
     }
 }
 
-/// Whether nothing of the journal is left to do.
+/// Settles the entries of a journal. Returns whether nothing is left to do.
 fn settle(state: &Directory, name: &str, journal: &File, tell: &mut dyn FnMut(Sweeping)) -> bool {
     let Some(facts) = read_facts(state, name) else {
-        // Its process was killed before it said anything.
+        // Its process was killed before it wrote anything.
         let is_empty = journal.metadata().is_ok_and(|about| about.len() == 0);
         if !is_empty {
             let path = state.path().join(name);
@@ -137,11 +137,11 @@ fn settle(state: &Directory, name: &str, journal: &File, tell: &mut dyn FnMut(Sw
                 settled &= !matches!(fate, Fate::Stays(_));
                 tell(Sweeping::Did(Swept { path: path.clone(), fate }));
             }
-            // Gone; or its file system is not mounted now, and a later run will find it.
+            // Gone, or its file system is not mounted now, and a later run will find it.
             None => settled &= is_gone_from(path, entry.identity.device()),
         }
     }
-    // Killed between the intention and the note of what was made.
+    // Killed between the intent and the note of the created file.
     if let Some(path) = facts.intent
         && let Ok(about) = journal.metadata()
     {
@@ -158,7 +158,7 @@ fn settle(state: &Directory, name: &str, journal: &File, tell: &mut dyn FnMut(Sw
     settled
 }
 
-/// What becomes of an entry; `None` if nothing lies there.
+/// Settles one entry; `None` if nothing is at its path.
 fn fate(path: &Path, entry: &Entry, tell: &mut dyn FnMut(Sweeping)) -> Option<Fate> {
     match here(path).symlink_metadata() {
         Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return None,

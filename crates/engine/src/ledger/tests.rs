@@ -27,7 +27,7 @@ fn a_file_that_was_replaced_is_no_longer_ours() {
     let path = dir.path().join("f");
     let mut ledger = Ledger::new(&dir.path().join("state"));
     ledger.create(&path, 0o600).unwrap();
-    // Both exist for a moment, so the inode numbers differ.
+    // Both exist at the same time, so the inode numbers differ.
     fs::write(dir.path().join("new"), "theirs").unwrap();
     fs::rename(dir.path().join("new"), &path).unwrap();
     assert!(!ledger.owns(&path));
@@ -116,7 +116,7 @@ fn a_journal_goes_when_the_directory_of_its_files_went_before_it() {
     let dir = tempfile::tempdir().unwrap();
     let (state, path) = (dir.path().join("state"), dir.path().join("survey/deep/f"));
     let device = fs::metadata(dir.path()).unwrap().dev();
-    // The sweeper before this one was killed when it had removed all and the journal was still there.
+    // The previous sweeper was killed after it had removed all files but not the journal.
     let journal = left_by_a_killed_run(&state, &format!("made {device} 2 born:3 {}", path.display()));
     assert_eq!(Ledger::sweep(&state), []);
     assert!(!journal.exists());
@@ -135,7 +135,7 @@ fn a_journal_goes_when_the_image_of_its_files_went_before_it() {
     fs::remove_dir_all(&own).unwrap();
     assert_eq!(Ledger::sweep(&state), []);
     assert!(!journal.exists());
-    // Where the images were may be not mounted now.
+    // The file system of the images may not be mounted now.
     let journal = left_by_a_killed_run(&state, &fact);
     fs::remove_dir_all(&images).unwrap();
     assert_eq!(Ledger::sweep(&state), []);
@@ -145,7 +145,7 @@ fn a_journal_goes_when_the_image_of_its_files_went_before_it() {
 #[test]
 fn what_cannot_be_looked_at_stays_in_the_journal_and_is_named() {
     let dir = tempfile::tempdir().unwrap();
-    // A name that is too long fails for everybody, root too.
+    // A name that is too long fails for every user, including root.
     let path = dir.path().join("f".repeat(300));
     for fact in [journal::intent(&path), format!("made 1 2 born:3 {}", path.display())] {
         let state = dir.path().join("state");
@@ -179,7 +179,7 @@ fn a_journal_in_use_is_left_alone_wherever_its_owner_lives() {
     let (state, ours) = (dir.path().join("state"), dir.path().join("ours"));
     let mut ledger = Ledger::new(&state);
     ledger.create(&ours, 0o600).unwrap();
-    // As seen from another container: no process of this number.
+    // As seen from another container: no process with this id.
     let journal = &mut ledger.journal.as_mut().unwrap().name;
     fs::rename(state.join(&*journal), state.join("files-999999999-1")).unwrap();
     *journal = "files-999999999-1".into();
@@ -231,7 +231,7 @@ fn a_file_in_the_place_of_a_kept_one_may_be_given() {
     let another = fs::File::open(&path).unwrap();
     assert!(!later.may_be_file(&path, another.as_fd()), "it was not looked for");
     assert!(!later.owns(&path) && later.may_be_file(&path, another.as_fd()));
-    // What was ours when it was first looked for, and was replaced since, may not be written.
+    // A file that was ours on the first check and was replaced since must not be written.
     let ours = dir.path().join("ours");
     let mut now = Ledger::new(&state);
     now.create(&ours, 0o600).unwrap();
@@ -291,7 +291,7 @@ fn removed(path: &Path) -> Swept {
     Swept { path: path.into(), fate: Fate::Removed }
 }
 
-/// The journal of a run that was killed when it had noted one fact.
+/// The journal of a run that was killed after it had noted one fact.
 fn left_by_a_killed_run(state: &Path, fact: &str) -> PathBuf {
     fs::create_dir_all(state).unwrap();
     let journal = state.join("files-999999999-1");
@@ -299,7 +299,7 @@ fn left_by_a_killed_run(state: &Path, fact: &str) -> PathBuf {
     journal
 }
 
-/// Numbers of a file, as a journal has them.
+/// Device, inode and proof of a file, as in a journal.
 fn numbers(path: &Path) -> String {
     let words = Identity::at_rest(File::open(path).unwrap().as_fd()).unwrap().words();
     words.rsplit_once(' ').unwrap().0.to_string()
@@ -334,7 +334,7 @@ fn d1_what_is_no_journal_of_ours_is_named_and_nothing_is_done() {
         lines::coded_path(&path)
     );
     let journal = left_by_a_killed_run(&state, &fact);
-    // A line without its checksum, and one whose file was exchanged for another.
+    // A line without its checksum, and one whose file was replaced by another.
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(
         &journal,
@@ -391,7 +391,7 @@ fn without_a_place_nothing_is_noted_and_what_was_made_still_goes() {
     assert!(!dir.path().join("second").exists());
 }
 
-/// A tree with one directory and one file, in a directory that was not there.
+/// A tree with one directory and one file, in a directory that did not exist.
 fn tree_below(dir: &Path, ledger: &mut Ledger) -> PathBuf {
     let root = dir.join("made/for it/tree");
     ledger.create_tree(&root).unwrap();
@@ -488,10 +488,10 @@ fn what_another_user_let_stay_is_known_until_somebody_changes_it() {
     if !marked {
         return fathom_testkit::skip("what_another_user_let_stay", "no extended attributes here");
     }
-    // Without a home.
+    // Without a state directory.
     let mut second = Ledger::nowhere();
     assert!(!second.owns(&path) && second.take_harmless(&path) && second.owns(&path));
-    // It is written, and a third user knows it still.
+    // It is written, and a third user still recognises it.
     fs::write(&path, "written").unwrap();
     second.keep_laid_out([path.as_path()]).unwrap();
     second.remove(&path).unwrap();
@@ -506,7 +506,7 @@ fn what_another_user_let_stay_is_known_until_somebody_changes_it() {
     fs::remove_file(twin).unwrap();
     assert!(Ledger::nowhere().take_harmless(&path));
     fs::write(&path, "their results").unwrap();
-    // To the first it is still the file that it made; it does not vouch for what others wrote.
+    // To the first it is still the file that it created, but without a mark for what others wrote.
     let mut first = Ledger::new(&dir.path().join("first"));
     first.look_for_marks([path.as_path()]);
     assert!(first.owns(&path));

@@ -1,6 +1,6 @@
-//! Trees of numbered directories and files: opening what lies in them, and removing them. Nothing is done by a path that somebody could
-//! bend on the way: every step goes from an open directory to a name in it, never through a link, never onto another file system. Only
-//! names that we give are touched, and a tree is looked through to its end before anything of it goes.
+//! Trees of numbered directories and files: opening their entries, and removing them. No full path is used, as another user could
+//! redirect it: every step goes from an open directory to a name in it, never through a link or onto another file system. Only
+//! names of our scheme are touched, and a tree is scanned completely before any of it is removed.
 
 use crate::EngineError;
 use fathom_state::here;
@@ -15,26 +15,26 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, SystemTime};
 
-/// Said of what was there when it was looked for, and is another now.
+/// Message for a file that was replaced since the first check.
 pub const REPLACED: &str = "something else lies there now";
-/// The clock of file times goes in steps.
+/// Granularity of file time stamps.
 pub(super) const STEP: Duration = Duration::from_millis(20);
-/// And those of file servers differ from ours.
+/// Clock difference allowed for file servers.
 pub(super) const SERVERS: Duration = Duration::from_secs(60);
 /// f_type of NFS, SMB (two), CIFS, Ceph, 9P, AFS and FUSE.
 const REMOTE: [u64; 8] =
     [0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x00c3_6400, 0x0102_1997, 0x5346_414f, 0x6573_5546];
 
-/// Levels below the root that a tree of ours may have: some more than a layout has, because flows add directories.
+/// Maximum depth of a tree of ours: slightly more than a layout has, because flows add directories.
 const MOST_LEVELS: usize = fathom_workload::tree::Layout::MOST_LEVELS as usize + 2;
 
-/// Whether a name is one that we give: a number from 1 on, of eight digits or, above 99999999, as many as it needs.
+/// Whether a name follows our scheme: a number from 1 on, with eight digits, or more above 99999999.
 pub(crate) fn is_our_name(name: &[u8]) -> bool {
     let digits = !name.is_empty() && name.iter().all(u8::is_ascii_digit);
     digits && (name.len() == 8 || (name.len() > 8 && name.len() <= 10 && name[0] != b'0'))
 }
 
-/// Opens a name below an open directory, which has to be reached without links and without leaving the mount.
+/// Opens a name below an open directory without following links or leaving the mount.
 ///
 /// # Errors
 /// The kernel's; also if a link or a mount is in the way.
@@ -48,7 +48,7 @@ pub fn open_below(
     let mode = Mode::from_raw_mode(mode);
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
     match rustix::fs::openat2(directory, name, flags, mode, resolve) {
-        // Linux before 5.6, and sandboxes that do not know the call.
+        // Linux before 5.6, and sandboxes that block the call.
         Err(Errno::NOSYS | Errno::PERM) => open_step_by_step(directory, name, flags, mode),
         other => other,
     }
@@ -94,7 +94,7 @@ pub(crate) fn open_directory(root: BorrowedFd<'_>, path: &str) -> Result<OwnedFd
     open_below(root, path, DIRECTORY, 0)
 }
 
-/// Whether an open file or directory was made `since` then.
+/// Whether an open file or directory was created after `since`.
 pub(super) fn is_new(file: BorrowedFd<'_>, since: SystemTime) -> io::Result<bool> {
     let about = File::from(file.try_clone_to_owned()?).metadata()?;
     let kind = rustix::fs::fstatfs(file).map_or(0, |about| about.f_type as u64 & 0xffff_ffff);
@@ -102,8 +102,8 @@ pub(super) fn is_new(file: BorrowedFd<'_>, since: SystemTime) -> io::Result<bool
     Ok(about.created().or_else(|_| about.modified()).is_ok_and(|made| made + slack >= since))
 }
 
-/// Opens a directory that was made `since` then. If it is not empty, somebody has put another in its place, or another rank of ours has begun to
-/// work in it: then it is as new. The top of a tree is nobody else's.
+/// Opens a directory that was created after `since`. If it is not empty, another user has replaced it, or another rank has
+/// started to work in it, in which case its contents are as new. The top of a tree is not shared.
 pub(super) fn just_made(
     above: BorrowedFd<'_>,
     name: &OsStr,
@@ -112,7 +112,7 @@ pub(super) fn just_made(
 ) -> io::Result<OwnedFd> {
     let how = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = match rustix::fs::openat(above, name, how, Mode::empty()) {
-        // A umask can forbid even us to read it.
+        // A umask can deny even its owner read permission.
         Err(Errno::ACCESS) => return Ok(rustix::fs::openat(above, name, how | OFlags::PATH, Mode::empty())?),
         opened => opened?,
     };
@@ -123,7 +123,7 @@ pub(super) fn just_made(
     if may_be_it && !is_mounted { Ok(open) } else { Err(io::Error::other(REPLACED)) }
 }
 
-/// Whether a path lies in the tree of this root, reached as we reach it, and is a file or directory.
+/// Whether a path is in the tree of this root, reached without links or mounts, and is a file or directory.
 pub(super) fn lies_in(root: &Path, inside: &Path) -> bool {
     let Ok(root) = open_root(root) else { return false };
     let Ok(found) = open_below(root.as_fd(), inside, OFlags::PATH, 0) else { return false };
@@ -132,14 +132,14 @@ pub(super) fn lies_in(root: &Path, inside: &Path) -> bool {
     })
 }
 
-/// Threads that remove files. Where a file system waits for the device at each file that goes (ext4 mounted with `discard` does), eight
-/// were seven times as fast as one, whatever the number of CPUs.
+/// Threads that remove files. Where a file system waits for the device on each removal (as ext4 mounted with `discard` does),
+/// eight were seven times as fast as one, whatever the number of CPUs.
 const THREADS: usize = 8;
 
-/// Removes a tree that the user named, whoever made it. If it holds anything that does not bear one of our names nothing of it goes.
+/// Removes a tree that the user named, whoever created it. If it contains any name outside our scheme, nothing is removed.
 ///
 /// # Errors
-/// Names what is not ours, or what the kernel would not let go.
+/// Names what is not ours, or what could not be removed.
 pub(super) fn remove_named(path: &Path) -> Result<(), EngineError> {
     let failed = |e: Errno| EngineError::file("open", path, e);
     let above = path.parent().ok_or_else(|| failed(Errno::INVAL))?;
@@ -147,13 +147,14 @@ pub(super) fn remove_named(path: &Path) -> Result<(), EngineError> {
     remove(above.as_fd(), path, |_| true)
 }
 
-/// Where a tree lies is not part of it, and may be reached through links.
+/// The path to a tree is not part of it, and may contain links.
 const ABOVE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// Removes a tree in an open directory, if its root is the right one. If it holds anything that is not ours nothing of it goes.
+/// Removes a tree in an open directory, if its root is the right one. If it contains anything that is not ours, nothing is
+/// removed.
 ///
 /// # Errors
-/// Names what is not ours, or what the kernel would not let go.
+/// Names what is not ours, or what could not be removed.
 pub(super) fn remove(
     above: BorrowedFd<'_>,
     path: &Path,
@@ -172,7 +173,7 @@ pub(super) fn remove(
     std::thread::scope(|scope| {
         let work = || {
             while let Some(leaf) = leaves.get(next.fetch_add(1, Relaxed)) {
-                // What stays is met again below, and said there.
+                // What remains is found again and reported below.
                 let _ = remove_leaf(path, root.as_fd(), leaf);
             }
         };
@@ -187,7 +188,7 @@ pub(super) fn remove(
     rustix::fs::unlinkat(above, name, AtFlags::REMOVEDIR).map_err(failed)
 }
 
-/// Removes the files of a directory that had no other directory in it, and the directory.
+/// Removes the files of a directory without subdirectories, and the directory.
 fn remove_leaf(tree: &Path, root: BorrowedFd<'_>, leaf: &Path) -> Result<(), EngineError> {
     let at = tree.join(leaf);
     let failed = |e: Errno| EngineError::file("open", &at, e);
@@ -204,19 +205,19 @@ fn remove_leaf(tree: &Path, root: BorrowedFd<'_>, leaf: &Path) -> Result<(), Eng
     rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR).map_err(failed)
 }
 
-/// One way through a tree: looking, or removing.
+/// One pass through a tree: scanning or removing.
 struct Walk<'a> {
     root: &'a Path,
     at: PathBuf,
     levels: usize,
     removes: bool,
-    /// Directories that hold files and no directory, by their paths below the root.
+    /// Directories that contain files but no directories, by their paths below the root.
     leaves: Vec<PathBuf>,
 }
 
 impl Walk<'_> {
     fn walk(&mut self, directory: BorrowedFd<'_>) -> Result<(), EngineError> {
-        // Read to the end first: what is removed while a directory is read may hide other names from the reader.
+        // Read to the end first: removing entries while reading a directory may hide others from the reader.
         let names = self.names(directory)?;
         if self.levels > 0 && !names.is_empty() && names.iter().all(|n| n.1 == FileType::RegularFile) {
             self.leaves.extend(self.at.strip_prefix(self.root).map(Path::to_path_buf));
@@ -266,7 +267,7 @@ impl Walk<'_> {
                 continue;
             }
             let mut kind = entry.file_type();
-            // Some file systems do not tell while listing.
+            // Some file systems do not report the type while listing.
             if kind == FileType::Unknown {
                 let about = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
                 kind = FileType::from_raw_mode(about.st_mode);
@@ -279,7 +280,7 @@ impl Walk<'_> {
     fn unlink(&self, directory: BorrowedFd<'_>, name: &CString, how: AtFlags) -> Result<(), EngineError> {
         match rustix::fs::unlinkat(directory, name.as_c_str(), how) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
-            // A file that something is mounted on.
+            // A file with something mounted on it.
             Err(Errno::BUSY) => Err(self.foreign("is a mount point")),
             Err(e) => Err(EngineError::file("remove", &self.at, e)),
         }

@@ -1,13 +1,12 @@
-//! The interval series of every worker, beside that of all together: what each did between one look and the next, by kind of operation.
+//! The interval series of each worker, beside that of all workers: its progress per interval, by kind of operation.
 
 use super::collect::RECORDED;
 use crate::shared::{KINDS, Shared};
 use fathom_record::{Interval, Moved, Worker, WorkerInterval};
 
-/// Operations, bytes and the sum of latencies of one kind.
+/// Operations, bytes and sum of latencies of one kind.
 type Sums = (u64, u64, u64);
 
-/// The series of all workers of a phase.
 pub(super) struct ByWorker {
     before: Vec<[Sums; KINDS]>,
     series: Vec<Vec<WorkerInterval>>,
@@ -20,7 +19,7 @@ impl ByWorker {
         Self { before: vec![[(0, 0, 0); KINDS]; count], series: vec![Vec::new(); count], end_ns: 0 }
     }
 
-    /// Follows the series of all, whose last interval is new, was made longer, or is as it was.
+    /// Follows the common series, whose last interval is new, extended or unchanged.
     pub fn follow(&mut self, shared: &Shared, counting: impl Iterator<Item = usize>, last: &Interval) {
         let begins_ns = last.end_ns.saturating_sub(last.width_ns);
         if begins_ns >= self.end_ns {
@@ -38,7 +37,7 @@ impl ByWorker {
         }
     }
 
-    /// What is left at the end is too short for an interval of its own: it belongs to the one before.
+    /// The remainder at the end is too short for an interval of its own: it is added to the previous one.
     fn extend(&mut self, shared: &Shared, counting: impl Iterator<Item = usize>, end_ns: u64, more_ns: u64) {
         for worker in counting {
             let gained = self.gained(shared, worker);
@@ -58,7 +57,7 @@ impl ByWorker {
         }
     }
 
-    /// Gives every worker its own.
+    /// Moves each series to its worker.
     pub fn tell(self, workers: &mut [Worker]) {
         for (worker, series) in workers.iter_mut().zip(self.series) {
             worker.intervals = series;

@@ -1,4 +1,4 @@
-//! From the slots in shared memory to the record: what each worker did, how it ended, and in which words a failure is told.
+//! Turns the slots in shared memory into the record: what each worker did, how it ended, and the message of a failure.
 
 use super::{Children, Named};
 use crate::clock::Clock;
@@ -34,7 +34,7 @@ pub(super) fn collect(
         let passed = passed_over(slot, path, paths);
         let path = paths.get(slot.fault_file as usize).unwrap_or(path);
         let stats = shared.stats(index);
-        // Who was killed in its warm-up has counted nothing: what it recorded was for the search of a depth.
+        // A worker killed in its warm-up has counted nothing: its records served the depth search.
         let counted = live.counting_at.load(Ordering::Acquire) > 0;
         let (recorded, bytes) = shared.totals(index);
         let (ops, warm) = if counted { (recorded, 0) } else { (0, recorded) };
@@ -79,7 +79,7 @@ pub(super) fn collect(
     }
 }
 
-/// What a worker passed over; the first of it in the words of what would have ended it.
+/// The failures that a worker tolerated; the first one with the message that it would have ended with.
 fn passed_over(slot: &Figures, path: &Path, paths: &[PathBuf]) -> Option<PassedOver> {
     let passed = &slot.passed;
     let path = paths.get(passed.first.file as usize).map_or(path, PathBuf::as_path);
@@ -92,7 +92,7 @@ fn passed_over(slot: &Figures, path: &Path, paths: &[PathBuf]) -> Option<PassedO
     })
 }
 
-/// What workers that go on have counted so far.
+/// What workers still running have counted so far.
 pub(super) fn so_far(shared: &Shared, count: usize, clock: Clock, first: u64) -> Repetition {
     let now = clock.now();
     let one = |index: usize| {
@@ -113,7 +113,7 @@ pub(super) fn so_far(shared: &Shared, count: usize, clock: Clock, first: u64) ->
     }
 }
 
-/// The kinds with counters of their own, as the record calls them.
+/// The kinds with separate counters, and their names in the record.
 pub(super) const RECORDED: [(usize, OpKind); KINDS] = [
     (READ, OpKind::Read),
     (WRITE, OpKind::Write),
@@ -164,10 +164,10 @@ fn ending_of(
         e if e == End::Completed as u32 => Ending::Completed,
         e if e == End::Stopped as u32 => Ending::Stopped,
         e if e == End::Interrupted as u32 && interrupted_by().is_some() => Ending::Interrupted,
-        // Another worker's failure ended this one.
+        // Ended because another worker failed.
         e if e == End::Interrupted as u32 => Ending::Stopped,
         e if e == End::Failed as u32 => Ending::Failed(error_of(ops, &fault_of(slot), path)),
-        // It was writing back behind its clock: its figures are whole.
+        // It was writing back after its clock had stopped: its figures are complete.
         _ if killed_by == Some(super::BY_US) && slot.elapsed_ns > 0 => Ending::Interrupted,
         _ => Ending::Failed(OpError {
             call: "killed".into(),
@@ -196,7 +196,7 @@ fn killed_sentence(path: &std::path::Path, signal: i32) -> String {
     }
 }
 
-/// What ended a worker.
+/// The fault that ended a worker.
 fn fault_of(slot: &Figures) -> Fault {
     Fault {
         call: slot.fault_call,

@@ -1,9 +1,9 @@
-//! What the machine does to any program, watched while a phase runs: a latency tail may be the scheduler's or the hypervisor's.
+//! Disturbances by the machine while a phase runs: a latency tail may come from the scheduler or the hypervisor.
 //!
-//! The parent wakes now and then to look at its workers. How late its sleep ended is one measure. The other is a short spin in which
-//! it reads the clock as fast as it can: a gap between two readings is time in which the CPU did something else. It spins only while
-//! there are CPUs without a worker, and however often it wakes, for no more than a thousandth of the time since the phase was
-//! released: what is measured loses next to nothing to it.
+//! The parent wakes periodically to check its workers. One measure is how late its sleep ended. The other is a short spin in
+//! which it reads the clock as fast as it can: a gap between two readings is time in which the CPU did something else. It spins
+//! only while there are CPUs without a worker, and for at most a thousandth of the time since the release, so the measurement is
+//! hardly affected.
 
 use crate::clock::Clock;
 use crate::interrupt::was_continued;
@@ -14,12 +14,12 @@ use std::sync::atomic::AtomicU32;
 
 /// Longest spin.
 const SPIN_NS: u64 = 50_000;
-/// Shortest spin: there are some hundred readings in it.
+/// Shortest spin, enough for some hundred readings.
 const LEAST_SPIN_NS: u64 = 5_000;
-/// The part of the time that may be spent on spinning is one of so many.
+/// At most 1/SHARE of the time is spent on spinning.
 const SHARE: u64 = 1000;
 
-/// How long a spin may take when so much time has gone by and so much of it was spun; `None`: not worth it yet.
+/// Length of the next spin, given the elapsed time and the time spun so far; `None`: too short to be useful.
 fn allowance_ns(elapsed_ns: u64, spun_ns: u64) -> Option<u64> {
     let left_ns = (elapsed_ns / SHARE).saturating_sub(spun_ns);
     (left_ns >= LEAST_SPIN_NS).then_some(left_ns.min(SPIN_NS))
@@ -27,38 +27,38 @@ fn allowance_ns(elapsed_ns: u64, spun_ns: u64) -> Option<u64> {
 
 pub(super) struct Probe {
     clock: Clock,
-    /// When it began to watch, in ticks.
+    /// Start of the observation, in ticks.
     began: u64,
-    /// Whether a CPU is free to spin on.
+    /// Whether a CPU is free for spinning.
     spins: bool,
     gaps: Counts,
     wakes: Counts,
     watched_ns: u64,
-    /// When it was here last.
+    /// Time of the last visit, in ticks.
     seen: u64,
 }
 
-/// Whoever is away from its sleeps for so long was stopped, or had no CPU.
+/// A process away from its sleeps for this long was stopped, or had no CPU.
 const AWAY_NS: u64 = 100_000_000;
 
 impl Probe {
-    /// A probe beside so many workers. They were `released` at that tick: this process may have been stopped since.
+    /// A probe beside `workers` workers, which were `released` at that tick: this process may have been stopped since.
     pub fn new(clock: Clock, workers: usize, released: u64) -> Self {
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        // The moment of release may still be to come.
+        // The release may still be in the future.
         let began = released.min(clock.now());
         let (gaps, wakes) = (Counts::new(), Counts::new());
         Self { clock, began, spins: workers < cpus, gaps, wakes, watched_ns: 0, seen: began }
     }
 
-    /// Sleeps on a word that is `value`, as long as `wait_ns` at most, and learns from how the sleep ended.
+    /// Sleeps while `word` is `value`, at most `wait_ns`, and records how late the sleep ended.
     pub fn sleep(&mut self, word: &AtomicU32, value: u32, wait_ns: u64) {
         self.goes_on();
         self.look(word, value, wait_ns, self.seen);
         self.begin();
     }
 
-    /// Whoever calls it has done little since it was here last.
+    /// Call when little was done since the last visit.
     pub fn goes_on(&mut self) {
         let away_ns = self.clock.between(self.seen, self.clock.now());
         if away_ns >= AWAY_NS {
@@ -67,7 +67,7 @@ impl Probe {
         self.begin();
     }
 
-    /// What was done since may have taken long: only if this process was stopped meanwhile is that told.
+    /// Call when the work since the last visit may have taken long: a gap counts only if this process was stopped in that time.
     pub fn back(&mut self) {
         if was_continued() {
             self.goes_on();
@@ -76,7 +76,7 @@ impl Probe {
     }
 
     fn begin(&mut self) {
-        // What came before is told.
+        // Clears earlier events.
         let _ = was_continued();
         self.seen = self.clock.now();
     }
@@ -84,7 +84,7 @@ impl Probe {
     fn look(&mut self, word: &AtomicU32, value: u32, wait_ns: u64, from: u64) {
         futex_wait(word, value, wait_ns);
         let slept_ns = self.clock.between(from, self.clock.now());
-        // Only a sleep that ended by itself says how late it ended.
+        // Only a sleep that timed out shows how late it ended.
         if slept_ns >= wait_ns {
             self.wakes.record(slept_ns - wait_ns);
             let elapsed_ns = self.clock.between(self.began, self.clock.now());
@@ -111,7 +111,7 @@ impl Probe {
         }
     }
 
-    /// What was seen; `None` if the phase was too short to see anything.
+    /// The observations; `None` if the phase was too short for any.
     pub fn tell(&self) -> Option<Jitter> {
         let jitter = Jitter {
             gaps: self.gaps.histogram(),
@@ -122,7 +122,7 @@ impl Probe {
     }
 }
 
-/// Counters of a histogram, with the exact figures beside them.
+/// Histogram counters with exact figures.
 struct Counts {
     dense: Vec<u64>,
     sum: u128,

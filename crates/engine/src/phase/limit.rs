@@ -1,10 +1,10 @@
-//! In which words a limit is told that a worker did not keep.
+//! Messages for limits that a worker violated.
 
 use crate::shared::Call;
 use crate::worker::Fault;
 use std::fmt::Display;
 
-/// The sentence, if it was a limit that ended the worker.
+/// The message, if a limit ended the worker.
 pub(super) fn sentence(fault: &Fault, path: &impl Display) -> Option<String> {
     let (asked, found) = (fault.expected, fault.found);
     Some(match fault.call {

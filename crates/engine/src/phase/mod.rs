@@ -1,5 +1,5 @@
-//! One phase: workers are planned, started, released together, watched ([`watch`], [`rounds`]), and their slots turned into a repetition
-//! ([`collect`]).
+//! One phase: plans workers, starts them, releases them together, watches them ([`watch`], [`rounds`]), and turns their slots
+//! into a repetition ([`collect`]).
 
 mod by_worker;
 mod collect;
@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use watch::Watch;
 
-/// What a worker is called in the record.
+/// Names of a worker for the record.
 #[derive(Clone, Default)]
 struct Named<'a> {
     group: String,
@@ -33,8 +33,8 @@ struct Named<'a> {
     paths: &'a [std::path::PathBuf],
 }
 
-/// The usual limit of 1024 open files is too low for many workers that each open all files of a set. The limit that we may not pass
-/// stays; an open that fails for it says so.
+/// Raises the soft limit of open files: the usual 1024 are too few for many workers that each open all files of a set. The hard
+/// limit stays; an open that exceeds it says so.
 fn allow_open_files<'p>(jobs: impl Iterator<Item = &'p Job<'p>>) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     const OWN: u64 = 64;
@@ -45,7 +45,7 @@ fn allow_open_files<'p>(jobs: impl Iterator<Item = &'p Job<'p>>) {
     }
 }
 
-/// A process and the workers (threads) that run in it; `Isolation::Thread` workers run in ours.
+/// A process and the workers (threads) that run in it; `Isolation::Thread` workers run in this process.
 struct Crew<'a> {
     own_process: bool,
     jobs: Vec<Job<'a>>,
@@ -53,10 +53,10 @@ struct Crew<'a> {
 
 /// Time given to all workers to wake up before the agreed start.
 const WAKE_NS: u64 = 500_000;
-/// How often the parent looks for signals and dead children.
+/// Interval at which the parent checks for signals and dead children.
 const LOOK_NS: u64 = 50_000_000;
 
-/// Executes the jobs of one phase, each with the process it belongs to. `flows` is what those that are flows share.
+/// Executes the jobs of one phase, each with its process. `flows`: state shared by the flow workers.
 pub(crate) fn run(
     phase: &Phase,
     jobs: Vec<(Isolation, u32, Job<'_>)>,
@@ -122,7 +122,7 @@ pub(crate) fn run(
     Ok((repetition, calls))
 }
 
-/// Groups plans by process. Mapped files always get processes of their own: a full file system shows as SIGBUS there.
+/// Groups plans by process. Mapped files always get separate processes: a full file system raises SIGBUS there.
 fn crews_of(jobs: Vec<(Isolation, u32, Job<'_>)>) -> Vec<Crew<'_>> {
     let mut crews: Vec<Crew> = Vec::new();
     let mut by_process: BTreeMap<u32, usize> = BTreeMap::new();
@@ -140,19 +140,19 @@ fn crews_of(jobs: Vec<(Isolation, u32, Job<'_>)>) -> Vec<Crew<'_>> {
     crews
 }
 
-/// How long workers have after a signal; they leave at their next operation.
+/// Time that workers have after a signal; they leave at their next operation.
 const PATIENCE_NS: u64 = 1_500_000_000;
-/// And how long until what was killed is gone.
+/// Time for killed processes to disappear.
 const DEATH_NS: u64 = 250_000_000;
 
-/// In the place of a signal: we have killed it ourselves.
+/// In place of a signal number: killed by this process itself.
 pub(super) const BY_US: i32 = -1;
 
 /// Child processes and the workers in each.
 #[derive(Default)]
 struct Children {
     alive: Vec<(libc::pid_t, Vec<usize>)>,
-    /// Workers whose process was killed, with the signal.
+    /// Workers whose process was killed, and the signal.
     killed: BTreeMap<usize, i32>,
 }
 
@@ -175,7 +175,7 @@ impl Children {
         }
     }
 
-    /// Notes children that are gone without waiting. Returns how many workers were lost by being killed.
+    /// Collects dead children without blocking. Returns the number of workers lost because they were killed.
     fn look(&mut self, shared: &Shared) -> usize {
         let mut lost = 0;
         self.alive.retain(|(pid, workers)| {
@@ -188,7 +188,7 @@ impl Children {
             for &w in workers {
                 if shared.live(w).end.load(Ordering::Acquire) == End::Gone as u32 {
                     self.killed.entry(w).or_insert(signal);
-                    // Nobody is to wait for it.
+                    // No other worker may wait for it.
                     shared.live(w).progress.store(AWAY, Ordering::Release);
                     lost += 1;
                 }
@@ -198,8 +198,7 @@ impl Children {
         lost
     }
 
-    /// So long ago a signal asked for the end: ends those that do not end by themselves, and at last this process, for threads end only
-    /// with it.
+    /// Kills children that do not end `waited_ns` after a signal, and finally this process, as its threads end only with it.
     fn press(&mut self, waited_ns: u64, moments: &mut dyn Moments) {
         if waited_ns > PATIENCE_NS {
             self.kill();
@@ -214,16 +213,16 @@ impl Children {
     fn kill(&mut self) {
         for (pid, workers) in &self.alive {
             self.killed.extend(workers.iter().map(|&w| (w, BY_US)));
-            // SAFETY: our own child that was not waited for: the number is still its.
+            // SAFETY: our own child, not yet waited for, so the pid is still valid.
             unsafe { libc::kill(*pid, libc::SIGKILL) };
         }
     }
 
-    /// Waits for all that are left.
+    /// Waits for all remaining children.
     fn reap(&mut self) {
         for (pid, workers) in self.alive.drain(..) {
             let mut status = 0;
-            // SAFETY: waits for our own child. EINTR (a signal to us) is tried again.
+            // SAFETY: waits for our own child. EINTR (a signal to us) is retried.
             while unsafe { libc::waitpid(pid, &raw mut status, 0) } == -1
                 && std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted
             {}
@@ -237,14 +236,13 @@ impl Children {
 }
 
 impl Drop for Children {
-    /// Only a panic leaves some to wait for.
+    /// Children remain only after a panic.
     fn drop(&mut self) {
         self.reap();
     }
 }
 
-/// Lets the workers go when the parent panics while they wait for it or work: nobody else would ever do so, and the panic would
-/// become a program that hangs.
+/// Releases the workers when the parent panics: otherwise they would wait for it forever, and the panic would hang the program.
 struct LetGo<'a>(&'a Shared);
 
 impl Drop for LetGo<'_> {
@@ -255,7 +253,7 @@ impl Drop for LetGo<'_> {
     }
 }
 
-/// Ends the phase for all workers, those that wait for its start included.
+/// Ends the phase for all workers, including those that wait for its start.
 fn let_go(shared: &Shared) {
     let control = shared.control();
     control.stop.store(STOP_INTERRUPT, Ordering::Release);
@@ -265,20 +263,20 @@ fn let_go(shared: &Shared) {
     wake_all(&control.seen);
 }
 
-/// A worker could not be started: those that were are let go without doing anything.
+/// A worker could not be started: the started ones are let go without doing anything.
 fn abandon(shared: &Shared, children: &mut Children) {
     let_go(shared);
     children.reap();
 }
 
-/// A worker of the process `me`, under the name by which whoever watches the block layer knows it.
+/// A worker thread of the process `me`, with the name by which block layer tracing finds it.
 fn worker_thread(me: u32) -> std::thread::Builder {
     std::thread::Builder::new().name(measured_threads_name(me))
 }
 
 /// The child process: its workers and nothing else.
 fn child(crew: &Crew, shared: &Shared, clock: Clock, parent: u32) -> ! {
-    // SAFETY: plain prctl; if the parent died before it took effect, getppid tells.
+    // SAFETY: plain prctl; getppid detects a parent that died before it took effect.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if libc::getppid() as u32 != parent {
@@ -299,22 +297,21 @@ fn child(crew: &Crew, shared: &Shared, clock: Clock, parent: u32) -> ! {
 struct Released {
     first: u64,
     last: u64,
-    /// Workers that died before.
+    /// Workers that died before the release.
     lost: usize,
 }
 
-/// Moments of a phase at which its caller may want to read counters. Nothing of the phase happens while the first and the last of
-/// them are told.
+/// Hooks at points of a phase where the caller may want to read counters. The phase waits while the first and the last hook run.
 pub trait Moments {
-    /// Every worker is prepared (files open, earlier dirty pages written back if asked); the clocks start right after.
+    /// Every worker is prepared (files open, earlier dirty pages written back if requested); the clocks start right after.
     fn ready(&mut self) {}
-    /// When the workers are to be released, ns of CLOCK_MONOTONIC, if others on other hosts are released at that time, too. Asked once,
-    /// right after [`Moments::ready`]; without an answer they are released as soon as all can be awake.
+    /// Release time, ns of CLOCK_MONOTONIC, if workers on other hosts are released at that time, too. Called once, right after
+    /// [`Moments::ready`]; with `None` they are released as soon as all can be awake.
     fn release_at(&mut self) -> Option<u64> {
         None
     }
-    /// Whether a worker that works on the same, but is not of this engine, has ended the counting of all (the stop `first_done`). `here`:
-    /// one of this engine has.
+    /// Whether a cooperating worker outside this engine has ended the counting of all (the stop `first_done`). `here`: one of
+    /// this engine has.
     fn first_done(&mut self, _here: bool) -> bool {
         false
     }
@@ -322,39 +319,39 @@ pub trait Moments {
     fn look_every_ns(&self) -> u64 {
         LOOK_NS
     }
-    /// After a warm-up: the first worker counts now, and the others with it or soon after. It is told within a millisecond, while the workers go on; phases without a warm-up
-    /// do not tell it.
+    /// After a warm-up: the first worker now counts, and the others do or will soon. Called within a millisecond, while the
+    /// workers continue; not called for phases without a warm-up.
     fn counting(&mut self) {}
-    /// The parent has woken to look after its workers: it does so every 50 ms at least, from the start until the last worker is done.
-    /// Whoever samples something slowly does it here, and needs no thread.
+    /// The parent woke to check its workers: at least every 50 ms, from the start until the last worker is done. Slow sampling
+    /// can be done here without a thread.
     fn look(&mut self) {}
-    /// Whether [`Moments::state`] is to be told now.
+    /// Whether to call [`Moments::state`] now.
     fn wants_state(&mut self) -> bool {
         false
     }
-    /// What every worker has counted so far, while they go on.
+    /// What every worker has counted so far, while they continue.
     fn state(&mut self, _so_far: Repetition) {}
-    /// An interval of the series is over. It is told as soon as the parent has looked, while the workers go on.
+    /// An interval of the series is over. Called as soon as the parent has noticed, while the workers continue.
     fn interval(&mut self, _interval: &fathom_record::Interval) {}
-    /// Whether [`Moments::rows`] is to be told.
+    /// Whether to call [`Moments::rows`].
     fn wants_rows(&self) -> bool {
         false
     }
-    /// What every operation of every counting worker's flow did until the end of an interval, so many nanoseconds after counting
-    /// began. It is told right after the interval.
+    /// Counts of every operation of every counting worker's flow up to the end of an interval, in nanoseconds since counting
+    /// began. Called right after [`Moments::interval`].
     fn rows(&mut self, _counted_ns: u64, _rows: Vec<fathom_record::Row>) {}
-    /// A flow says something to the user. It is told while the phase runs, soon after.
+    /// A flow has a message for the user. Called soon after, while the phase runs.
     fn said(&mut self, _said: &Said<'_>) {}
-    /// Seconds after a signal there are still workers that nothing but the end of this process ends: they are in calls that do not return. It
-    /// is about to end.
+    /// Seconds after a signal, some workers are still in calls that do not return and would end only with this process, which is
+    /// about to exit.
     fn gives_up(&mut self) {}
-    /// The last worker's clock has stopped; what follows outside the clock has not begun for that worker.
+    /// The last worker's clock has stopped; its work outside the clock has not begun.
     fn clocks_stopped(&mut self) {}
 }
 
 impl Moments for () {}
 
-/// Waits until all are prepared, then releases them at one agreed time, or one after the other.
+/// Waits until all are prepared, then releases them at one agreed time or staggered.
 fn release(
     phase: &Phase,
     shared: &Shared,
@@ -365,7 +362,7 @@ fn release(
 ) -> Released {
     let control = shared.control();
     let mut lost = 0;
-    // A worker may hang in an open or an fsync before the start: after a signal it has this long.
+    // A worker may hang in an open or an fsync before the start: after a signal, wait for it this long.
     let mut interrupted_at = None;
     loop {
         let ready = control.ready.load(Ordering::Acquire);
@@ -399,6 +396,6 @@ fn release(
     }
     control.go.store(1, Ordering::Release);
     wake_all(&control.go);
-    // Who is to begin later is not late.
+    // A staggered worker is not late.
     Released { first, last: first + stagger * (count as u64).saturating_sub(1), lost }
 }

@@ -1,4 +1,5 @@
-//! The rounds of the rule "steady state": of all workers of a phase, which it ends, or of some groups, which end by themselves.
+//! The rounds of the rule "steady state", either for all workers of a phase, which they end, or for some groups, which end
+//! separately.
 
 use super::LOOK_NS;
 use super::watch::counting;
@@ -9,21 +10,21 @@ use fathom_workload::drive::Sums;
 use fathom_workload::{Phase, Steady, SteadyFigure};
 use std::sync::atomic::Ordering;
 
-/// One rule and what its rounds came to.
+/// One rule and the results of its rounds.
 pub(super) struct Rounds {
     rule: Steady,
-    /// The workers that it ends; none: all of the phase.
+    /// The workers that it ends; `None`: all of the phase.
     only: Option<Vec<usize>>,
-    /// What was done by the end of the last round, and when that was; `None` before the first.
+    /// Sums at the end of the last round, and its time; `None` before the first.
     last: Option<(Sums, u64)>,
-    /// The time that rounds wait for at first is over.
+    /// The initial delay of the rounds is over.
     waited: bool,
-    /// Rounds in which nothing finished: they have no latency.
+    /// Rounds in which no operation finished, so they have no latency.
     empty: usize,
-    /// Nothing more is looked at: what workers do until they see it is no round.
+    /// No further rounds: what workers do until they notice the end is not a round.
     over: bool,
     state: SteadyState,
-    /// All figures of every round, for groups.
+    /// The figures of every round, for groups.
     told: SteadyGroup,
 }
 
@@ -56,7 +57,7 @@ impl Rounds {
         Self { rule, only, last: None, waited, empty: 0, over: false, state, told }
     }
 
-    /// Whether every worker it is about counts; those that were lost never will.
+    /// Whether every worker concerned is counting; lost workers never will.
     pub fn may_begin(&self, shared: &Shared, count: usize, lost: usize) -> bool {
         match &self.only {
             None => counting(shared, count).count() + lost >= count,
@@ -66,8 +67,8 @@ impl Rounds {
         }
     }
 
-    /// Ends a round if one is over, and what is to end with it. Gives how long to sleep until the next one is. The first round begins
-    /// when every worker counts, or so much later as the rule says.
+    /// Ends a round if it is over, and the workers if the rule is met. Returns the time until the next round ends. The first
+    /// round begins when every worker counts, plus the delay of the rule.
     pub fn look(&mut self, shared: &Shared, count: usize, now_ns: u64) -> u64 {
         if self.over || self.has_ended(shared) {
             self.over = true;
@@ -94,7 +95,7 @@ impl Rounds {
         self.rule.round.0
     }
 
-    /// Whether the workers of its groups are done by themselves: time without them is no round.
+    /// Whether the workers of its groups have ended: time without them is not a round.
     fn has_ended(&self, shared: &Shared) -> bool {
         let ended = |&worker: &usize| shared.live(worker).end.load(Ordering::Acquire) != 0;
         self.only.as_ref().is_some_and(|only| only.iter().any(ended))
@@ -114,7 +115,7 @@ impl Rounds {
         self.over = self.state.reached || rule.is_given_up_after(rounds);
     }
 
-    /// Tells the workers.
+    /// Stops the workers.
     fn end(&self, shared: &Shared) {
         let control = shared.control();
         let Some(only) = &self.only else {
@@ -139,7 +140,7 @@ impl Rounds {
         sums
     }
 
-    /// Enters it in the record.
+    /// Adds the results to the record.
     pub fn tell(self, repetition: &mut Repetition) {
         if self.only.is_none() {
             repetition.steady = Some(self.state);
@@ -149,7 +150,7 @@ impl Rounds {
     }
 }
 
-/// The workers of groups, by their numbers.
+/// Indices of the workers of groups.
 fn workers_of(phase: &Phase, groups: &[u32]) -> Vec<usize> {
     let numbered = (0u32..).zip(&phase.groups);
     let each = numbered.flat_map(|(number, group)| instances(group).map(move |_| number));

@@ -1,21 +1,21 @@
-//! The threads of a forked process. Rust's library takes a lock when a thread that it made begins and when it ends. If a thread of the
-//! parent holds that lock at the moment of the fork, it stays locked in the child, and the child's threads would wait for it for ever. So
-//! these are made with `pthread_create`, which is good after a fork.
+//! The threads of a forked process. Rust's library takes a lock when a thread it created begins and ends. If a thread of the
+//! parent holds that lock during the fork, it stays locked in the child, and the child's threads would wait forever. So they are
+//! created with `pthread_create`, which is safe after a fork.
 
 use std::ffi::{CString, c_void};
 
-/// As much as Rust gives its own threads.
+/// The default stack size of Rust's threads.
 const STACK: usize = 2 << 20;
 
-/// What one thread is to do.
+/// Work of one thread.
 struct Errand<'a, T> {
     item: &'a T,
     name: &'a CString,
     work: &'a (dyn Fn(&T) + Sync),
 }
 
-/// Does `work` for each item in a thread of its own with this name, and waits for all. Ends the process with 1 if a thread cannot be made;
-/// a panic in `work` ends it, too.
+/// Runs `work` for each item in a separate thread with this name, and waits for all. Exits the process with 1 if a thread cannot
+/// be created; a panic in `work` also ends it.
 pub(super) fn in_threads<T: Sync>(items: &[T], name: &str, work: &(dyn Fn(&T) + Sync)) {
     let name = &CString::new(name).unwrap_or_default();
     let errands: Vec<_> = items.iter().map(|item| Errand { item, name, work }).collect();
@@ -35,7 +35,7 @@ pub(super) fn in_threads<T: Sync>(items: &[T], name: &str, work: &(dyn Fn(&T) + 
 
 fn start<T: Sync>(errand: &Errand<'_, T>) -> Option<libc::pthread_t> {
     let mut thread = 0;
-    // SAFETY: the attributes are initialised before they are used. The errand lives until the thread was joined, or the process ended.
+    // SAFETY: the attributes are initialised before use. The errand lives until the thread was joined, or the process ended.
     let failed = unsafe {
         let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
         libc::pthread_attr_init(&raw mut attributes);

@@ -1,5 +1,5 @@
-//! What the parent does while the workers work: it sleeps, takes the interval series, judges steady state, watches the machine's
-//! jitter, and looks for dead children.
+//! What the parent does while the workers run: it sleeps, takes the interval series, judges steady state, measures the machine's
+//! jitter, and checks for dead children.
 
 use super::by_worker::ByWorker;
 use super::collect::{self, RECORDED};
@@ -24,7 +24,7 @@ pub(super) struct Watch<'a> {
     first: u64,
     lost: usize,
     warms_up: bool,
-    /// Ticks at which the first worker began to count; 0 while all are in their warm-up.
+    /// Tick at which the first worker began to count; 0 while all are in their warm-up.
     counted_from: u64,
     probe: Probe,
     /// When a signal was first seen, in ticks.
@@ -56,7 +56,7 @@ impl Attending {
         all
     }
 
-    /// Ends them if it is time.
+    /// Ends them if the others are done.
     fn look(&mut self, shared: &Shared) {
         let done = |worker: &usize| shared.live(*worker).clocked.load(Ordering::Acquire) == 1;
         if !self.workers.is_empty() && self.awaited.iter().all(done) {
@@ -152,13 +152,13 @@ impl<'a> Watch<'a> {
             if stopped {
                 return;
             }
-            // Those who listen may have written to a pipe that nobody reads.
+            // A hook may have blocked on a pipe without a reader.
             self.probe.back();
             self.sleep(event, wait_ns, children, moments);
         }
     }
 
-    /// When the series begins: without a warm-up at the release, else when the first worker had it behind it; 0 before that.
+    /// Start of the series: without a warm-up the release, else the end of the first worker's warm-up; 0 before that.
     fn began_to_count(&self) -> u64 {
         if !self.warms_up {
             return self.first;
@@ -167,7 +167,7 @@ impl<'a> Watch<'a> {
         (0..self.count).map(began).filter(|&at| at > 0).min().map_or(0, |at| at.max(self.first))
     }
 
-    /// Waits until every worker is done with what comes after its clock, too.
+    /// Waits until every worker has also finished its work after the clock.
     pub fn until_done(&mut self, children: &mut Children, moments: &mut dyn Moments) {
         loop {
             moments.look();
@@ -194,7 +194,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Enters what was watched in the record, and gives what belongs to the workers.
+    /// Adds the observations to the record, and returns those that belong to single workers.
     pub fn tell(self, repetition: &mut Repetition) -> Option<ByWorker> {
         repetition.intervals = self.series.map(|s| s.intervals).unwrap_or_default();
         self.rounds.into_iter().for_each(|rounds| rounds.tell(repetition));
@@ -210,7 +210,7 @@ fn streams(phase: &Phase) -> impl Iterator<Item = &fathom_workload::Stream> {
     })
 }
 
-/// The workers that count: what others have recorded is of their warm-up, and will be forgotten.
+/// The workers that count: records of the others belong to their warm-up and will be cleared.
 pub(super) fn counting(shared: &Shared, count: usize) -> impl Iterator<Item = usize> {
     (0..count).filter(|&w| shared.live(w).counting_at.load(Ordering::Acquire) > 0)
 }
@@ -227,9 +227,9 @@ struct Series {
     next_ns: u64,
     /// Time, operations and bytes at the end of the last interval.
     last: (u64, u64, u64),
-    /// Dense counters at the end of the last interval, by kind of operation; empty until something of a kind was recorded.
+    /// Dense counters at the end of the last interval, by kind of operation; empty until a kind was used.
     before: Vec<Vec<u64>>,
-    /// Bytes read and written until then.
+    /// Bytes read, written and deallocated until then.
     moved: [u64; 3],
     intervals: Vec<Interval>,
 }
@@ -246,10 +246,10 @@ impl Series {
         }
     }
 
-    /// Takes an interval if one is over. Gives how long to sleep until the next one is.
+    /// Takes an interval if one is over. Returns the time until the next one is.
     fn look(&mut self, shared: &Shared, count: usize, origin_ns: u64, now_ns: u64, stopped: bool) -> u64 {
         let width = self.width_ns;
-        // A last piece shorter than half an interval is added to the one before: its rate would be noise.
+        // A last interval shorter than half the width is merged with the previous one: its rate would be noise.
         let short = stopped && now_ns.saturating_sub(self.last.0) < width / 2;
         if let Some(mut before) = short.then(|| self.intervals.pop()).flatten() {
             let (ops, bytes) = totals(shared, count);
@@ -288,7 +288,7 @@ impl Series {
         self.next_ns.saturating_sub(now_ns).max(1)
     }
 
-    /// File data that reads and writes moved, and bytes that were given back, since the last call.
+    /// File data moved by reads and writes, and bytes deallocated, since the last call.
     fn moved(&mut self, shared: &Shared, count: usize) -> Vec<(OpKind, u64)> {
         let mut moved = Vec::new();
         for ((kind, op), before) in [(READ, OpKind::Read), (WRITE, OpKind::Write), (TRIM, OpKind::Trim)]
@@ -304,7 +304,7 @@ impl Series {
         moved
     }
 
-    /// What each kind of operation gained since the last call.
+    /// Histogram increments of each kind of operation since the last call.
     fn gained(&mut self, shared: &Shared, count: usize) -> Vec<(OpKind, Histogram)> {
         let mut gained = Vec::new();
         for ((kind, op), before) in RECORDED.into_iter().zip(&mut self.before) {

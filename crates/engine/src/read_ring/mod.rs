@@ -1,9 +1,8 @@
-//! Reads of one file through io_uring for those who read without a workload: any number of threads hand over rounds of reads, a ring with
-//! registered buffers keeps as many of them with the kernel as it has buffers for, and each round is told of its bytes as they come. Nothing
-//! of the caller's is ever lent to the kernel, so this is safe to use and needs no runtime; what is unsafe is in [`ring`].
+//! Reads of one file through io_uring for callers without a workload. Any number of threads submit rounds of reads; a ring with
+//! registered buffers keeps as many of them in flight as it has buffers, and passes the bytes to each round as they arrive. No
+//! caller memory is ever passed to the kernel, so this is safe to use and needs no runtime; the unsafe code is in [`ring`].
 //!
-//! A round goes to the kernel in the order it was given in, as much of it at a time as there is room. Of the threads that wait one waits
-//! in the kernel, for all.
+//! A round is submitted in order, as far as buffers are free. Of the waiting threads, one waits in the kernel for all.
 
 mod ring;
 mod round;
@@ -14,90 +13,90 @@ use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Memory that the buffers of a ring take together at most: half of what most systems let anybody lock (8 MiB).
+/// Most memory for the buffers of a ring: half of what most systems let any user lock (8 MiB).
 const MEMORY: usize = 4 << 20;
-/// What buffers are multiples of: the pages of the machine, and the sectors of any device.
+/// Buffer sizes are multiples of this: the machine's page size and any device's sector size.
 const PAGE: usize = 4096;
-/// Reads with the kernel at once, at most.
+/// Maximum number of reads in flight.
 pub const MOST_DEPTH: u16 = 1024;
-/// Times that the kernel is asked again which has no room to take a read.
+/// Number of retries when the kernel cannot take a read.
 const TRIES: u32 = 1000;
 
-/// How a ring is to be.
+/// Parameters of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
-    /// Most reads with the kernel at once, from 1 to [`MOST_DEPTH`].
+    /// Maximum number of reads in flight, from 1 to [`MOST_DEPTH`].
     pub depth: u16,
-    /// The longest read that is expected. Longer ones, and those that the memory has no buffers for, go in parts.
+    /// The longest expected read. Longer ones, and those that exceed the buffer memory, are split.
     pub longest: usize,
-    /// What the file wants offsets and lengths to be multiples of: 1, or for a file opened with O_DIRECT a power of two up to a page.
-    /// Reads of other places take some bytes around them.
+    /// Required alignment of offsets and lengths: 1, or for a file opened with O_DIRECT a power of two up to a page. Unaligned
+    /// reads include some bytes around them.
     pub unit: usize,
 }
 
 impl Geometry {
     /// Bytes of each buffer.
     fn slot_bytes(&self) -> usize {
-        // What is read around a read that is not aligned.
+        // The bytes around an unaligned read.
         let longest = if self.unit > 1 { self.longest.saturating_add(2 * PAGE) } else { self.longest };
         let share = MEMORY / usize::from(self.depth.max(1)) / PAGE * PAGE;
         longest.min(MEMORY).next_multiple_of(PAGE).min(share).max(PAGE)
     }
 }
 
-/// What one read of a round asks for.
+/// One read of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// First byte in the file.
+    /// Offset of the first byte in the file.
     pub offset: u64,
-    /// How many.
+    /// Number of bytes.
     pub bytes: usize,
 }
 
-/// What a round is told.
+/// Progress of a round.
 #[derive(Debug)]
 pub enum Event<'b> {
-    /// Bytes that came.
+    /// Bytes have arrived.
     Bytes {
-        /// Number of the read in the round.
+        /// Index of the read in the round.
         read: usize,
-        /// Which of its bytes is the first of these.
+        /// Offset of these bytes within the read.
         at: usize,
-        /// They themselves.
+        /// The data.
         bytes: &'b [u8],
     },
-    /// A read is over. Each is, once.
+    /// A read is over; reported exactly once per read.
     Over {
-        /// Number of the read in the round.
+        /// Index of the read in the round.
         read: usize,
-        /// Its first so many bytes came; what was told of others behind them does not count.
+        /// Number of valid bytes from its beginning; bytes reported beyond that do not count.
         got: usize,
-        /// Why not more; nothing where the file ends.
+        /// Why it is incomplete; `None` at the end of the file.
         error: Option<io::Error>,
     },
 }
 
-/// What a ring did so far.
+/// Statistics of a ring so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RingCounts {
-    /// Times that reads were handed to the kernel.
+    /// Number of submission calls.
     pub submissions: u64,
-    /// Reads that were handed over.
+    /// Number of submitted reads.
     pub reads: u64,
-    /// Of these, what was left of a read that came short, or one that was to be tried again.
+    /// The number of those that continue a short read or retry one.
     pub again: u64,
-    /// Most of them with the kernel at once.
+    /// Maximum number in flight.
     pub deepest: u32,
 }
 
-/// What all threads share, behind the lock.
+/// State shared by all threads, behind the lock.
 #[derive(Debug)]
 struct Inside {
     desk: Desk,
     free: Vec<Slot>,
-    /// Somebody waits in the kernel: he alone takes what comes, or he would wait for something that is gone.
+    /// A thread is waiting in the kernel: it alone takes completions, or it might wait for one that is gone.
     waiting: bool,
-    /// What the kernel said when it took no more reads at all. Slots that it has not given back by then are never used again.
+    /// The error when the kernel took no more reads at all. Slots not returned by then are never reused.
     broken: Option<i32>,
     counts: RingCounts,
 }
@@ -107,13 +106,13 @@ struct Inside {
 pub struct ReadRing {
     ring: Ring,
     inside: Mutex<Inside>,
-    /// Something has come back, or a slot is free.
+    /// A completion has arrived, or a slot is free.
     came: Condvar,
     geometry: Geometry,
 }
 
 impl ReadRing {
-    /// A ring for an open file.
+    /// Creates a ring for an open file.
     ///
     /// # Errors
     /// A sentence: why there is no such ring here, and what helps.
@@ -127,30 +126,30 @@ impl ReadRing {
         Ok(Self { ring, inside: Mutex::new(inside), came: Condvar::new(), geometry })
     }
 
-    /// How it was asked for.
+    /// The parameters it was created with.
     #[must_use]
     pub fn geometry(&self) -> Geometry {
         self.geometry
     }
 
-    /// Bytes of each buffer: of the longest read that the kernel is asked for.
+    /// Bytes of each buffer, that is, the longest single read of the kernel.
     #[must_use]
     pub fn buffer_bytes(&self) -> usize {
         self.ring.slot_bytes()
     }
 
-    /// What it did so far.
+    /// The statistics so far.
     #[must_use]
     pub fn counts(&self) -> RingCounts {
         self.lock().counts
     }
 
-    /// Carries out several reads at once and tells of their bytes as they come, in any order. Returns when all are over.
+    /// Executes several reads at once and reports their bytes as they arrive, in any order. Returns when all are over.
     pub fn round(&self, wanted: &[Wanted], tell: &mut dyn FnMut(Event<'_>)) {
         round::Round::new(self, wanted).run(tell);
     }
 
-    /// One read, into memory of the caller's: how many bytes came from the first on, and why not more if it was not the end.
+    /// One read into the caller's memory. Returns the number of bytes from the first on, and the error unless the file ended.
     pub fn read(&self, offset: u64, into: &mut [u8]) -> (usize, Option<io::Error>) {
         let mut came = (0, None);
         let bytes = into.len();
@@ -169,7 +168,7 @@ impl ReadRing {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the kernel what was queued. What it has no room for now it is asked to take again.
+    /// Submits the queued reads. Those that the kernel cannot take now are retried.
     fn submit(&self, inside: &mut Inside) {
         let mut tries = 0;
         while let Err(error) = self.ring.submit(&mut inside.desk) {
@@ -186,7 +185,7 @@ impl ReadRing {
                     break;
                 }
             }
-            // It may have no room because nobody takes what it has done.
+            // It may be full because no completions were taken.
             if !inside.waiting && self.ring.reap(&mut inside.desk) > 0 {
                 self.came.notify_all();
             }
@@ -196,7 +195,7 @@ impl ReadRing {
         inside.counts.deepest = inside.counts.deepest.max(deepest);
     }
 
-    /// Lets time pass until something may have changed: a read has come back, a slot is free.
+    /// Waits until something may have changed: a read has completed, or a slot is free.
     fn settle<'a>(&'a self, mut inside: MutexGuard<'a, Inside>) -> MutexGuard<'a, Inside> {
         if inside.broken.is_some() {
             return inside;
@@ -205,7 +204,7 @@ impl ReadRing {
             self.came.notify_all();
             return inside;
         }
-        // With nothing in flight a slot is in somebody's hands, who says when he lays it down.
+        // With nothing in flight, another thread holds a slot and will signal when it returns it.
         if inside.waiting || inside.desk.in_flight() == 0 {
             return self.came.wait(inside).unwrap_or_else(PoisonError::into_inner);
         }

@@ -1,5 +1,5 @@
-//! A round of reads on its way through a ring: cut into pieces of a buffer each, aligned as the file wants it, handed over as there is room,
-//! taken up again where the kernel came back early, and told of. However a round ends, none of its pieces is left with the kernel.
+//! The course of a round of reads: split into aligned pieces of one buffer each, submitted as slots become free, continued after
+//! short reads, and reported. However a round ends, none of its pieces stays in the kernel.
 
 use super::ring::Slot;
 use super::{Event, Inside, ReadRing, Wanted};
@@ -7,34 +7,34 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::MutexGuard;
 
-/// Times that a piece is tried again which was interrupted.
+/// Number of retries of an interrupted piece.
 const TRIES: u32 = 100;
 
-/// A part of a read that one buffer takes.
+/// A part of a read that fits into one buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Piece {
     read: usize,
     offset: u64,
     bytes: usize,
-    /// What was left of one that came short, or one that is tried again.
+    /// The rest of a short read, or a retry.
     again: bool,
-    /// How often it was interrupted.
+    /// Number of interruptions.
     tries: u32,
 }
 
-/// How far a read is.
+/// Progress of a read.
 #[derive(Debug)]
 struct Progress {
     wanted: Wanted,
-    /// Pieces that are not over.
+    /// Number of unfinished pieces.
     left: usize,
-    /// Where in the file it stops: its end, or what stopped it first.
+    /// File offset where it stops: its end, or the first error or end of file.
     end: u64,
     error: Option<i32>,
 }
 
 impl Progress {
-    /// Nothing comes from this place of the file on.
+    /// Nothing can be read from this offset on.
     fn stops(&mut self, at: u64, error: Option<i32>) {
         if at < self.end {
             self.end = at;
@@ -53,11 +53,11 @@ impl Progress {
 pub(super) struct Round<'r> {
     ring: &'r ReadRing,
     reads: Vec<Progress>,
-    /// Not handed over yet, in order.
+    /// Not submitted yet, in order.
     queue: VecDeque<Piece>,
-    /// With the kernel, by the number of their slot.
+    /// In flight, by slot index.
     flying: Vec<(u16, Piece)>,
-    /// Back from there and not told of yet.
+    /// Completed but not yet reported.
     back: Vec<(Piece, Slot, i32)>,
 }
 
@@ -76,7 +76,7 @@ impl<'r> Round<'r> {
         this
     }
 
-    /// A read becomes pieces of whole units.
+    /// Splits a read into pieces of whole units.
     fn cut(&mut self, wanted: Wanted) {
         let unit = self.ring.geometry.unit as u64;
         let end = wanted.offset.saturating_add(wanted.bytes as u64);
@@ -93,11 +93,11 @@ impl<'r> Round<'r> {
         self.reads.push(Progress { wanted, left, end, error: None });
     }
 
-    /// Carries it out.
+    /// Executes the round.
     pub(super) fn run(mut self, tell: &mut dyn FnMut(Event<'_>)) {
         for (read, progress) in self.reads.iter().enumerate() {
             if progress.left == 0 {
-                tell(progress.over(read)); // nothing was asked for
+                tell(progress.over(read)); // an empty read
             }
         }
         let ring = self.ring;
@@ -122,7 +122,7 @@ impl<'r> Round<'r> {
         }
     }
 
-    /// Gives the kernel as many pieces as there is room for; those that lie behind the end of their read are given back instead.
+    /// Submits as many pieces as there are slots; returns those beyond the end of their read.
     fn hand_over(&mut self, inside: &mut Inside) -> Vec<Piece> {
         let mut past = Vec::new();
         let mut any = false;
@@ -147,10 +147,10 @@ impl<'r> Round<'r> {
         past
     }
 
-    /// Takes what the kernel is done with.
+    /// Takes completed pieces.
     fn take_back(&mut self, inside: &mut Inside) {
         if !inside.waiting && self.ring.ring.reap(&mut inside.desk) > 0 {
-            self.ring.came.notify_all(); // others' may be among them
+            self.ring.came.notify_all(); // completions of other rounds may be among them
         }
         let back = &mut self.back;
         self.flying.retain(|&(number, piece)| match inside.desk.take(number) {
@@ -162,7 +162,7 @@ impl<'r> Round<'r> {
         });
     }
 
-    /// Waits for a change. A ring that takes no more reads ends what is left of the round.
+    /// Waits for a change. A ring that takes no more reads ends the rest of the round.
     fn wait<'a>(&mut self, inside: MutexGuard<'a, Inside>) -> MutexGuard<'a, Inside>
     where
         'r: 'a,
@@ -173,13 +173,13 @@ impl<'r> Round<'r> {
             if let Some(read) = self.reads.get_mut(piece.read) {
                 read.stops(piece.offset, Some(errno));
             }
-            // Behind its read's end now: told of by the next turn.
+            // Now beyond its read's end: reported by the next turn.
             self.queue.push_back(piece);
         }
         inside
     }
 
-    /// Tells of what came back; what is not over is queued again, first of all.
+    /// Reports completed pieces; unfinished ones are queued again, in front.
     fn tell(&mut self, tell: &mut dyn FnMut(Event<'_>)) {
         for at in 0..self.back.len() {
             let Some((piece, slot, result)) = self.back.get(at) else { break };
@@ -209,7 +209,7 @@ impl<'r> Round<'r> {
         }
     }
 
-    /// A piece has nothing more to come; with its last one a read is over.
+    /// A piece is finished; with its last piece, a read is over.
     fn is_over(&mut self, piece: Piece, tell: &mut dyn FnMut(Event<'_>)) {
         let Some(progress) = self.reads.get_mut(piece.read) else { return };
         progress.left -= 1;
@@ -218,7 +218,7 @@ impl<'r> Round<'r> {
         }
     }
 
-    /// Slots that were looked at are for others.
+    /// Returns processed slots for other rounds.
     fn lay_down(&mut self, inside: &mut Inside) {
         if self.back.is_empty() {
             return;
@@ -228,18 +228,18 @@ impl<'r> Round<'r> {
     }
 }
 
-/// What is to be done after a piece has come back.
+/// What to do after a piece has completed.
 #[derive(Debug, PartialEq, Eq)]
 enum Rest {
-    /// It came whole.
+    /// It is complete.
     Whole,
-    /// Nothing more comes: the file ends, or this errno.
+    /// Nothing more follows: end of file, or this errno.
     Ends(Option<i32>),
-    /// This is still to be read.
+    /// The rest to be read.
     Again(Piece),
 }
 
-/// What became of a piece, and how many bytes of it came.
+/// The outcome of a piece, and the number of bytes read.
 fn after(piece: Piece, result: i32, unit: usize) -> (Rest, usize) {
     let Ok(came) = usize::try_from(result) else {
         let errno = result.saturating_neg();
@@ -253,7 +253,7 @@ fn after(piece: Piece, result: i32, unit: usize) -> (Rest, usize) {
     let rest = if came == piece.bytes {
         Rest::Whole
     } else if came == 0 || !came.is_multiple_of(unit) {
-        // The last part of a file that is no multiple of the unit: beyond it nothing may be asked for.
+        // The last part of a file that is not a multiple of the unit: nothing beyond it may be requested.
         Rest::Ends(None)
     } else {
         let offset = piece.offset.saturating_add(came as u64);
@@ -263,7 +263,7 @@ fn after(piece: Piece, result: i32, unit: usize) -> (Rest, usize) {
 }
 
 impl Drop for Round<'_> {
-    /// A round whose caller panicked may have pieces with the kernel: their slots are nobody's until they are back.
+    /// A round whose caller panicked may have pieces in flight: their slots stay unowned until completion.
     fn drop(&mut self) {
         let ring = self.ring;
         let mut inside = ring.lock();

@@ -1,4 +1,4 @@
-//! What a worker does before its clock starts: opening, touching what it will count in, waiting for the others.
+//! What a worker does before its clock starts: opening files, touching its counters, waiting for the others.
 
 use super::{Fault, Plan};
 use crate::backend::Handle;
@@ -34,7 +34,7 @@ pub(super) fn touch(stats: &[KindStat; KINDS], plan: &Plan) {
         used.extend([SYNC, FINAL_SYNC]);
     }
     used.into_iter().for_each(|kind| stats[kind].touch());
-    // Every kind is asked at the end of a warm-up whether it holds anything.
+    // The end of a warm-up checks every kind for recorded operations.
     std::hint::black_box(stats.iter().map(KindStat::ops).sum::<u64>());
 }
 
@@ -65,11 +65,11 @@ pub(super) fn prologue<B: Handle>(plan: &Plan, backend: &mut B) -> Result<(), Fa
     Ok(())
 }
 
-/// Waits for the start. Until shortly before it the worker is bound to a CPU of its own: the kernel may otherwise have woken two
-/// workers on one CPU, and the first would be done with a short phase before the second has begun. Then it is free again, and
-/// spins to the agreed time.
+/// Waits for the start. Until shortly before it the worker is bound to a separate CPU: otherwise the kernel might wake two
+/// workers on one CPU, and the first could finish a short phase before the second has begun. Then the binding is released, and
+/// the worker spins until the agreed time.
 ///
-/// Who is `delayed` waits no longer once anything has ended the phase: there will be nothing to do.
+/// A delayed worker stops waiting once the phase ends.
 pub(super) fn wait_for_release(
     (index, delayed): (usize, bool),
     start_cpu: Option<usize>,
@@ -83,8 +83,8 @@ pub(super) fn wait_for_release(
         settle::bind(cpu).then_some(home)
     });
     if shared.workers() < std::thread::available_parallelism().map_or(1, std::num::NonZero::get) {
-        // With a CPU to spare for the parent, stay awake: a CPU that has just slept is slow for the first milliseconds, which are
-        // all of a short phase.
+        // With a CPU to spare for the parent, stay awake: a CPU that has just slept is slow for the first milliseconds, which may
+        // be all of a short phase.
         const AWAKE_NS: u64 = 1_000_000;
         let until = clock.now() + clock.ticks(AWAKE_NS);
         while control.go.load(Ordering::Acquire) == 0 && clock.now() < until {

@@ -1,4 +1,4 @@
-//! What a worker does after its last operation: syncing and closing, inside the clock or outside.
+//! What a worker does after its last operation: syncing and closing, inside or outside the clock.
 
 use super::{Fault, Plan};
 use crate::backend::Handle;
@@ -43,7 +43,7 @@ pub(super) fn finish_outside_clock<B: Handle>(
 ) -> Result<(), Fault> {
     let Some(mut b) = backend else { return Ok(()) };
     if plan.stream.sync_after {
-        // Who holds a lock does not wait for those that want it.
+        // A worker that holds a lock does not wait for those that want it.
         if plan.stream.lock == Lock::No {
             wait_until_seen(shared);
         }
@@ -59,11 +59,11 @@ pub(super) fn finish_outside_clock<B: Handle>(
     close_and_mark(slot, clock, start, b)
 }
 
-/// Others may still be timed: what is written back now would fall into their clocks, and slow them. And the parent is to read its
-/// counters before anything is written back. It tells when it has, also if a worker was killed.
+/// Waits until the parent has read its counters: other workers may still be timed, and write-back now would slow them and change
+/// those counters. The parent signals this even if a worker was killed.
 fn wait_until_seen(shared: &Shared) {
     const NAP_NS: u64 = 20_000_000;
-    // Once all clocks stand, the parent has this many naps to wake up.
+    // Sleeps left for the parent to wake up once all clocks have stopped.
     let mut patience = 50;
     let control = shared.control();
     while control.seen.load(Ordering::Acquire) == 0
@@ -85,7 +85,7 @@ fn sync_and_mark<B: Handle>(
     start: u64,
     backend: &mut B,
 ) -> Result<(), Fault> {
-    // The same call as the syncs of the stream itself, if it has any.
+    // The same call as the stream's own syncs, if any.
     for file in 0..backend.files() {
         backend.select(file);
         let from = clock.now();
@@ -97,7 +97,7 @@ fn sync_and_mark<B: Handle>(
     Ok(())
 }
 
-/// Syncs the file system of the first file: the files of a worker are expected to lie on one.
+/// Syncs the file system of the first file: a worker's files are expected to be on one.
 fn sync_file_system<B: Handle>(
     slot: &mut Figures,
     syncs: &KindStat,
@@ -115,12 +115,12 @@ fn sync_file_system<B: Handle>(
     Ok(())
 }
 
-/// As what the sync at the end is recorded: who looks at the syncs of a series wants those alone.
+/// Counter for the final sync, kept apart from the periodic ones.
 fn last_sync(stream: &Stream) -> usize {
     if stream.sync_series.is_some() { FINAL_SYNC } else { SYNC }
 }
 
-/// Whether the sync at the end is an fdatasync: like those of a series.
+/// Whether the final sync is an fdatasync, like the periodic ones.
 fn syncs_data_only(stream: &Stream) -> bool {
     stream.sync_series.is_some_and(|s| s.data_only)
 }

@@ -1,19 +1,19 @@
-//! What went wrong with an operation, in a form that fits into the memory that workers share with their parent.
+//! The failure of an operation, in a form that fits into the memory shared with the parent.
 
 use crate::shared::Call;
 use rustix::io::Errno;
 
-/// An operation that failed, as numbers: it has to go through shared memory.
+/// A failed operation as plain numbers, for shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub call: Call,
-    /// 0 if it was not the kernel that refused.
+    /// 0 if it was not a kernel error.
     pub errno: i32,
     pub offset: u64,
-    /// Bytes (or, for a failed check, the byte) expected.
+    /// Expected bytes (or, for a failed check, the expected byte).
     pub expected: u64,
     pub found: u64,
-    /// Which of several files.
+    /// Index of the file, of several.
     pub file: u32,
 }
 
@@ -22,12 +22,12 @@ impl Fault {
         Self { call, errno: errno.raw_os_error(), offset, expected: 0, found: 0, file: 0 }
     }
 
-    /// Something fell short without an error of the kernel.
+    /// A short transfer or failed check without a kernel error.
     pub fn short(call: Call, offset: u64, expected: u64, found: u64) -> Self {
         Self { call, errno: 0, offset, expected, found, file: 0 }
     }
 
-    /// A refused write that had flags: these may be to blame.
+    /// Adds the flags of a refused write, which may be the cause.
     pub fn of_flags(self, bits: u32) -> Self {
         match (self.call, self.errno) {
             (Call::Write | Call::Submit, libc::EOPNOTSUPP | libc::EINVAL) => {
@@ -37,7 +37,7 @@ impl Fault {
         }
     }
 
-    /// The same of one of several files.
+    /// Adds the index of the file, of several.
     pub fn in_file(self, file: u32) -> Self {
         Self { file, ..self }
     }

@@ -1,4 +1,4 @@
-//! Locks on files: on all of one for as long as a stream goes on, or on a record for the time of its operation.
+//! File locks: on the whole file while a stream runs, or on a record during its operation.
 
 use super::{Fault, Plan};
 use crate::backend::Handle;
@@ -8,8 +8,8 @@ use fathom_workload::Lock;
 use rustix::fd::{AsRawFd as _, BorrowedFd};
 use rustix::io::Errno;
 
-/// Takes the lock on the whole file, if the stream wants it. Others may hold it for their whole phase, so this comes after the
-/// start, and a stop that concerns the stream ends the waiting.
+/// Locks the whole file, if the stream requests it. Others may hold the lock for their whole phase, so this comes after the
+/// start, and a stop that applies to the stream ends the wait.
 pub(super) fn lock_file<B: Handle>(plan: &Plan, hot: &Hot, backend: &B) -> Result<(), Fault> {
     let Some(file) = backend.descriptor().filter(|_| plan.stream.lock == Lock::File) else { return Ok(()) };
     let kind = if crate::files::writes(plan.stream) { libc::F_WRLCK } else { libc::F_RDLCK };
@@ -25,13 +25,14 @@ pub(super) fn lock_file<B: Handle>(plan: &Plan, hot: &Hot, backend: &B) -> Resul
     }
 }
 
-/// Waits for a lock on a part of the file. The lock belongs to the open file, so threads of one process exclude each other, too.
+/// Waits for a lock on a part of the file. It belongs to the open file description, so threads of one process exclude each other,
+/// too.
 pub(crate) fn lock(file: BorrowedFd<'_>, offset: u64, length: u64, exclusive: bool) -> Result<(), Fault> {
     let kind = if exclusive { libc::F_WRLCK } else { libc::F_RDLCK };
     fcntl_lock(file, offset, length, kind, libc::F_OFD_SETLKW)
 }
 
-/// Gives a lock back.
+/// Releases a lock.
 pub(crate) fn unlock(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<(), Fault> {
     fcntl_lock(file, offset, length, libc::F_UNLCK, libc::F_OFD_SETLK)
 }

@@ -1,4 +1,4 @@
-//! Where the operations of a stream come from, and which of the compiled loops they go through.
+//! The sources of a stream's operations, and which of the compiled loops they use.
 
 use super::{Drive, Fault, Plan};
 use crate::backend::Handle;
@@ -8,31 +8,31 @@ use fathom_workload::ops::{
 };
 use fathom_workload::{Direction, Stream, Verify, WhenStopped};
 
-/// Where a stream's operations come from. Loops are compiled for those that come often with a back-end ([`Handle::ONE_FILE`],
-/// [`Handle::SEVERAL_FILES`]): one for each of all would be hundreds, and take a minute to compile.
+/// Source of a stream's operations. Dedicated loops are compiled for frequent combinations with a back-end ([`Handle::ONE_FILE`],
+/// [`Handle::SEVERAL_FILES`]): all combinations would be hundreds, and take a minute to compile.
 pub(super) enum Operations<'a> {
-    /// Of one kind and size; whether they read.
+    /// Operations of one kind and size; true: reads.
     Plain(Plain, bool),
-    /// Any others on one file.
+    /// Any other operations on one file.
     Any(Box<StreamOps>),
-    /// On all files of a set.
+    /// Operations on all files of a set.
     Pool(Box<PoolOps<'a>>),
-    /// On all files of a set, in turns.
+    /// Operations on all files of a set, in turns.
     Turns(Box<TurnOps>),
-    /// Of any of these but plain ones, with others in between: what was written is read back, what is in memory is dropped.
+    /// Any of these except plain ones, interleaved with others: written data are read back, cached data are evicted.
     Wrapped(Box<dyn Source + 'a>),
 }
 
 impl<'a> Operations<'a> {
-    /// The operations of a plan; `None` if not one record fits into its region. Who may have to finish the amount uncounted draws
-    /// from one source to the end.
+    /// The operations of a plan; `None` if not even one record fits into its region. A stream that may have to finish its amount
+    /// uncounted draws from one source to the end.
     pub fn of(plan: &Plan<'a>, rare: bool) -> Option<Self> {
         let stream = plan.stream;
         let enough = stream.pass_over.enough;
         if !stream.evict_passes && stream.keep_written.is_none() && enough == 0 {
             return Self::drawn(plan, rare);
         }
-        // None of them is a plain one: those tell nobody what is done.
+        // Not a plain source, as those do not report progress.
         let mut ops: Box<dyn Source + 'a> = match Self::drawn(plan, true)? {
             Self::Any(ops) => ops,
             Self::Pool(ops) => ops,
@@ -73,7 +73,7 @@ impl<'a> Operations<'a> {
         StreamOps::new(stream, plan.region, plan.seed, plan.place).map(|ops| Self::Any(Box::new(ops)))
     }
 
-    /// Runs them through the loop that was compiled for them and this back-end, else through the one for any.
+    /// Runs the operations through the loop compiled for this source and back-end, else through the generic one.
     pub fn run<B: Handle, D: Drive<B>>(
         &mut self,
         hot: &mut Hot,
@@ -95,7 +95,7 @@ impl<'a> Operations<'a> {
         self.with_any(|mut any| D::run::<_, false>(hot, backend, &mut any, stream))
     }
 
-    /// The uncounted rest after a stop; a plain stream has none.
+    /// Finishes the uncounted rest after a stop; a plain stream has none.
     pub fn finish<B: Handle, D: Drive<B>>(
         &mut self,
         hot: &mut Hot,
@@ -108,7 +108,7 @@ impl<'a> Operations<'a> {
         self.with_any(|any| D::finish(hot, backend, any, stream))
     }
 
-    /// Works on them whatever they are: each is then drawn by a virtual call.
+    /// Calls `work` with the source as a trait object; each operation is then drawn by a virtual call.
     fn with_any<T>(&mut self, work: impl FnOnce(&mut dyn Source) -> T) -> T {
         match self {
             Self::Any(ops) => work(&mut **ops),
@@ -126,7 +126,7 @@ impl<'a> Operations<'a> {
         }
     }
 
-    /// What was written and not read back, if that is remembered.
+    /// Data written and not read back, if that is remembered.
     pub fn left_to_read(&mut self) -> Option<Vec<Extent>> {
         match self {
             Self::Wrapped(ops) => ops.left_to_read(),
@@ -135,7 +135,7 @@ impl<'a> Operations<'a> {
     }
 }
 
-/// What a plan works on, of each of its files.
+/// The region a plan works on, for each of its files.
 fn parts(plan: &Plan<'_>) -> Vec<Region> {
     match &plan.pool {
         None => vec![plan.region],
@@ -147,7 +147,7 @@ fn parts(plan: &Plan<'_>) -> Vec<Region> {
     }
 }
 
-/// Runs a plain stream through the loop of its own.
+/// Runs a plain stream through its dedicated loop.
 fn run_plain<B: Handle, D: Drive<B>>(
     plain: &Plain,
     reads: bool,

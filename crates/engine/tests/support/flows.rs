@@ -1,4 +1,4 @@
-//! The same for flows: a directory, file sets of numbered files, and one phase whose threads are put together operation by operation.
+//! The bench for flows: a directory, file sets of numbered files, and one phase whose threads are built operation by operation.
 
 use fathom_engine::{Engine, Ledger, Moments};
 use fathom_record::{Repetition, Row};
@@ -69,7 +69,6 @@ pub fn looped(loops: u64, ops: Vec<Op>) -> Flow {
     Flow { loops: Some(loops), ..flow(ops) }
 }
 
-/// A bench.
 pub struct Flows {
     pub dir: TestDir,
     engine: RefCell<Engine>,
@@ -169,7 +168,7 @@ impl Flows {
         self
     }
 
-    /// Ends after so many ms.
+    /// Stops after `ms` milliseconds.
     pub fn ms(self, ms: u64) -> Self {
         self.phase(|p| p.stop = Stop { time: Some(Duration(ms * 1_000_000)), ..p.stop.clone() })
     }
@@ -184,7 +183,7 @@ impl Flows {
         engine.execute(&self.workload, 0, 0, moments).unwrap()
     }
 
-    /// The sentence with which the engine says beforehand that it will not run this.
+    /// The message with which the engine refuses to run this.
     pub fn refused(&self) -> String {
         self.engine.borrow().check(&self.workload).unwrap_err().to_string()
     }
@@ -208,19 +207,19 @@ pub fn counts(repetition: &Repetition, name: &str) -> (u64, u64) {
 }
 
 impl Flows {
-    /// The same sentence, if there is one.
+    /// The message for an unsupported workload, if it is one.
     pub fn unsupported(&self) -> Option<String> {
         self.engine.borrow().check(&self.workload).err().map(|e| e.to_string())
     }
 }
 
 impl Flows {
-    /// A tree of so many files, of which a share exists, laid out.
+    /// A laid-out tree of `files` files, of which a share exists.
     pub fn tree(self, name: &str, files: u64, bytes: u64, percent: u8) -> Self {
         self.tree_of(name, (files, 0), bytes, percent)
     }
 
-    /// The same of leaf directories.
+    /// The same for leaf directories.
     pub fn leaves(self, name: &str, directories: u64, percent: u8) -> Self {
         self.tree_of(name, (0, directories), 0, percent)
     }
@@ -264,7 +263,7 @@ impl Flows {
         self.dir.path().join(name)
     }
 
-    /// Removes what is ours; gives what is left.
+    /// Removes our files; returns those that remain.
     pub fn clean_up(&self) -> Vec<PathBuf> {
         self.engine.borrow_mut().clean_up()
     }
@@ -292,7 +291,7 @@ impl Flows {
 }
 
 impl Flows {
-    /// What the engine says of the phase's O_DIRECT.
+    /// Result of the check of the phase's O_DIRECT.
     pub fn check_direct(&self) -> Result<(), fathom_engine::EngineError> {
         self.engine.borrow().check_direct(&self.workload, &self.workload.phases[0])
     }

@@ -1,4 +1,4 @@
-//! A little bench for the engine's tests: a directory, a file set, and one phase made of the given streams.
+//! A small bench for the engine's tests: a directory, a file set, and one phase made of the given streams.
 
 pub mod flows;
 
@@ -115,13 +115,13 @@ impl Bench {
         self
     }
 
-    /// The sentence with which the engine refuses to run the stream.
+    /// The message with which the engine refuses to run the stream.
     pub fn refused(&self, stream: Stream) -> String {
         let workload = self.workload(vec![(self.workers, stream)]);
         self.engine.borrow_mut().execute(&workload, 0, 0, &mut ()).unwrap_err().to_string()
     }
 
-    /// The sentence with which the engine says beforehand that it cannot execute the stream.
+    /// The message with which the engine reports in advance that it cannot execute the stream.
     pub fn unsupported(&self, stream: Stream) -> Option<String> {
         let workload = self.workload(vec![(self.workers, stream)]);
         self.engine.borrow().check(&workload).err().map(|e| e.to_string())
@@ -132,13 +132,13 @@ impl Bench {
         self.phase(vec![(self.workers, stream)])
     }
 
-    /// As `run`, and tells the moments.
+    /// As `run`, with hooks.
     pub fn run_telling(&self, stream: Stream, moments: &mut dyn fathom_engine::Moments) -> Repetition {
         let workload = self.workload(vec![(self.workers, stream)]);
         self.engine.borrow_mut().execute(&workload, 0, 0, moments).unwrap()
     }
 
-    /// As `run`, with every operation of each worker written down, in order of the workers.
+    /// As `run`, with an operation log of each worker, in worker order.
     pub fn run_spooled(&self, stream: Stream) -> (Repetition, Vec<Vec<fathom_engine::Operation>>) {
         self.engine.borrow_mut().spool_operations(self.dir.path());
         let repetition = self.run(stream);
@@ -228,7 +228,7 @@ pub fn ops(repetition: &Repetition, kind: OpKind) -> u64 {
     repetition.workers.iter().flat_map(|w| &w.stats).filter(|s| s.op == kind).map(|s| s.ops).sum()
 }
 
-/// All workers came to their ends.
+/// Asserts that all workers completed.
 pub fn completed(repetition: &Repetition) {
     for worker in &repetition.workers {
         assert_eq!(worker.ending, Ending::Completed);

@@ -1,8 +1,8 @@
-//! What goes wrong, at which call, and when.
+//! Which call fails, how, and when.
 
 use std::collections::HashMap;
 
-/// What the kernel asks of the file system.
+/// Requests of the kernel to the file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Call {
     /// Reading a file.
@@ -11,29 +11,29 @@ pub enum Call {
     Write,
     /// fsync and fdatasync, of directories too.
     Fsync,
-    /// Opening a file that is there.
+    /// Opening an existing file.
     Open,
-    /// Making a file.
+    /// Creating a file.
     Create,
     /// Removing a name.
     Unlink,
-    /// Making a directory.
+    /// Creating a directory.
     Mkdir,
     /// Removing a directory.
     Rmdir,
     /// Reading a directory.
     Readdir,
-    /// Finding a name: part of every call with a path.
+    /// Looking up a name: part of every call with a path.
     Lookup,
-    /// Attributes, of a path or of an open file.
+    /// Reading attributes, of a path or of an open file.
     Getattr,
-    /// A change of attributes, which truncation is too.
+    /// Changing attributes, including truncation.
     Setattr,
-    /// How much room there is.
+    /// Querying free space.
     Statfs,
     /// Renaming.
     Rename,
-    /// Reserving room, and giving it back.
+    /// Allocating space, and deallocating it.
     Fallocate,
     /// Reading an extended attribute.
     Getxattr,
@@ -63,28 +63,28 @@ impl Call {
         Self::Setxattr,
     ];
 
-    /// Whether it moves data, so that it can be answered in part.
+    /// Whether it transfers data, so that it can be short.
     #[must_use]
     pub fn moves_data(self) -> bool {
         matches!(self, Self::Read | Self::Write)
     }
 }
 
-/// What goes wrong.
+/// How a call fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// The call fails with this number.
+    /// The call fails with this error number.
     Errno(i32),
-    /// Half of what was asked for is done, in whole sectors if there are two or more; only where data are moved.
+    /// Half of the request is transferred, in whole sectors if there are two or more; only for data transfers.
     Short,
-    /// Nothing is done, and that is no error; only where data are moved.
+    /// Nothing is transferred, without an error; only for data transfers.
     Zero,
-    /// Neither this call nor any after it is answered until the file system is healed.
+    /// Neither this call nor any later one is answered until the file system is healed.
     Silence,
 }
 
 impl Fault {
-    /// One of each kind that is an answer.
+    /// One of each kind that gives an answer.
     pub const ALL: [Self; 7] = [
         Self::Errno(libc::EIO),
         Self::Errno(libc::ENOSPC),
@@ -95,24 +95,24 @@ impl Fault {
         Self::Zero,
     ];
 
-    /// Whether this can happen to a call.
+    /// Whether this fault can apply to a call.
     #[must_use]
     pub fn fits(self, call: Call) -> bool {
         !matches!(self, Self::Short | Self::Zero) || call.moves_data()
     }
 }
 
-/// One fault that is armed.
+/// An armed fault.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
     fault: Fault,
-    /// Calls that still go well before.
+    /// Calls that still succeed first.
     after: u64,
-    /// Calls it still strikes.
+    /// Calls that it still applies to.
     times: u64,
 }
 
-/// All faults that are armed, at most one for each call.
+/// All armed faults, at most one per call.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     rules: HashMap<Call, Rule>,
@@ -130,7 +130,7 @@ impl Plan {
         self.rules.clear();
     }
 
-    /// Whether a call waits for the file system to be healed.
+    /// Whether a call is blocked until the file system is healed.
     pub(super) fn is_silent(&self) -> bool {
         self.rules.values().any(|rule| rule.fault == Fault::Silence)
     }
@@ -139,7 +139,7 @@ impl Plan {
         self.hits.get(&call).copied().unwrap_or(0)
     }
 
-    /// What happens to the call that is made now.
+    /// The fault of the current call, if any.
     pub(super) fn strike(&mut self, call: Call) -> Option<Fault> {
         let rule = self.rules.get_mut(&call)?;
         if rule.after > 0 {
@@ -152,15 +152,15 @@ impl Plan {
     }
 }
 
-/// What is done of `length` bytes.
+/// How many of `length` bytes are transferred.
 pub(super) fn moved(fault: Option<Fault>, length: usize) -> Result<usize, i32> {
     match fault {
         None => Ok(length),
         Some(Fault::Errno(errno)) => Err(errno),
-        // By now it is healed, and nobody may still want to know.
+        // It has been healed by now, and the caller may be gone.
         Some(Fault::Silence) => Err(libc::EIO),
         Some(Fault::Zero) => Ok(0),
-        // O_DIRECT of real file systems ends at a sector.
+        // On real file systems O_DIRECT transfers end at a sector boundary.
         Some(Fault::Short) if length >= 1024 => Ok(length / 2 / 512 * 512),
         Some(Fault::Short) => Ok(length.div_ceil(2)),
     }

@@ -1,5 +1,5 @@
-//! A file system in memory whose calls fail as a test wishes. It is served over FUSE by a thread of the test, and the kernel caches nothing of it, so
-//! that each call of a program comes here, with O_DIRECT and without. O_TMPFILE is refused.
+//! An in-memory file system whose calls fail on request. A thread of the test serves it over FUSE, and the kernel caches nothing,
+//! so that each call of a program arrives here, with or without O_DIRECT. O_TMPFILE is refused.
 
 mod faults;
 mod serve;
@@ -25,7 +25,7 @@ struct State {
     plan: Plan,
 }
 
-/// What the test and the thread that serves have in common.
+/// State shared by the test and the serving thread.
 #[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
@@ -37,7 +37,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What happens to the call that is made now. Nothing else is answered while one is kept silent about.
+    /// The fault of the current call, if any. While one call is blocked, no other is answered.
     fn strike(&self, call: Call) -> (MutexGuard<'_, State>, Option<Fault>) {
         let mut state = self.lock();
         let fault = state.plan.strike(call);
@@ -49,7 +49,7 @@ impl Shared {
     }
 }
 
-/// A mounted file system with faults; unmounted on drop, whoever still uses it.
+/// A mounted file system with faults; unmounted on drop, even if in use.
 #[derive(Debug)]
 pub struct FaultFs {
     mount_point: PathBuf,
@@ -80,37 +80,37 @@ impl FaultFs {
         }
     }
 
-    /// Where it is mounted.
+    /// Its mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.mount_point
     }
 
-    /// From now on every such call fails. A call has one fault at a time; panics if this one cannot happen to it.
+    /// From now on every such call fails. A call has one fault at a time; panics if this one cannot apply to it.
     #[track_caller]
     pub fn fail(&self, call: Call, fault: Fault) {
         self.fail_after(call, 0, fault);
     }
 
-    /// Likewise, but `after` such calls still go well.
+    /// As [`FaultFs::fail`], but `after` such calls still succeed.
     #[track_caller]
     pub fn fail_after(&self, call: Call, after: u64, fault: Fault) {
         self.shared.lock().plan.arm(call, after, u64::MAX, fault);
     }
 
-    /// One call fails, after `after` that still go well.
+    /// One call fails, after `after` that succeed.
     #[track_caller]
     pub fn fail_once(&self, call: Call, after: u64, fault: Fault) {
         self.shared.lock().plan.arm(call, after, 1, fault);
     }
 
-    /// No call fails any more.
+    /// Disarms all faults.
     pub fn heal(&self) {
         self.shared.lock().plan.heal();
         self.shared.healed.notify_all();
     }
 
-    /// How many such calls have failed so far.
+    /// Number of such calls that have failed so far.
     #[must_use]
     pub fn hits(&self, call: Call) -> u64 {
         self.shared.lock().plan.hits(call)
@@ -120,7 +120,7 @@ impl FaultFs {
 impl Drop for FaultFs {
     fn drop(&mut self) {
         self.heal();
-        // Whoever waits for an answer gets an error, and the server its end.
+        // Waiting processes get an error, and the server ends.
         let _ = mounts::unmount_by_force(&self.mount_point);
         if let Some(server) = self.server.take() {
             let _ = server.join();
@@ -128,9 +128,9 @@ impl Drop for FaultFs {
     }
 }
 
-/// Mounts and serves from a thread of its own.
+/// Mounts, and serves from a separate thread.
 fn serve(mount_point: &Path, files: Server) -> io::Result<JoinHandle<()>> {
-    // O_CLOEXEC, as std does it: held by a program that was started, it would keep the mount alive after a SIGKILL of the test.
+    // O_CLOEXEC, as std sets it: a started program that inherits it would keep the mount alive after a SIGKILL of the test.
     let device = OpenOptions::new().read(true).write(true).open("/dev/fuse")?;
     let options = format!(
         "fd={},rootmode=40755,user_id=0,group_id=0,allow_other,default_permissions",

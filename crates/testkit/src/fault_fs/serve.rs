@@ -1,5 +1,5 @@
-//! What the kernel asks, answered from memory or with the fault that is armed. No answer waits for anything but the lock, so that the process
-//! that serves may use its own mount.
+//! Answers the kernel's requests from memory or with the armed fault. No answer waits for anything but the lock, so the serving
+//! process may use its own mount.
 
 use super::Shared;
 use super::faults::{Call, moved};
@@ -13,10 +13,10 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// The kernel asks each time: what it knows by itself could not fail.
+/// No caching: a request answered from the kernel's cache could not fail.
 const NEVER: Duration = Duration::ZERO;
 
-/// Reads and writes come as they were made, so that a short answer reaches whoever asked.
+/// Reads and writes arrive unchanged, so that a short transfer reaches the caller.
 const DIRECT: FopenFlags = FopenFlags::FOPEN_DIRECT_IO;
 
 const BLOCK: u64 = 4096;
@@ -24,13 +24,13 @@ const BLOCK: u64 = 4096;
 pub(super) struct Server(pub(super) Arc<Shared>);
 
 impl Server {
-    /// Does something, unless that call is to fail.
+    /// Executes the request, unless the call is to fail.
     fn with<T>(&self, call: Call, work: impl FnOnce(&mut Tree) -> Done<T>) -> Result<T, Errno> {
         let (mut state, fault) = self.0.strike(call);
         moved(fault, 0).and_then(|_| work(&mut state.tree)).map_err(Errno::from_i32)
     }
 
-    /// Likewise for data: how much of `length` is to be moved.
+    /// The same for data: `work` gets the number of bytes to transfer.
     fn move_data<T>(
         &self,
         call: Call,
@@ -69,7 +69,8 @@ fn attributes(done: Result<FileAttr, Errno>, reply: ReplyAttr) {
 
 impl fuser::Filesystem for Server {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> std::io::Result<()> {
-        // Older kernels lack it: there, shared mappings are refused. Without FUSE_ASYNC_DIO, with which the kernel makes an error of a short write.
+        // Older kernels lack it and refuse shared mappings. FUSE_ASYNC_DIO is left out, as the kernel turns a short write into an
+        // error with it.
         let _ = config.add_capabilities(InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP);
         Ok(())
     }
@@ -332,7 +333,7 @@ impl fuser::Filesystem for Server {
         empty(done, reply);
     }
 
-    // The kernel does these by itself, or without.
+    // The kernel does these itself, or does without them.
     fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
         reply.error(Errno::ENOSYS);
     }

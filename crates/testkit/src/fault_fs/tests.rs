@@ -1,11 +1,11 @@
-//! The file system does what one does, and each fault what it says.
+//! The file system behaves like a real one, and each fault as documented.
 
 use super::*;
 use crate::dir::names_in;
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 
-/// Pages for O_DIRECT.
+/// Page-aligned buffer for O_DIRECT.
 #[repr(align(4096))]
 struct Page([u8; 4096]);
 
@@ -156,7 +156,7 @@ fn fallocate(file: &File) -> io::Result<()> {
 
 fn mark(file: &File, value: &[u8]) -> io::Result<()> {
     let value_at = value.as_ptr().cast();
-    // SAFETY: the name is a terminated string and the value is as long as is said.
+    // SAFETY: the name is a terminated string and the value has the given length.
     let done = unsafe { libc::fsetxattr(file.as_raw_fd(), c"user.mark".as_ptr(), value_at, value.len(), 0) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
@@ -164,7 +164,7 @@ fn mark(file: &File, value: &[u8]) -> io::Result<()> {
 fn mark_of(file: &File) -> io::Result<Vec<u8>> {
     let mut value = vec![0u8; 16];
     let into = value.as_mut_ptr().cast();
-    // SAFETY: the name is a terminated string and the buffer is as long as is said.
+    // SAFETY: the name is a terminated string and the buffer has the given length.
     let length = unsafe { libc::fgetxattr(file.as_raw_fd(), c"user.mark".as_ptr(), into, value.len()) };
     value.truncate(usize::try_from(length).map_err(|_| io::Error::last_os_error())?);
     Ok(value)

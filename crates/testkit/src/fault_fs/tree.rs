@@ -1,17 +1,17 @@
-//! Files and directories in memory, by number. A file without a name lives as long as it is open.
+//! Files and directories in memory, by inode number. An unlinked file lives while it is open.
 
 use fuser::{FileAttr, FileType, INodeNo};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::time::SystemTime;
 
-/// Number of the top directory, given by the protocol.
+/// Inode number of the root directory, given by the protocol.
 pub(super) const ROOT: u64 = 1;
 
-/// Room for the data of all files.
+/// Capacity for the data of all files.
 pub(super) const ROOM: u64 = 256 << 20;
 
-/// The number of an error.
+/// A result with an errno.
 pub(super) type Done<T> = Result<T, i32>;
 
 #[derive(Debug)]
@@ -31,7 +31,7 @@ struct Node {
     modified: SystemTime,
 }
 
-/// All of it.
+/// The whole file system.
 #[derive(Debug)]
 pub(super) struct Tree {
     nodes: HashMap<u64, Node>,
@@ -144,12 +144,12 @@ impl Tree {
             return Err(libc::ENOTEMPTY);
         }
         self.names(parent)?.remove(name);
-        // The node stays: the kernel may still ask for what is somebody's working directory.
+        // The node stays: it may be the working directory of a process.
         self.node(number)?.links = 0;
         Ok(())
     }
 
-    /// The kernel has looked that neither is the parent of the other.
+    /// The kernel has checked that neither is an ancestor of the other.
     pub(super) fn rename(&mut self, from: (u64, &OsStr), to: (u64, &OsStr), replace: bool) -> Done<()> {
         let number = self.find(from.0, from.1)?;
         if let Ok(there) = self.find(to.0, to.1) {
@@ -226,7 +226,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Bytes of all files.
+    /// Total bytes of all files.
     pub(super) fn used(&self) -> u64 {
         self.nodes
             .values()
@@ -255,7 +255,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Number, kind and name of each entry, "." and ".." first.
+    /// Inode number, kind and name of each entry, "." and ".." first.
     pub(super) fn entries(&mut self, number: u64) -> Done<Vec<(u64, FileType, OsString)>> {
         let parent = match self.node(number)?.content {
             Content::Directory { parent, .. } => parent,

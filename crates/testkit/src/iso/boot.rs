@@ -1,5 +1,5 @@
-//! El Torito: boot images of any platform and emulation, and the catalogue that names them: a validation entry, the first image, and a section
-//! of its own for each other one.
+//! El Torito: boot images of any platform and emulation, and their catalogue: a validation entry, the first image, and a separate
+//! section for each other one.
 
 use super::records::put;
 
@@ -8,16 +8,16 @@ use super::records::put;
 pub struct Boot {
     /// 0 for a BIOS, 0xEF for EFI.
     pub platform: u8,
-    /// What it emulates: 0 nothing, 2 a floppy of 1440 KiB, 4 a hard disk.
+    /// Emulated medium: 0 none, 2 a floppy of 1440 KiB, 4 a hard disk.
     pub media: u8,
-    /// Its bytes.
+    /// Contents of the image.
     pub image: Vec<u8>,
 }
 
 impl Boot {
-    /// The 32 bytes of its entry; `sector` is the first of its bytes.
+    /// Its 32-byte catalogue entry; `sector` is the image's first sector.
     fn entry(&self, sector: u32) -> [u8; 32] {
-        // What emulates a medium has its first sector loaded, the rest is there when it is asked for.
+        // With an emulated medium only its first sector is loaded; the rest is read on demand.
         let loaded = if self.media == 0 { self.image.len().div_ceil(512) } else { 1 };
         let mut entry = [0; 32];
         put(&mut entry, 0, &[0x88, self.media]);
@@ -27,13 +27,13 @@ impl Boot {
     }
 }
 
-/// The catalogue of some images and their first sectors.
+/// The catalogue of images with the given first sectors.
 pub(super) fn catalog(boots: &[Boot], sectors: &[u32]) -> Vec<u8> {
     let mut catalog = vec![0; 2048];
     let platform = boots.first().map_or(0, |boot| boot.platform);
     put(&mut catalog, 0, &[1, platform]);
     put(&mut catalog, 30, &[0x55, 0xAA]);
-    // All words of the entry sum to nothing.
+    // All words of the entry sum to zero.
     let rest = 0xAA55_u16.wrapping_add(u16::from_le_bytes([1, platform]));
     put(&mut catalog, 28, &0_u16.wrapping_sub(rest).to_le_bytes());
     for (n, (boot, &sector)) in boots.iter().zip(sectors).enumerate() {

@@ -1,10 +1,10 @@
-//! The contents of an image: boot images with their catalogue, and the files' data in their sections, behind all that tells of them.
+//! The contents of an image: boot images with their catalogue, and the files' data in their sections, after all metadata.
 
 use super::layout::{SECTOR, Writer};
 use super::{Spec, boot};
 
 impl Writer {
-    /// Catalogue and images; the sector of the catalogue.
+    /// Places catalogue and images; returns the catalogue's sector.
     pub(super) fn place_boot(&mut self) -> Option<u32> {
         let boots = self.builder.boot.clone();
         if boots.is_empty() {
@@ -59,7 +59,7 @@ impl Writer {
         self.link();
     }
 
-    /// Gives those that are to share another's data its sections.
+    /// Gives files that share another's data its sections.
     fn link(&mut self) {
         for index in 0..self.items.len() {
             let Some(path) = self.items[index].spec.same_as.clone() else { continue };
@@ -70,7 +70,7 @@ impl Writer {
         }
     }
 
-    /// Writes one section; its first block.
+    /// Writes one section; returns its first block.
     fn place_section(&mut self, spec: &Spec, n: usize, data: &[u8]) -> u32 {
         let at = self.align(self.builder.block);
         if let Some(xar) = spec.xar.as_ref().filter(|_| n == 0) {

@@ -1,4 +1,4 @@
-//! The last step of an image: directories and descriptors as bytes, now that everything has its place.
+//! The last step of an image: writes directories and descriptors as bytes, once all positions are known.
 
 use super::layout::{Tree, Writer, place};
 use super::records::{Record, Volume};
@@ -41,7 +41,7 @@ impl Writer {
         }
     }
 
-    /// Notes the first record of a path; Joliet's under "joliet:".
+    /// Notes the first record of a path; Joliet paths are prefixed with "joliet:".
     fn note(&mut self, tree: Tree, path: String, at: usize) {
         let key = match tree {
             Tree::Primary => path,

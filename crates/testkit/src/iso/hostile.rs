@@ -1,5 +1,5 @@
-//! The catalogue of hostile inputs H1 to H24, each a well-formed image with one thing broken. A case has the number of the catalogue and a
-//! name; what a reader must do with it is in the tests of the reader.
+//! The catalogue of hostile inputs H1 to H24, each a well-formed image with one defect. A case has its catalogue number and a
+//! name; the reader's tests define what a reader must do with it.
 
 mod shared_area;
 
@@ -7,17 +7,17 @@ pub use shared_area::{Full, shared_area};
 
 use super::{Builder, Built, Spec, both16, both32, susp};
 
-/// One hostile image, made when it is asked for.
+/// One hostile image, built on demand.
 pub struct Hostile {
     /// Number in the catalogue, such as "H4".
     pub id: &'static str,
-    /// What is broken.
+    /// The defect.
     pub name: &'static str,
     make: Box<dyn Fn() -> Built>,
 }
 
 impl Hostile {
-    /// The image.
+    /// Builds the image.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         (self.make)().bytes
@@ -27,7 +27,7 @@ impl Hostile {
 /// The content of "good", which every image has and which must stay readable.
 pub const GOOD: &[u8] = b"still here";
 
-/// An image of Rock Ridge with "good", and "bad" in directory "d".
+/// A Rock Ridge image with "good", and "bad" in directory "d".
 fn base() -> Builder {
     Builder::new()
         .rock_ridge("RRIP_1991A")
@@ -42,7 +42,7 @@ fn named(name: &str, data: Vec<u8>) -> Spec {
     Spec { data, susp, ..Spec::default() }
 }
 
-/// "bad" with continuations.
+/// The base image, with continuation areas for "bad".
 fn continued(hops: usize) -> Builder {
     let mut spec = named("bad", b"data".to_vec());
     spec.susp.extend((0..hops).map(|_| susp::entry(b"PD", 1, &[0; 16])));
@@ -115,7 +115,7 @@ fn patched_descriptor(at: usize, bytes: &[u8]) -> Built {
 fn ring(hops: usize) -> Built {
     let mut built = continued(hops).build();
     let places = built.continuations["bad"].clone();
-    // The area ends with a PD of 20 bytes; a CE of 28 takes its place and the 8 bytes before it, whatever they are.
+    // The area ends with a PD of 20 bytes; a CE of 28 replaces it and the 8 bytes before it, whatever they are.
     let number = |n: usize| u32::try_from(n).expect("a small image");
     let ce = susp::ce(number(places[0] / 2048), number(places[0] % 2048), 28);
     for (n, &at) in places.iter().enumerate() {
@@ -163,7 +163,7 @@ fn child_link(to: &str) -> Built {
         let susp = vec![susp::nm(0, b"moved"), susp::block(b"CL", lbn)];
         base().add("d/moved", Spec { susp, ..Spec::default() }).build()
     };
-    // One more record may move the directories; the second time they stand where they will.
+    // An additional record may move the directories; the second build uses their final positions.
     let lbn = moved(lbn).directories[to];
     moved(lbn)
 }
@@ -177,7 +177,7 @@ fn back_to_the_root() -> Built {
     built
 }
 
-/// Eleven levels of fourteen entries each, which all lead to the same directory of the next level: 14^11 paths.
+/// Eleven levels of fourteen entries each, all leading to the same directory of the next level: 14^11 paths.
 fn shared() -> Built {
     let mut builder = base();
     let mut path = String::new();
@@ -222,7 +222,7 @@ fn unsafe_name(name: &[u8]) -> Built {
     base().add("bad", spec).build()
 }
 
-/// A hundred and twenty descriptors are past any limit, five thousand also past a reader's patience.
+/// A hundred and twenty descriptors exceed any limit, five thousand also a reader's patience.
 fn descriptors() -> Built {
     let built = base().build();
     let shift: usize = 5000;
@@ -231,7 +231,7 @@ fn descriptors() -> Built {
     filler[..7].copy_from_slice(b"\x07CD001\x01");
     bytes.resize(built.bytes.len().max(built.descriptor + 2048), 0);
     bytes.copy_from_slice(&built.bytes);
-    // What the descriptors cover is moved behind them: every block number grows by the same.
+    // The blocks covered by the descriptors are moved after them: all block numbers grow by the same amount.
     let mut out = bytes[..built.descriptor + 2048].to_vec();
     for _ in 0..shift {
         out.extend(&filler);
@@ -290,7 +290,7 @@ fn long_name() -> Built {
     base().add("bad", spec).build()
 }
 
-/// A directory of so many files that all have one name, and the data of "good".
+/// A directory of `entries` files with the same name and the data of "good".
 #[must_use]
 pub fn crowded(entries: usize) -> Built {
     let spec =
@@ -329,7 +329,7 @@ mod tests {
     fn every_number_of_the_catalogue_has_an_image() {
         let cases = all();
         let there: Vec<&str> = cases.iter().map(|case| case.id).collect();
-        // H17 is High Sierra, a format and no damage.
+        // H17 is High Sierra, which is a format, not a defect.
         for n in (1..=24).filter(|&n| n != 17) {
             assert!(there.contains(&format!("H{n}").as_str()), "H{n}");
         }

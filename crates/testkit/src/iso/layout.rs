@@ -1,5 +1,5 @@
-//! Where everything goes: descriptors, path tables, directories of each tree, continuation areas, boot image, file data, in this order.
-//! Sizes first, then places, then bytes; the trees share the data.
+//! The layout: descriptors, path tables, directories of each tree, continuation areas, boot image, file data, in this order.
+//! Computes sizes first, then positions, then bytes; the trees share the data.
 
 use super::records::{PathEntry, boot_record, path_table, record_bytes, terminator, udf_recognition};
 use super::{Builder, Built, Spec, susp};
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 pub(super) const SECTOR: usize = 2048;
 
-/// Longer paths are not entered into the maps of places: trees ten thousand levels deep have long ones.
+/// Longer paths are left out of the position maps: trees ten thousand levels deep have very long ones.
 const LONGEST_PATH: usize = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,10 +24,10 @@ pub(super) struct Item {
     pub(super) spec: Spec,
     pub(super) children: Vec<usize>,
     pub(super) is_dir: bool,
-    /// (block, bytes) of each section, and the same of the associated file.
+    /// (block, bytes) of each section, then the same for the associated file.
     pub(super) sections: Vec<(u32, u32)>,
     pub(super) associated: (u32, u32),
-    /// What goes into the record, and the areas it goes on in with their bytes in the image.
+    /// System use bytes in the record, and the continuation areas with their bytes in the image.
     pub(super) inline: Vec<u8>,
     pub(super) areas: Vec<(usize, Vec<u8>)>,
 }
@@ -138,7 +138,7 @@ impl Writer {
         self.bytes.resize(end.max(self.bytes.len()), 0);
     }
 
-    /// Fills up to a multiple; the end.
+    /// Pads to a multiple; returns the end.
     pub(super) fn align(&mut self, to: usize) -> usize {
         let end = self.bytes.len().next_multiple_of(to);
         self.grow(end);
@@ -239,7 +239,7 @@ impl Writer {
         at.next_multiple_of(SECTOR)
     }
 
-    /// Gives every continuation area its place, one right behind the other, and makes the records' CE entries.
+    /// Places the continuation areas one after another, and creates the records' CE entries.
     fn place_continuations(&mut self) {
         let mut at = self.align(SECTOR);
         for index in 0..self.items.len() {
@@ -276,7 +276,7 @@ impl Writer {
     }
 }
 
-/// Where a record of `bytes` bytes goes if `at` is free: records do not cross sectors.
+/// Position of a record of `bytes` bytes from `at` on: records do not cross sectors.
 pub(super) fn place(at: usize, bytes: usize) -> usize {
     if at % SECTOR + bytes > SECTOR { at.next_multiple_of(SECTOR) } else { at }
 }
@@ -287,7 +287,7 @@ fn pointer(&(at, length, _): &(usize, usize, Vec<u8>), block: usize) -> Vec<u8> 
     susp::ce(number(at / block), number(at % block), number(length))
 }
 
-/// A name that ISO 9660 allows: capitals, digits, underscore; with version for files. Long ones are made distinct by their number.
+/// A valid ISO 9660 name: capitals, digits, underscore; with version for files. Long ones are made unique by their index.
 fn iso_name(name: &str, is_dir: bool, index: usize) -> Vec<u8> {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_uppercase() } else { '_' };
     let mut iso: String = name.chars().map(allowed).collect();

@@ -1,8 +1,8 @@
-//! ISO 9660 images that no writer makes: small blocks, High Sierra, interleaved files, extended attribute records, associated files, a
-//! hundred sections, continuations over many hops, appended sessions. A tree is described, bytes come out, and with them the places of
-//! records and data, so that a test can break exactly one thing ([`hostile`]).
+//! ISO 9660 images that no writer makes: small blocks, High Sierra, interleaved files, extended attribute records, associated
+//! files, a hundred sections, continuations over many hops, appended sessions. A tree description is turned into bytes and the
+//! positions of records and data, so that a test can break exactly one thing ([`hostile`]).
 //!
-//! It follows ECMA-119 and SUSP, not any reader: what a reader makes of it is what the tests are about.
+//! It follows ECMA-119 and SUSP, not any particular reader, whose behaviour is under test.
 
 mod boot;
 mod data;
@@ -20,12 +20,12 @@ pub use boot::Boot;
 
 use std::collections::BTreeMap;
 
-/// How a file or directory is to be written.
+/// How to write a file or directory.
 #[derive(Clone, Debug, Default)]
 pub struct Spec {
-    /// Content.
+    /// Contents of the file.
     pub data: Vec<u8>,
-    /// Lengths of all sections; empty for one.
+    /// Lengths of all sections in bytes; empty for a single one.
     pub sections: Vec<usize>,
     /// Lay the sections out from the last to the first.
     pub scattered: bool,
@@ -33,23 +33,23 @@ pub struct Spec {
     pub interleave: (u8, u8),
     /// Content of an extended attribute record of one block.
     pub xar: Option<Vec<u8>>,
-    /// Flags to set besides those that follow from the rest.
+    /// Additional flags, besides the implied ones.
     pub flags: u8,
-    /// Content of an associated file to put before it.
+    /// Content of an associated file to place before it.
     pub associated: Option<Vec<u8>>,
     /// System use entries of its record.
     pub susp: Vec<Vec<u8>>,
-    /// Over how many continuation areas the entries are spread; 0 for all in the record.
+    /// Number of continuation areas for the entries; 0: all in the record.
     pub hops: usize,
-    /// The path of an entry whose data are this one's, too: a hard link.
+    /// Path of another entry with the same data: a hard link.
     pub same_as: Option<String>,
-    /// Name to record instead of the one made from the path.
+    /// Name to record instead of the one derived from the path.
     pub name: Option<Vec<u8>>,
-    /// The seven bytes of the date.
+    /// The seven bytes of the recording date.
     pub date: [u8; 7],
 }
 
-/// What is to be written.
+/// Description of an image to build.
 #[derive(Clone, Debug)]
 pub struct Builder {
     block: usize,
@@ -67,37 +67,38 @@ pub struct Builder {
     entries: Vec<(String, Spec, bool)>,
 }
 
-/// An image and the places in it.
+/// An image and the positions in it.
 #[derive(Clone, Debug, Default)]
 pub struct Built {
-    /// The image.
+    /// Contents of the image.
     pub bytes: Vec<u8>,
-    /// Byte of the first record of each path in the primary tree; "x/." is the own record of directory x, "." that of the root.
+    /// Byte offset of the first record of each path in the primary tree; "x/." is the own record of directory x, "." that of the
+    /// root.
     pub records: BTreeMap<String, usize>,
     /// First block of each directory of the primary tree; "" is the root.
     pub directories: BTreeMap<String, u32>,
-    /// Byte at which the data of each file start.
+    /// Byte offset of the data of each file.
     pub data: BTreeMap<String, usize>,
-    /// Bytes at which the continuation areas of each path start.
+    /// Byte offsets of the continuation areas of each path.
     pub continuations: BTreeMap<String, Vec<usize>>,
-    /// Byte of the primary descriptor.
+    /// Byte offset of the primary descriptor.
     pub descriptor: usize,
-    /// Bytes of a logical block.
+    /// Size of a logical block in bytes.
     pub block: usize,
 }
 
 impl Built {
-    /// Overwrites bytes.
+    /// Overwrites bytes at an offset.
     pub fn patch(&mut self, at: usize, bytes: &[u8]) {
         self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
     }
 
-    /// Overwrites a number that is recorded both ways.
+    /// Overwrites a number recorded in both byte orders.
     pub fn patch_both32(&mut self, at: usize, value: u32) {
         self.patch(at, &both32(value));
     }
 
-    /// Byte of a record.
+    /// Byte offset of a record.
     #[must_use]
     pub fn record(&self, path: &str) -> usize {
         *self.records.get(path).unwrap_or_else(|| panic!("the image has no record {path:?}"))
@@ -111,7 +112,7 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// A plain image of 2048-byte blocks with nothing in it.
+    /// An empty image with 2048-byte blocks.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -158,7 +159,7 @@ impl Builder {
         self
     }
 
-    /// Writes SP and ER into the root's "." record, with an identifier of Rock Ridge.
+    /// Writes SP and ER into the root's "." record, with this Rock Ridge identifier.
     #[must_use]
     pub fn rock_ridge(mut self, id: &str) -> Self {
         self.rock_ridge = true;
@@ -174,41 +175,41 @@ impl Builder {
         self
     }
 
-    /// Makes this a session after an image: behind its last sector, at the next multiple of 16.
+    /// Appends this as a session to an image: after its last sector, at the next multiple of 16.
     #[must_use]
     pub fn after(mut self, image: Vec<u8>) -> Self {
         self.before = image;
         self
     }
 
-    /// Blocks of zeros at the end.
+    /// Adds blocks of zeros at the end.
     #[must_use]
     pub fn tail(mut self, blocks: usize) -> Self {
         self.tail_blocks = blocks;
         self
     }
 
-    /// An El Torito catalogue with one image of no emulation.
+    /// Adds an El Torito catalogue with one image without emulation.
     #[must_use]
     pub fn boot(self, image: &[u8]) -> Self {
         self.boot_image(Boot { platform: 0, media: 0, image: image.to_vec() })
     }
 
-    /// One more image in the El Torito catalogue.
+    /// Adds an image to the El Torito catalogue.
     #[must_use]
     pub fn boot_image(mut self, boot: Boot) -> Self {
         self.boot.push(boot);
         self
     }
 
-    /// The recognition area of UDF behind the descriptors, as a bridge has it.
+    /// Adds the UDF recognition area after the descriptors, as in a bridge image.
     #[must_use]
     pub fn udf(mut self) -> Self {
         self.udf = true;
         self
     }
 
-    /// What stands in the sixteen sectors before the descriptors: a boot record, partition tables.
+    /// Sets the sixteen sectors before the descriptors: a boot record, partition tables.
     #[must_use]
     pub fn system_area(mut self, bytes: &[u8]) -> Self {
         self.system_area = bytes.to_vec();
@@ -221,7 +222,7 @@ impl Builder {
         self.add(path, Spec { data: data.to_vec(), ..Spec::default() })
     }
 
-    /// Adds a file as specified; directories on its way are made.
+    /// Adds a file as specified, creating its parent directories.
     #[must_use]
     pub fn add(mut self, path: &str, spec: Spec) -> Self {
         self.entries.push((path.to_string(), spec, false));
@@ -235,10 +236,10 @@ impl Builder {
         self
     }
 
-    /// Writes the image.
+    /// Builds the image.
     ///
     /// # Panics
-    /// If a record would be longer than 255 bytes: the test asked for too much in one.
+    /// If a record would be longer than 255 bytes.
     #[must_use]
     pub fn build(self) -> Built {
         layout::build(self)

@@ -1,4 +1,4 @@
-//! Images as a CD has them: each 2048 bytes in a sector with sync, header and room for error correction (which nobody checks).
+//! Raw CD images: each 2048 bytes in a sector with sync, header and space for error correction (which is not checked).
 
 /// Wraps an image into raw sectors of `bytes` bytes (2336, 2352 or 2448) of mode 1 or 2.
 #[must_use]

@@ -1,8 +1,8 @@
-//! The structures of an image as bytes: directory records, path tables, descriptors. The layout gives the numbers; nothing here decides.
+//! The structures of an image as bytes: directory records, path tables, descriptors. All numbers come from the layout.
 
 use super::{both16, both32};
 
-/// Everything a directory record says.
+/// The fields of a directory record.
 pub(super) struct Record<'a> {
     pub(super) name: &'a [u8],
     pub(super) extent: u32,
@@ -14,7 +14,7 @@ pub(super) struct Record<'a> {
     pub(super) system_use: &'a [u8],
 }
 
-/// Bytes a record takes.
+/// Size of a record.
 pub(super) fn record_bytes(name: usize, system_use: usize) -> usize {
     let bytes = 33 + name + usize::from(name.is_multiple_of(2)) + system_use;
     bytes + bytes % 2
@@ -70,7 +70,7 @@ pub(super) fn path_table(entries: &[PathEntry], big_endian: bool) -> Vec<u8> {
     table
 }
 
-/// What a volume descriptor says.
+/// The fields of a volume descriptor.
 pub(super) struct Volume {
     pub(super) kind: u8,
     pub(super) version: u8,

@@ -1,14 +1,14 @@
-//! A small tree with a file of every layout, which several tests of readers share: plain, empty, interleaved, in odd sections anywhere,
-//! compressed.
+//! A small tree with a file of every layout, shared by several reader tests: plain, empty, interleaved, in scattered sections of
+//! odd lengths, compressed.
 
 use super::valid::noise;
 use super::{Builder, Spec, susp};
 
-/// Bytes that `packed` of [`every_layout`] has when it is unpacked: zeros.
+/// Uncompressed size of `packed` in [`every_layout`], all zeros.
 pub const UNPACKED: u32 = 70_000;
 
-/// The tree, with so many bytes in `plain` (150,000 at least) and blocks of this size. `odd` is 50,000 bytes in five sections that lie
-/// anywhere, `inter` has gaps after every second block, `packed` is zisofs of nothing but zeros.
+/// The tree, with `plain` bytes in the file of that name (150,000 at least) and this block size. `odd` has 50,000 bytes in five
+/// scattered sections, `inter` has gaps after every second block, `packed` is zisofs of zeros only.
 #[must_use]
 pub fn every_layout(plain: usize, block: usize) -> Builder {
     let data = noise(plain);
@@ -29,7 +29,7 @@ pub fn every_layout(plain: usize, block: usize) -> Builder {
         .add("packed", packed)
 }
 
-/// zisofs in blocks of 32 KiB of which none is stored: the header, and pointers that do not move.
+/// zisofs in blocks of 32 KiB, none of which is stored: the header, and pointers that do not advance.
 fn packed_zeros() -> Vec<u8> {
     [
         [0x37, 0xE4, 0x53, 0x96, 0xC9, 0xDB, 0xD6, 0x07].as_slice(),

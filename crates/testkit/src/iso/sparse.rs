@@ -1,5 +1,5 @@
-//! Files of many gigabytes in images that take no room: a small image, and behind it, mostly holes, the sections of one file, which are as long
-//! as a record can say. What is not zero in it are a few pieces, where a reader that counts in 32 bits goes wrong.
+//! Files of many gigabytes in small images: a small image followed by the sections of one file, mostly holes, each as long as a
+//! record can express. The non-zero pieces are where a reader with 32-bit counters fails.
 
 use super::{Builder, Spec};
 use std::fs::File;
@@ -16,22 +16,22 @@ const PIECE: u64 = 8192;
 /// An image with one large file, "large", and a small one, "small".
 #[derive(Clone, Debug)]
 pub struct Sparse {
-    /// What is special about it.
+    /// The special property.
     pub name: &'static str,
-    /// Bytes of "large".
+    /// Size of "large" in bytes.
     pub size: u64,
-    /// What of "large" is not zero: where in the file, and the bytes.
+    /// Non-zero parts of "large": offset in the file, and bytes.
     pub pieces: Vec<(u64, Vec<u8>)>,
-    /// Bytes of the image.
+    /// Size of the image in bytes.
     pub image_bytes: u64,
-    /// What of the image is not zero.
+    /// Non-zero parts of the image.
     written: Vec<(u64, Vec<u8>)>,
 }
 
 /// The content of "small".
 pub const SMALL: &[u8] = b"beside it\n";
 
-/// A file of more than 4 GiB in two sections, and one of more than 8 GiB in three, the last of which stands first.
+/// A file of more than 4 GiB in two sections, and one of more than 8 GiB in three, the last of which is stored first.
 #[must_use]
 pub fn all() -> Vec<Sparse> {
     vec![
@@ -41,7 +41,7 @@ pub fn all() -> Vec<Sparse> {
 }
 
 fn made(name: &'static str, lengths: &[u64], scattered: bool) -> Sparse {
-    // The records of as many sections, with numbers that are put right below.
+    // Records for the same number of sections, with numbers that are corrected below.
     let stand_in = Spec { data: vec![0; lengths.len()], sections: vec![1; lengths.len()], ..Spec::default() };
     let mut built = Builder::new().file("small", SMALL).add("large", stand_in).tail(16).build();
     let mut end = built.bytes.len() as u64;
@@ -77,7 +77,7 @@ fn made(name: &'static str, lengths: &[u64], scattered: bool) -> Sparse {
     for (at, bytes) in &pieces {
         let mut first: u64 = 0;
         for (&start, &length) in starts.iter().zip(lengths) {
-            // The part of the piece that lies in this section.
+            // The part of the piece within this section.
             let (from, to) = ((*at).max(first), (at + PIECE).min(first + length));
             if from < to {
                 let part = &bytes[(from - at) as usize..(to - at) as usize];
@@ -89,23 +89,23 @@ fn made(name: &'static str, lengths: &[u64], scattered: bool) -> Sparse {
     Sparse { name, size, pieces, image_bytes: end, written }
 }
 
-/// Bytes that differ from place to place, none of them 0.
+/// Bytes that depend on the offset, none of them 0.
 fn piece(at: u64) -> Vec<u8> {
     (at..at + PIECE).map(|n| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as u8 | 1).collect()
 }
 
 impl Sparse {
-    /// Writes the image: what is zero becomes a hole.
+    /// Writes the image; zeros become holes.
     ///
     /// # Errors
-    /// Those of the file system; some take no files of that size.
+    /// Those of the file system; some do not support files of that size.
     pub fn write(&self, to: &Path) -> io::Result<()> {
         let file = File::create(to)?;
         file.set_len(self.image_bytes)?;
         self.written.iter().try_for_each(|(at, bytes)| file.write_all_at(bytes, *at))
     }
 
-    /// What of the file is to be read at a place.
+    /// Expected contents of the file at an offset.
     #[must_use]
     pub fn expected(&self, at: u64, bytes: usize) -> Vec<u8> {
         let end = (at + bytes as u64).min(self.size).max(at);

@@ -1,4 +1,4 @@
-//! System use entries, byte by byte: what goes into `Spec::susp`. Each function gives one whole entry, header and payload.
+//! System use entries as bytes, for `Spec::susp`. Each function returns one whole entry, header and payload.
 
 use super::both32;
 
@@ -26,7 +26,7 @@ pub fn er(id: &str) -> Vec<u8> {
     entry(b"ER", 1, &payload)
 }
 
-/// CE: entries go on elsewhere.
+/// CE: entries continue elsewhere.
 #[must_use]
 pub fn ce(lbn: u32, offset: u32, length: u32) -> Vec<u8> {
     entry(b"CE", 1, &[both32(lbn), both32(offset), both32(length)].concat())
@@ -68,7 +68,7 @@ pub fn block(signature: &[u8; 2], lbn: u32) -> Vec<u8> {
     entry(signature, 1, &both32(lbn))
 }
 
-/// TF: flags and stamps as they are.
+/// TF: flags and raw time stamps.
 #[must_use]
 pub fn tf(flags: u8, stamps: &[u8]) -> Vec<u8> {
     entry(b"TF", 1, &[&[flags], stamps].concat())

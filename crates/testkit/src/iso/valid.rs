@@ -1,5 +1,5 @@
-//! Valid images, one for each thing that the format offers and that readers get wrong, with the tree that went into each: what has to come
-//! out of every reader, through whichever door.
+//! Valid images, one for each feature of the format that readers get wrong, with the expected tree, which every reader must
+//! return, through every interface.
 
 mod attributes;
 mod medium;
@@ -8,12 +8,12 @@ mod rock_ridge;
 
 use super::{Builder, Spec};
 
-/// What a path is.
+/// Kind and content of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// A regular file with these bytes.
     File(Vec<u8>),
-    /// A link to there.
+    /// A symbolic link to this target.
     Link(String),
     /// A directory.
     Directory,
@@ -23,35 +23,35 @@ pub enum Content {
     Pipe,
 }
 
-/// What is recorded of a file beside its content.
+/// Recorded metadata of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attributes {
-    /// Permissions, with the bits that lend rights.
+    /// Permission bits, including the set-id bits.
     pub permissions: u32,
-    /// How many names it has.
+    /// Number of hard links.
     pub links: u32,
-    /// Owner and group.
+    /// User and group id.
     pub owner: (u32, u32),
-    /// When it was last changed, in seconds since 1970.
+    /// Time of the last modification, in seconds since 1970.
     pub modified: i64,
-    /// When it was last read.
+    /// Time of the last access, likewise.
     pub accessed: i64,
-    /// The first of its names; its own, if it has no other.
+    /// The first of its names; its own if it has no other.
     pub same_as: String,
 }
 
-/// An image and what went into it.
+/// An image and its expected contents.
 #[derive(Clone, Debug)]
 pub struct Valid {
-    /// What is special about it.
+    /// The special property.
     pub name: &'static str,
-    /// The image.
+    /// Contents of the image.
     pub bytes: Vec<u8>,
-    /// Everything in it, by its path without a leading "/".
+    /// All entries, by path without a leading "/".
     pub tree: Vec<(String, Content)>,
-    /// What is recorded of some of it, by the same paths.
+    /// Metadata of some entries, by the same paths.
     pub attributes: Vec<(String, Attributes)>,
-    /// Whether the tree is that of the last session, which has to be asked for.
+    /// Whether the tree is that of the last session, which must be requested.
     pub newest: bool,
 }
 
@@ -61,7 +61,7 @@ pub fn noise(bytes: usize) -> Vec<u8> {
     (0..bytes as u64).map(|n| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 37) as u8).collect()
 }
 
-/// A tree being described: the image's builder and what it will show.
+/// An image under construction: its builder and its expected contents.
 struct Tree {
     builder: Builder,
     shows: Vec<(String, Content)>,
@@ -69,7 +69,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// With zeros at the end, as writers leave them: some readers take a shorter image for none.
+    /// With zeros at the end, as writers leave them: some readers reject shorter images.
     fn new(builder: Builder) -> Self {
         Self { builder: builder.tail(150), shows: Vec::new(), attributes: Vec::new() }
     }
@@ -94,7 +94,7 @@ impl Tree {
         self.any(path, path, spec, Content::File(data.to_vec()))
     }
 
-    /// What is recorded under one path and shown under another.
+    /// An entry recorded under one path and shown under another.
     fn any(mut self, recorded: &str, shown: &str, spec: Spec, content: Content) -> Self {
         self.builder = match content {
             Content::Directory => self.builder.dir(recorded, spec),

@@ -1,28 +1,28 @@
-//! Which calls concern a file, and where in it they worked. Files are known by the path strace prints beside a descriptor (`-y`),
-//! so renumbered and inherited descriptors need no guessing. The position of `read` and `write` belongs to what was opened, not to
-//! the descriptor, so it is followed through open, lseek, dup, fork and threads.
+//! Which calls concern a file, and at which offset. Files are identified by the path strace prints beside a descriptor (`-y`), so
+//! renumbered and inherited descriptors need no guessing. The position of `read` and `write` belongs to the open file
+//! description, not to the descriptor, so it is tracked through open, lseek, dup, fork and threads.
 
 use super::Syscall;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// A call on a file of interest.
+/// A call on the file in question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileCall {
     /// The thread that made it.
     pub pid: u32,
     /// "pwrite64", "fsync", "openat", ...
     pub name: String,
-    /// Where in the file it began, for calls that read, write, map or allocate; for lseek the new position. `None` if it has
-    /// no place or (append mode) none that can be known.
+    /// Its start offset, for calls that read, write, map or allocate; for lseek the new position. `None` if it has none, or
+    /// (append mode) an unknown one.
     pub offset: Option<u64>,
-    /// Bytes asked for, where the call says so.
+    /// Bytes requested, where the call has a size.
     pub bytes: Option<u64>,
-    /// What it returned.
+    /// Its return value.
     pub ret: Option<i64>,
-    /// "EIO", if it failed.
+    /// Error name such as "EIO", if it failed.
     pub errno: Option<String>,
-    /// The arguments as strace wrote them; open flags are read from here.
+    /// The arguments as printed by strace, including open flags.
     pub args: String,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn on_file(calls: &[Syscall], path: &Path) -> Vec<FileCall> {
     found
 }
 
-/// Whether a call is about the file: through a descriptor, by being opened, or by name.
+/// Whether a call concerns the file: through a descriptor, by opening it, or by name.
 fn concerns(call: &Syscall, path: &Path) -> bool {
     let wanted = path.to_string_lossy();
     if call.is_open() && call.ret != Some(-1) {
@@ -61,7 +61,7 @@ fn concerns(call: &Syscall, path: &Path) -> bool {
     by_descriptor || call.arguments().iter().any(|a| *a == quoted)
 }
 
-/// Brings the tables up to a call and answers (offset, bytes) of it.
+/// Updates the tables by a call and returns its (offset, bytes).
 fn follow(tables: &mut Tables, call: &Syscall) -> (Option<u64>, Option<u64>) {
     let pid = call.pid;
     let fd = call.descriptor(0).map(|(fd, _)| fd);
@@ -107,13 +107,13 @@ fn follow(tables: &mut Tables, call: &Syscall) -> (Option<u64>, Option<u64>) {
     }
 }
 
-/// What an open made: its position is shared by every descriptor that stands for it.
+/// An open file description, whose position is shared by all its descriptors.
 #[derive(Clone, Copy, Debug)]
 struct Description {
     position: Option<u64>,
 }
 
-/// Descriptor tables of all threads, as far as the log shows them.
+/// Descriptor tables of all threads, as far as known from the log.
 #[derive(Default)]
 struct Tables {
     descriptions: Vec<Description>,
@@ -153,7 +153,7 @@ impl Tables {
         }
     }
 
-    /// A thread shares its parent's table, a process gets a copy; what was open stays shared either way.
+    /// A thread shares its parent's table, a process gets a copy; open file descriptions are shared either way.
     fn clone_for(&mut self, parent: u32, child: u32, shares: bool) {
         let table = self.table(parent);
         if shares {
@@ -164,7 +164,7 @@ impl Tables {
         }
     }
 
-    /// Position before a transfer of `moved` bytes, advancing it.
+    /// Returns the position before a transfer of `moved` bytes, and advances it.
     fn advance(&mut self, pid: u32, fd: i64, moved: Option<i64>) -> Option<u64> {
         let description = self.description(pid, fd)?;
         let position = &mut self.descriptions[description].position;

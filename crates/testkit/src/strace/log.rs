@@ -1,5 +1,5 @@
-//! Reads the log strace writes. One line is one call, except where threads interleave and a call is cut in two; it is put together
-//! where it began. No call is interpreted here.
+//! Parses strace logs. One line is one call, except where threads interleave and a call is split; it is then joined at its
+//! beginning. Calls are not interpreted here.
 
 use std::collections::HashMap;
 
@@ -12,15 +12,15 @@ pub struct Syscall {
     pub name: String,
     /// The arguments as strace wrote them.
     pub args: String,
-    /// What it returned; `None` if it never did (exit, killed).
+    /// Its return value; `None` if it never returned (exit, killed).
     pub ret: Option<i64>,
-    /// "ENOSPC", if it failed.
+    /// Error name such as "ENOSPC", if it failed.
     pub errno: Option<String>,
-    /// The path strace put beside a returned descriptor.
+    /// The path that strace printed beside a returned descriptor.
     pub(super) returned_path: Option<String>,
 }
 
-/// Reads a log of `strace -f -y -o`: `PID name(args) = ret`, with calls cut in two where threads interleave.
+/// Parses a log of `strace -f -y -o`: `PID name(args) = ret`, with calls split where threads interleave.
 #[must_use]
 pub fn parse(log: &str) -> Vec<Syscall> {
     let mut calls: Vec<Syscall> = Vec::new();
@@ -60,7 +60,7 @@ fn parse_call(pid: u32, text: &str) -> Option<Syscall> {
     let args = args.trim_end().strip_suffix(')')?;
     let (value, tail) = result.split_once(' ').unwrap_or((result, ""));
     let (number, path) = split_descriptor(value);
-    // `= 3</a path with blanks>` was cut at its first blank above.
+    // `= 3</a path with blanks>` was split at its first blank above.
     let path = path.map(|_| split_descriptor(result).1.unwrap_or_default().to_string());
     let ret = parse_number(number);
     let failed = ret == Some(-1);
@@ -88,7 +88,7 @@ fn parse_number(text: &str) -> Option<i64> {
 }
 
 impl Syscall {
-    /// The arguments, cut at the commas that separate them (not at those inside strings, structures and flags).
+    /// The arguments, split at top-level commas (not inside strings, structures and flags).
     #[must_use]
     pub fn arguments(&self) -> Vec<&str> {
         split_arguments(&self.args)

@@ -1,8 +1,8 @@
-//! What a command really asked of the kernel: runs it under `strace -f` and gives its calls back. [`Trace::on_file`] lists the
-//! calls on one file in order, each with the offset it worked at, also for `read` and `write`, whose offset is implied.
+//! The system calls of a command: runs it under `strace -f` and returns its calls. [`Trace::on_file`] lists the calls on one file
+//! in order, each with its offset, also for `read` and `write`, which imply it.
 //!
-//! What goes to the kernel without a call is not seen: loads and stores on a mapping, and requests in an io_uring's ring (its
-//! `io_uring_enter` is).
+//! I/O without a call is invisible: loads and stores on a mapping, and requests in an io_uring's ring (its `io_uring_enter` is
+//! visible).
 
 mod files;
 mod log;
@@ -16,13 +16,13 @@ use std::process::{Command, Stdio};
 pub use files::FileCall;
 pub use log::{Syscall, parse};
 
-/// The calls that are traced: what concerns file data and descriptors, and what copies descriptor tables.
+/// The traced calls: those on file data and descriptors, and those that copy descriptor tables.
 const TRACED: &str = "trace=openat,open,creat,close,dup,dup2,dup3,fcntl,read,write,pread64,pwrite64,readv,writev,\
                       preadv,pwritev,preadv2,pwritev2,lseek,fsync,fdatasync,syncfs,sync_file_range,ftruncate,truncate,\
                       fallocate,fadvise64,mmap,munmap,msync,madvise,unlink,unlinkat,rename,renameat2,clone,clone3,\
                       fork,vfork,execve,io_setup,io_submit,io_getevents,io_uring_setup,io_uring_enter";
 
-/// A finished command and the calls it made, in the order in which they began.
+/// A finished command and its calls, in the order of their start.
 #[derive(Clone, Debug)]
 pub struct Trace {
     /// The calls of all its threads and processes.
@@ -31,9 +31,9 @@ pub struct Trace {
     pub stdout: String,
     /// Its standard error.
     pub stderr: String,
-    /// Exit code, if it ended by itself.
+    /// Exit code, unless a signal ended it.
     pub code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended it, if any.
     pub signal: Option<i32>,
 }
 
@@ -44,7 +44,7 @@ impl Trace {
         files::on_file(&self.calls, path)
     }
 
-    /// (name, offset) of the transfers on a file: the order of operations in one line per call.
+    /// (name, offset) of the transfers on a file, in order.
     #[must_use]
     pub fn transfers(&self, path: &Path) -> Vec<(String, u64)> {
         let moves = |c: &FileCall| c.name.contains("read") || c.name.contains("write");
@@ -56,7 +56,7 @@ impl Trace {
     }
 }
 
-/// Runs a command under strace for the named test; `None`, with the skip recorded, if strace is missing or may not trace here.
+/// Runs a command under strace for the named test; `None`, with the skip recorded, if strace is missing or cannot trace here.
 #[must_use]
 pub fn strace<S: AsRef<OsStr>>(test: &str, argv: &[S]) -> Option<Trace> {
     let (program, args) = argv.split_first()?;
@@ -65,7 +65,7 @@ pub fn strace<S: AsRef<OsStr>>(test: &str, argv: &[S]) -> Option<Trace> {
     strace_command(test, &command)
 }
 
-/// The same for a prepared command: its program, arguments, environment and directory are taken over.
+/// The same for a prepared command: its program, arguments, environment and directory are used.
 #[must_use]
 pub fn strace_command(test: &str, command: &Command) -> Option<Trace> {
     if !need_tool(test, "strace") || !may_trace(test) {
@@ -86,7 +86,7 @@ pub fn strace_command(test: &str, command: &Command) -> Option<Trace> {
         tracer.current_dir(dir);
     }
     let out = tracer.output().unwrap_or_else(|e| panic!("strace could not be started: {e}"));
-    // Paths and buffers may hold any bytes.
+    // Paths and buffers may contain any bytes.
     let text = std::fs::read(&log).map(|b| String::from_utf8_lossy(&b).into_owned()).unwrap_or_default();
     let calls = parse(&text);
     let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
@@ -100,7 +100,7 @@ pub fn strace_command(test: &str, command: &Command) -> Option<Trace> {
     })
 }
 
-/// Containers may forbid ptrace; that is the machine's refusal and not the program's.
+/// Containers may forbid ptrace, which is a limit of the machine, not a failure of the program.
 fn may_trace(test: &str) -> bool {
     let tried =
         Command::new("strace").args(["-q", "-o", "/dev/null", "--", "true"]).stdin(Stdio::null()).output();

@@ -1,4 +1,4 @@
-//! One file of a tree: made, taken as it is, cut, or written on.
+//! One file of a tree: created, reused, truncated, or extended.
 
 use super::super::progress::Prepared;
 use super::super::writing::Writer;
@@ -10,10 +10,10 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::path::PathBuf;
 
-/// Never a link, and not waiting for a pipe.
+/// Do not follow links or wait for pipes.
 const CAREFULLY: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
-/// Sees to file `index`, whose open directory is given.
+/// Prepares file `index` in the given open directory.
 pub(super) fn prepare(
     common: &Common<'_, '_>,
     directory: BorrowedFd<'_>,
@@ -82,7 +82,7 @@ impl One<'_, '_, '_> {
 
     fn reuse(&self, writer: &mut Writer) -> Result<Prepared, EngineError> {
         let job = self.common.job;
-        // Even of what may be changed: it works on read-only file systems as long as nothing has to be.
+        // Read-only even if changes are allowed: works on read-only file systems as long as nothing must change.
         let file = match self.open(OFlags::RDONLY) {
             Ok(file) => file,
             Err(Errno::NOENT) if !job.set.trust_sizes => {
@@ -110,7 +110,7 @@ impl One<'_, '_, '_> {
         if !job.may_change() {
             return Err(self.would_change(format!("has {found} bytes instead of {}", self.size)));
         }
-        // Another name of the file may lie anywhere, and its owner not know of us.
+        // The other link may be anywhere, and its owner unaware of us.
         if about.st_nlink > 1 && job.manner == Manner::ReuseOurs {
             return Err(self.would_change(format!("has {} other names", about.st_nlink - 1)));
         }

@@ -1,5 +1,5 @@
-//! Making or looking through a tree: directories first, one after the other, then files by several threads, a directory at a time, then
-//! leaf directories. Every name is made in an open directory, so that nothing is reached through a link that somebody put there.
+//! Creating or checking a tree: directories first, one by one, then files by several threads, a directory at a time, then leaf
+//! directories. Every name is created in an open directory, so a link put there is never followed.
 
 use super::super::progress::{Prepared, Step};
 use super::super::writing::Writer;
@@ -18,10 +18,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
-/// Threads that make files, at most. More of them stand in each other's way in the file system's journal.
+/// Maximum number of threads that create files. More of them contend for the file system's journal.
 const MOST_THREADS: usize = 8;
 
-/// How the tree is come by.
+/// How the tree is obtained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
     /// Its root is new and empty.
@@ -29,15 +29,15 @@ pub(super) enum Manner {
         /// Files get no data.
         empty: bool,
     },
-    /// It is there, and ours to make fit.
+    /// It exists, is ours, and may be adjusted.
     ReuseOurs,
-    /// It is there, not ours, and given to us to be changed; what is made in it is entered one by one.
+    /// It exists, is not ours, and was given to us for changes; new entries are recorded one by one.
     ReuseGiven,
-    /// It is there and has to do as it is.
+    /// It exists and must fit as it is.
     ReuseForeign,
 }
 
-/// A tree to be made or looked through.
+/// A tree to create or check.
 pub(super) struct Job<'a> {
     pub root: &'a Path,
     pub root_fd: OwnedFd,
@@ -47,7 +47,7 @@ pub(super) struct Job<'a> {
     pub manner: Manner,
 }
 
-/// What the threads share.
+/// State shared by the threads.
 pub(super) struct Common<'a, 'l> {
     pub job: &'a Job<'a>,
     /// For files that are entered one by one.
@@ -69,14 +69,14 @@ impl Job<'_> {
         if bytes > 0 && !self.set.leave_dirty && interrupted_by().is_none() {
             let files = self.layout.files.len() as u64;
             laying.tell(Step::WritingBack, 0, files, bytes, true);
-            // One for all: an fsync for each of thousands of small files would take longer than writing them.
+            // One sync for all: an fsync for each of thousands of small files would take longer than writing them.
             rustix::fs::syncfs(&self.root_fd).map_err(|e| EngineError::file("write back", self.root, e))?;
             laying.tell(Step::WritingBack, files, files, bytes, true);
         }
         Ok(())
     }
 
-    /// Whether what is missing or does not fit may be changed.
+    /// Whether missing or unfit entries may be changed.
     pub fn may_change(&self) -> bool {
         self.manner != Manner::ReuseForeign
     }
@@ -87,7 +87,8 @@ impl Job<'_> {
         }
         let all = &self.layout.directories;
         laying.tell(Step::Directories, 1, all.len() as u64, 0, true);
-        // The way down to where we are. Parents come before their children, each filled before the next, so it is enough to go up.
+        // The path down to the current directory. Parents precede their children, each filled before the next, so it is enough to
+        // go up.
         let mut way: Vec<(u32, OwnedFd)> = Vec::new();
         for (index, directory) in all.iter().enumerate().skip(1) {
             if interrupted_by().is_some() {
@@ -100,7 +101,7 @@ impl Job<'_> {
             let path = || self.root.join(self.layout.directory_path(index));
             let name = name_of(directory.number);
             self.make_directory(laying.ledger, parent, &name, &path)?;
-            // Only those that are a parent themselves are gone down into.
+            // Descend only into directories that are parents themselves.
             if all.get(index + 1).is_some_and(|next| next.parent as usize == index) {
                 let fd =
                     ours::open_directory(parent, &name).map_err(|e| EngineError::file("open", path(), e))?;
@@ -112,7 +113,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Makes a directory that may be there already if the tree was.
+    /// Creates a directory, which may exist already if the tree did.
     fn make_directory(
         &self,
         ledger: &mut Ledger,
@@ -180,11 +181,11 @@ impl Job<'_> {
         })
     }
 
-    /// Makes the files that are to exist. Answers the bytes written.
+    /// Creates the files that must exist. Returns the bytes written.
     fn files(&self, laying: &mut Laying<'_>) -> Result<u64, EngineError> {
         let files = &self.layout.files;
         let total = files.len() as u64;
-        // Files of one directory follow each other.
+        // Files of one directory are consecutive.
         let mut units: Vec<Range<usize>> = Vec::new();
         for (index, file) in files.iter().enumerate() {
             match units.last_mut() {
@@ -252,8 +253,8 @@ impl Job<'_> {
         failed.map_or_else(|| Ok(common.bytes.load(Relaxed)), Err)
     }
 
-    /// Small files are made by several threads: most of the work is the kernel's with names and inodes. Large ones are written one
-    /// after the other, because files that are written at once lie interleaved on the disk.
+    /// Small files are created by several threads: most of the work is the kernel's, with names and inodes. Large ones are
+    /// written one by one, because files written concurrently are interleaved on the disk.
     fn threads(&self, units: usize) -> usize {
         let small = self.layout.total_bytes() / (self.layout.files.len() as u64).max(1) <= CHUNK as u64;
         if !small || self.manner == Manner::ReuseGiven {
@@ -264,14 +265,14 @@ impl Job<'_> {
 }
 
 impl Common<'_, '_> {
-    /// One thread.
+    /// Body of one thread.
     fn work(&self, outcomes: &Sender<Outcome>) {
         crate::interrupt::leave_signals_to_the_parent(false);
         let mut writer = None;
         while !self.stop.load(Relaxed) && interrupted_by().is_none() {
             let Some(unit) = self.units.get(self.next.fetch_add(1, Relaxed)) else { return };
             let outcome = self.unit(unit.clone(), &mut writer);
-            // The receiver waits until all senders are gone.
+            // The receiver waits until all senders are dropped.
             let _ = outcomes.send(outcome);
         }
     }
@@ -302,13 +303,13 @@ impl Common<'_, '_> {
         Ok(prepared)
     }
 
-    /// Creates a file that is entered by itself.
+    /// Creates a file with its own ledger entry.
     pub fn create_entered(&self, path: &Path) -> Result<std::fs::File, EngineError> {
         let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
         ledger.create(path, self.job.set.mode)
     }
 
-    /// Whether larger files stay as they are.
+    /// Whether files that are too large are left alone.
     pub fn only_reads(&self) -> bool {
         self.job.set.share == Share::ReadOnly
     }

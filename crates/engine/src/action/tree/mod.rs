@@ -1,4 +1,4 @@
-//! Laying trees out: what may stand in the place of the root decides between making it ([`make`]), using it as it is, and an error.
+//! Laying out trees: what exists at the root decides between creating it ([`make`]), using it as it is, and an error.
 
 mod files;
 mod make;
@@ -14,12 +14,12 @@ use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags};
 use std::path::Path;
 
-/// Makes the tree, or looks through the one that is there; `empty`: its files without their data.
+/// Creates the tree, or checks the existing one; `empty`: files without data.
 pub(super) fn prepare(laying: &mut Laying<'_>, tree: &Tree, empty: bool) -> Result<(), EngineError> {
     let root = tree.root.as_path();
     let Some(layout) = laying.sets.layout(laying.set) else { return Ok(()) };
     let existing = if empty && laying.set.existing == Existing::Reuse {
-        // Emptied files are made anew, whatever the set says of files found in place.
+        // Emptied files are created again, whatever the set says about existing files.
         Existing::Refuse
     } else {
         laying.set.existing
@@ -44,16 +44,16 @@ pub(super) fn prepare(laying: &mut Laying<'_>, tree: &Tree, empty: bool) -> Resu
 }
 
 enum Way {
-    /// Nothing stands there (any more).
+    /// Nothing is there (any more).
     Free,
-    /// A tree to be used.
+    /// An existing tree to use.
     Reuse,
 }
 
 fn make_way(laying: &mut Laying<'_>, root: &Path, existing: Existing) -> Result<Way, EngineError> {
     let Ok(found) = here(root).symlink_metadata() else { return Ok(Way::Free) };
     let is_a_tree = if existing == Existing::Reuse {
-        // What is only read may be reached through a link.
+        // A path that is only read may lead through a link.
         here(root).metadata().is_ok_and(|m| m.is_dir())
     } else {
         found.is_dir()
@@ -82,7 +82,7 @@ fn make_way(laying: &mut Laying<'_>, root: &Path, existing: Existing) -> Result<
     Ok(Way::Free)
 }
 
-/// Opens the root. Only what is not changed may be reached through a link.
+/// Opens the root. A link is followed only if nothing is changed.
 fn open(root: &Path, manner: Manner) -> Result<OwnedFd, EngineError> {
     if manner != Manner::ReuseForeign {
         return ours::open_root(root);

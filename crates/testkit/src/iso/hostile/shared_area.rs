@@ -1,19 +1,19 @@
-//! A small image that asks for much memory: thousands of records that all go on in one continuation area of 64 KiB, the most that one record may
-//! have. Kept by each of them, 70 bytes of the image become 64 KiB.
+//! A small image that demands much memory: thousands of records that all continue in one area of 64 KiB, the most that one record
+//! may have. If a reader keeps it for each of them, 70 bytes of the image become 64 KiB.
 
 use super::super::{Built, Spec, susp};
 use super::base;
 
-/// What the area is full of.
+/// Contents of the area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
     /// Pieces of one name.
     Names,
-    /// Pieces of one link's target.
+    /// Pieces of one link target.
     Targets,
 }
 
-/// "wide", a directory of so many records with one area.
+/// "wide", a directory of `records` records with one area.
 #[must_use]
 pub fn shared_area(records: usize, full: Full) -> Built {
     let (mode, piece) = match full {
@@ -31,7 +31,7 @@ pub fn shared_area(records: usize, full: Full) -> Built {
         let builder = base().dir("wide", wide).add("wide/0", first.clone());
         (1..records).fold(builder, |builder, n| builder.add(&format!("wide/{n}"), again.clone())).build()
     };
-    // Where the area is does not depend on who points at it.
+    // The position of the area does not depend on the records that refer to it.
     let at = with(0).continuations["wide/0"][0];
     with(at)
 }

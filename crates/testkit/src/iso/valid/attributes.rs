@@ -1,4 +1,4 @@
-//! Modes, owners, links and times as Rock Ridge records them, times in each of their forms: what `stat` shows of a file.
+//! Modes, owners, links and times as Rock Ridge records them, times in each of their forms: the output of `stat`.
 
 use super::{Attributes, Content, Tree, Valid, noise};
 use crate::iso::{Builder, Spec, susp};
@@ -7,18 +7,18 @@ use crate::iso::{Builder, Spec, susp};
 const CHANGED: i64 = 915_246_245;
 const READ: i64 = 946_782_245;
 
-/// Both moments in seven bytes each; in the second form an hour further east.
+/// Both times in seven bytes each; the second with a time zone one hour further east.
 const SHORT: &[u8] = b"\x63\x01\x02\x03\x04\x05\0\x64\x01\x02\x03\x04\x05\0";
 const EAST: &[u8] = b"\x63\x01\x02\x04\x04\x05\x04\x64\x01\x02\x04\x04\x05\x04";
-/// In seventeen bytes each, the second form likewise.
+/// In seventeen bytes each, the second in the same time zone.
 const LONG: &[u8] = b"1999010203040500\x002000010203040500\x00";
 const LONG_EAST: &[u8] = b"1999010204040500\x042000010204040500\x04";
 
-/// Change and reading are recorded, in the short or in the long form.
+/// Modification and access are recorded, in the short or in the long form.
 const BOTH: u8 = 0x06;
 const LONG_FORM: u8 = 0x80;
 
-/// One file: its kind, what is recorded of it, and how its times are.
+/// One file: its kind, its metadata, and the form of its times.
 struct File<'a> {
     path: &'a str,
     kind: u32,
@@ -67,7 +67,7 @@ impl<'a> File<'a> {
     }
 }
 
-/// A tree with something of everything; serial numbers are new in 1.12.
+/// A tree with every kind of entry; serial numbers are new in 1.12.
 fn tree(id: &str, with_serial: bool) -> Tree {
     const DIRECTORY: u32 = 0o040_000;
     const REGULAR: u32 = 0o100_000;
@@ -103,7 +103,7 @@ fn tree(id: &str, with_serial: bool) -> Tree {
     tree
 }
 
-/// Two files that happen to have one content, which the writer stored once: each says that it has one name.
+/// Two files that happen to have the same content, which the writer stored once: each has a link count of 1.
 fn stored_once() -> Tree {
     let data = noise(5000);
     let once = File::new("once", 0o100_000, 0o644, (1, 2), 0);

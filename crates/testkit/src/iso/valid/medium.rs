@@ -1,4 +1,5 @@
-//! What shares an image with its files: boot images, the tables of a disk, a recognition area of UDF, earlier sessions, the rest of raw sectors.
+//! Other contents of an image besides its files: boot images, partition tables, a UDF recognition area, earlier sessions, the
+//! overhead of raw sectors.
 
 use super::{Content, Tree, Valid, noise};
 use crate::iso::{Boot, Builder, both32, raw};
@@ -44,7 +45,7 @@ fn disk() -> Vec<u8> {
     disk
 }
 
-/// The sixteen sectors of a disc that is a disk, too: a protecting boot record and a table of one partition.
+/// The system area of a hybrid image: a protective boot record and a table with one partition.
 fn hybrid() -> Vec<u8> {
     const BASIC_DATA: [u8; 16] =
         [0xA2, 0xA0, 0xD0, 0xEB, 0xE5, 0xB9, 0x33, 0x44, 0x87, 0xC0, 0x68, 0xB6, 0xB7, 0x26, 0x99, 0xC7];
@@ -74,13 +75,13 @@ fn hybrid() -> Vec<u8> {
     area
 }
 
-/// As GPT sums its tables.
+/// The CRC-32 of GPT.
 fn crc32(bytes: &[u8]) -> u32 {
     let step = |crc: u32| if crc & 1 == 1 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 };
     !bytes.iter().fold(u32::MAX, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), |crc, _| step(crc)))
 }
 
-/// Sessions one behind the other. Each has a file of its own and one that the first brought: its data stay where they are.
+/// Consecutive sessions. Each has its own file and one of the first session, whose data stay in place.
 fn sessions(name: &'static str, count: usize) -> Valid {
     let kept = noise(5000);
     let own = |n: usize| format!("from session {n}\n");

@@ -1,4 +1,4 @@
-//! Compressed files: zisofs of both versions, and each codec of the second. The streams are short, because what they hold repeats.
+//! Compressed files: zisofs of both versions, and each codec of the second. The streams are short, because the contents repeat.
 
 use super::rock_ridge::{FILE, rock};
 use super::{Content, Tree, Valid, noise};
@@ -6,9 +6,9 @@ use crate::iso::{Builder, susp};
 
 /// Bytes of a block.
 const BLOCK: usize = 32_768;
-/// Bytes of the file: one block, and a part of one that is zeros, which takes no room.
+/// File size in bytes: one block, and a partial one of zeros, which takes no space.
 const SIZE: u32 = 40_000;
-/// What the codecs' block repeats.
+/// The repeated line of the codecs' block.
 const LINE: &[u8; 17] = b"0123456789abcdef\n";
 
 /// A block of lines as `xz`, `zstd` and `bzip2` write it.
@@ -56,7 +56,7 @@ fn image(block: &[u8], stored: &[u8], claim: Vec<u8>) -> Tree {
     Tree::new(Builder::new().rock_ridge("IEEE_1282")).any("packed", "packed", spec, Content::File(content))
 }
 
-/// Header, pointers, one block; the second has the place where it ends.
+/// Header, pointers, one block; the second pointer is its end.
 fn file(head: &[u8], stream: &[u8], wide: bool) -> Vec<u8> {
     let mut data = head.to_vec();
     let first = head.len() + if wide { 24 } else { 12 };
@@ -68,7 +68,7 @@ fn file(head: &[u8], stream: &[u8], wide: bool) -> Vec<u8> {
     data
 }
 
-/// A block that is stored.
+/// The block in stored form.
 fn zlib(block: &[u8]) -> Vec<u8> {
     let mut stream = vec![0x78, 0x01, 0x01, 0x00, 0x80, 0xFF, 0x7F];
     stream.extend(block);
@@ -84,10 +84,10 @@ fn adler(data: &[u8]) -> u32 {
     b << 16 | a
 }
 
-/// A line; then what lies a line back, until five bytes before the end; those.
+/// A line; then a match one line back, until five bytes before the end; those as literals.
 fn lz4() -> Vec<u8> {
     let repeated = BLOCK - LINE.len() - 5;
-    // Lengths have 15 in the token and 255 in each byte that follows; that of a match counts from 4.
+    // Lengths have 15 in the token and up to 255 in each following byte; match lengths start at 4.
     let rest = repeated - 4 - 15;
     let mut stream = vec![0xFF, u8::try_from(LINE.len() - 15).expect("a short line")];
     stream.extend(LINE);

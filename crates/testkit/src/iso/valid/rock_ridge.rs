@@ -1,5 +1,5 @@
-//! Names, targets, device numbers and places of Rock Ridge: each version's identifier, entries that go on over many areas, the numbers of both
-//! writers, a directory that was moved up.
+//! Names, targets, device numbers and relocations of Rock Ridge: each version's identifier, entries continued over many areas,
+//! the numbers of both writers, a relocated directory.
 
 use super::{Content, Tree, Valid, noise};
 use crate::iso::{Builder, Spec, susp};
@@ -52,7 +52,7 @@ fn links() -> Tree {
     Tree::new(Builder::new().rock_ridge("RRIP_1991A")).any("l", "long link", link, Content::Link(target))
 }
 
-/// The numbers of 1,3 as xorriso puts them, as genisoimage does, and as systems did whose numbers had 16 bits.
+/// The device number 1,3 as written by xorriso, by genisoimage, and by systems with 16-bit numbers.
 fn devices() -> Tree {
     let device = |name: &str, mode, (high, low)| {
         let mut spec = rock(name, mode);
@@ -66,7 +66,7 @@ fn devices() -> Tree {
         .any("pipe", "pipe", device("pipe", 0o010_600, (0, 0)), Content::Pipe)
 }
 
-/// What lies too deep is recorded elsewhere, and a file stands in for it.
+/// A directory nested too deeply is recorded elsewhere, and represented by a file.
 fn moved() -> Valid {
     let named = |name: &str| Spec { susp: vec![susp::nm(0, name.as_bytes())], ..Spec::default() };
     let build = |lbn| {
@@ -88,7 +88,7 @@ fn moved() -> Valid {
         ("d/deep".into(), Content::Directory),
         ("d/deep/leaf".into(), Content::File(b"found\n".to_vec())),
     ];
-    // The number changes nothing but itself: everything stands where it stood.
+    // The number changes nothing else: all positions stay the same.
     let bytes = build(build(0).directories["rr_moved/deep"]).bytes;
     Valid { name: "moved directory", bytes, tree, attributes: Vec::new(), newest: false }
 }
