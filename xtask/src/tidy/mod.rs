@@ -2,6 +2,7 @@
 //! text; each finding says where, what, and what to do. One check per file:
 //!
 //! * [`arrows`]: crates use only crates on floors below; lints are switched on everywhere
+//! * [`circles`]: modules of a crate that use each other
 //! * [`one_program`]: tests that no program names
 //! * [`source`]: opening paragraphs, stray prints, things left for later, ignored tests without a reason
 //! * [`index`]: pages of docs/ that its index does not name
@@ -13,6 +14,7 @@
 //! The checks see a [`Tree`], so each is tested on a small tree made for it.
 
 mod arrows;
+mod circles;
 mod code;
 mod index;
 mod one_program;
@@ -141,6 +143,7 @@ fn walk(root: &Path) -> Result<Vec<String>> {
 /// Every finding in a tree, by file and line.
 fn findings(tree: &Tree) -> Vec<Finding> {
     let mut found = arrows::check(tree);
+    found.extend(circles::check(tree));
     found.extend(index::check(tree));
     found.extend(one_program::check(tree));
     found.extend(source::check(tree));
