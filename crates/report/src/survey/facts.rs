@@ -1,5 +1,6 @@
 //! Figures of a survey by stage.
 
+use crate::Kind;
 use crate::section::stage;
 use fathom_compare::summary::median;
 use fathom_record::{OpKind, Phase, Repetition, Run};
@@ -63,6 +64,12 @@ pub(super) fn course(phase: &Phase) -> Vec<(f64, f64)> {
         }
     }
     points
+}
+
+/// Whether a phase says something of the storage: the page cache did not serve all of it. Where the source is not known, nothing
+/// is held against the figure.
+pub(super) fn by_storage(phase: &Phase) -> bool {
+    !matches!(Kind::from(phase.origin().regime), Kind::PageCache | Kind::CpuCache | Kind::Holes)
 }
 
 /// Whether the survey ran on a file system in memory.

@@ -16,8 +16,13 @@ fn phase(stage: &str, name: &str, op: OpKind, (ops, ns): (u64, u64)) -> Phase {
     };
     let worker =
         Worker { elapsed_ns: 1_000_000_000, ops, bytes: ops * 4096, stats: vec![stat], ..Worker::default() };
-    let device =
-        DeviceDelta { name: "vda".into(), kind: "disk".into(), busy_ms: 1000, ..DeviceDelta::default() };
+    let device = DeviceDelta {
+        name: "vda".into(),
+        kind: "disk".into(),
+        busy_ms: 1000,
+        read_bytes: if op == OpKind::Read { ops * 4096 } else { 0 },
+        ..DeviceDelta::default()
+    };
     let physical = Physical { method: "diskstats".into(), devices: vec![device], ..Physical::default() };
     let once =
         Repetition { elapsed_ns: 1_000_000_000, workers: vec![worker], physical, ..Repetition::default() };
@@ -524,4 +529,22 @@ fn what_a_survey_could_not_see_or_had_no_room_for_is_said_first() {
     let mut hidden = run(vec![synced(1, 500)]);
     hidden.phases[0].repetitions[0].physical.devices.clear();
     assert!(!answer(&hidden, None).device_known);
+}
+
+#[test]
+fn a_figure_of_the_page_cache_grades_no_disk() {
+    let of_reads = |device_bytes: u64| {
+        let mut phases = deep(&[(1, 10_000, 100_000), (32, 150_000, 200_000)], 900);
+        for phase in &mut phases {
+            let repetition = &mut phase.repetitions[0];
+            repetition.physical.devices[0].read_bytes = device_bytes.min(repetition.workers[0].bytes);
+        }
+        let verdicts = verdicts(&run([synced(1, 500)].into_iter().chain(phases).collect()));
+        verdicts.into_iter().find(|v| v.of == "VM images").expect("a use")
+    };
+    let disk = of_reads(u64::MAX);
+    assert_eq!((disk.grade, disk.note), (Grade::Good, None), "{}", disk.sentence);
+    let cache = of_reads(0);
+    assert_eq!(cache.grade, Grade::Unknown, "{}", cache.sentence);
+    assert_eq!(cache.sentence, "not measured: the page cache served what was measured");
 }

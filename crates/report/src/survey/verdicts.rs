@@ -1,8 +1,8 @@
 //! What the storage is good for: a verdict for each use, by thresholds from one table that are shown with the verdict.
 
-use super::facts::{course, files_per_s, in_memory, is_survey, latency, named, of_stage, synced};
+use super::facts::{by_storage, course, files_per_s, in_memory, is_survey, latency, named, of_stage, synced};
 use crate::units;
-use fathom_record::Run;
+use fathom_record::{Phase, Run};
 
 /// How well a storage suits a use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,8 +43,12 @@ pub struct Criterion {
     pub good: f64,
     /// Threshold for fair, likewise.
     pub fair: f64,
-    value: fn(&Run) -> Option<f64>,
+    /// The figure, of the phases that count.
+    value: fn(&Run, Counts) -> Option<f64>,
 }
+
+/// Whether a phase counts.
+type Counts = fn(&Phase) -> bool;
 
 const MS: f64 = 1e6;
 const MIB: f64 = 1_048_576.0;
@@ -89,7 +93,7 @@ pub static CRITERIA: [Criterion; 10] = [
         unit: "bytes/s",
         good: 200.0 * MIB,
         fair: 50.0 * MIB,
-        value: streaming_read,
+        value: cold_stream,
     },
     Criterion {
         of: "media streaming",
@@ -97,7 +101,7 @@ pub static CRITERIA: [Criterion; 10] = [
         unit: "bytes/s",
         good: 100.0 * MIB,
         fair: 25.0 * MIB,
-        value: slowest_tenth,
+        value: slowest_tenth_of,
     },
     Criterion {
         of: "build tree",
@@ -121,7 +125,7 @@ pub static CRITERIA: [Criterion; 10] = [
         unit: "/s",
         good: 20_000.0,
         fair: 2000.0,
-        value: best_reads,
+        value: best_of_reads,
     },
     Criterion {
         of: "VM images",
@@ -239,8 +243,10 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
     let mut figures = Vec::new();
     let mut told = Vec::new();
     let mut grade = None;
+    let mut cached = false;
     for c in CRITERIA.iter().filter(|c| c.of == of) {
-        let value = (c.value)(run).filter(|v| v.is_finite());
+        let value = (c.value)(run, by_storage).filter(|v| v.is_finite());
+        cached |= value.is_none() && (c.value)(run, |_| true).is_some();
         let one = c.grade(value);
         if let Some(value) = value {
             told.push(c.sentence(value));
@@ -249,9 +255,14 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
         figures.push(Judged { by: c, value, grade: one });
     }
     let mut grade = grade.unwrap_or(Grade::Unknown);
-    let note = (in_memory(run) && DURABLE.contains(&of)).then_some("nothing in memory outlives a power cut");
-    if let Some(note) = note {
+    let mut note =
+        (in_memory(run) && DURABLE.contains(&of)).then_some("nothing in memory outlives a power cut");
+    if note.is_some() {
         grade = Grade::Poor;
+    } else if grade == Grade::Unknown && cached {
+        note = Some("the page cache served what was measured");
+    }
+    if let Some(note) = note {
         told.insert(0, note.into());
     }
     let sentence =
@@ -259,25 +270,30 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
     UseVerdict { of, grade, note, sentence, figures }
 }
 
-fn sync_p99(run: &Run) -> Option<f64> {
+fn sync_p99(run: &Run, _: Counts) -> Option<f64> {
     synced(named(run, "ladder", "write and fsync")?, 99.0)
 }
 
-fn syncs_per_s(run: &Run) -> Option<f64> {
+fn syncs_per_s(run: &Run, _: Counts) -> Option<f64> {
     named(run, "ladder", "write and fsync")?.ops_per_s()
 }
 
-fn synced_files(run: &Run) -> Option<f64> {
+fn synced_files(run: &Run, _: Counts) -> Option<f64> {
     files_per_s(named(run, "small files", "small files with fsync")?)
 }
 
-fn files(run: &Run) -> Option<f64> {
+fn files(run: &Run, _: Counts) -> Option<f64> {
     files_per_s(named(run, "small files", "small files")?)
 }
 
 /// The best rate of a cold read of the largest file.
 pub(super) fn streaming_read(run: &Run) -> Option<f64> {
-    let cells: Vec<_> = of_stage(run, "surface").into_iter().filter(|p| p.name == "cold read").collect();
+    cold_stream(run, |_| true)
+}
+
+fn cold_stream(run: &Run, counts: Counts) -> Option<f64> {
+    let cold = of_stage(run, "surface").into_iter().filter(|p| p.name == "cold read");
+    let cells: Vec<_> = cold.filter(|p| counts(p)).collect();
     let largest = cells.iter().filter_map(|p| p.axes.file_bytes).max()?;
     let of_largest = cells.iter().filter(|p| p.axes.file_bytes == Some(largest));
     of_largest.filter_map(|p| p.bytes_per_s()).reduce(f64::max)
@@ -285,30 +301,36 @@ pub(super) fn streaming_read(run: &Run) -> Option<f64> {
 
 /// `None` for a write shorter than a second: any stall of the machine is a tenth of it.
 pub(super) fn slowest_tenth(run: &Run) -> Option<f64> {
+    slowest_tenth_of(run, |_| true)
+}
+
+fn slowest_tenth_of(run: &Run, counts: Counts) -> Option<f64> {
     const LONG_S: f64 = 1.0;
-    let points = course(named(run, "sustained", "sustained write")?);
+    let points = course(named(run, "sustained", "sustained write").filter(|p| counts(p))?);
     points.last().filter(|last| last.0 >= LONG_S)?;
     let mut rates: Vec<f64> = points.into_iter().map(|p| p.1).collect();
     rates.sort_by(f64::total_cmp);
     rates.get(rates.len() / 10).copied()
 }
 
-fn cold_p50(run: &Run) -> Option<f64> {
-    latency(named(run, "ladder", "cold random read")?, 50.0)
+fn cold_p50(run: &Run, counts: Counts) -> Option<f64> {
+    latency(named(run, "ladder", "cold random read").filter(|p| counts(p))?, 50.0)
 }
 
 /// The best rate over queue depths, including one plain call at a time.
 pub(super) fn best_reads(run: &Run) -> Option<f64> {
-    let deep =
-        of_stage(run, "depth").into_iter().filter_map(fathom_record::Phase::ops_per_s).reduce(f64::max);
-    let one =
-        || named(run, "ladder", "direct random read").or_else(|| named(run, "ladder", "cold random read"));
-    // If calls are slower than the device, one plain call at a time may be the best.
-    deep.into_iter().chain(one().and_then(fathom_record::Phase::ops_per_s)).reduce(f64::max)
+    best_of_reads(run, |_| true)
 }
 
-fn mixed_p99(run: &Run) -> Option<f64> {
-    let mixed = of_stage(run, "mix");
-    let phase = mixed.into_iter().find(|p| p.axes.tags.get("reads").is_some_and(|r| r == "70 %"))?;
+fn best_of_reads(run: &Run, counts: Counts) -> Option<f64> {
+    // If calls are slower than the device, one plain call at a time may be the best.
+    let one = named(run, "ladder", "direct random read").or_else(|| named(run, "ladder", "cold random read"));
+    let phases = of_stage(run, "depth").into_iter().chain(one).filter(|p| counts(p));
+    phases.filter_map(Phase::ops_per_s).reduce(f64::max)
+}
+
+fn mixed_p99(run: &Run, counts: Counts) -> Option<f64> {
+    let mixed = of_stage(run, "mix").into_iter().filter(|p| counts(p));
+    let phase = mixed.into_iter().find(|p| p.axes.tags.get("reads").is_some_and(|share| share == "70 %"))?;
     phase.latency_of(fathom_record::OpKind::Read).percentile_ns(99.0).map(|ns| ns as f64)
 }
