@@ -14,7 +14,280 @@ struct Known {
     why: &'static str,
 }
 
-const KNOWN: [Known; 0] = [];
+const KNOWN: [Known; 53] = [
+    Known {
+        directory: "crates/cli/src",
+        modules: &["cold", "commands", "epilogue", "keeper", "line", "readying", "run_loop"],
+        why: "to be parted: what they share has no module yet",
+    },
+    Known {
+        directory: "crates/cli/src/commands",
+        modules: &["fio", "run", "sweep"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/cli/src/commands/compare",
+        modules: &["line", "run"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/cli/src/commands/compare",
+        modules: &["of", "sides", "sweep"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/cli/src/commands/iso",
+        modules: &["compare", "options"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/cli/src/commands/reproduce/hsfs",
+        modules: &["checks", "table", "text"],
+        why: "a table and its text",
+    },
+    Known {
+        directory: "crates/cli/src/commands/survey",
+        modules: &["place", "plan"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/cli/src/commands/sweep",
+        modules: &["kernel", "stage"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/compare/src",
+        modules: &["noise", "quads", "unpaired", "verdict"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/dialects/src/filebench/plan",
+        modules: &["random", "values"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/dialects/src/filebench/printer",
+        modules: &["text", "value"],
+        why: "a table and its text",
+    },
+    Known {
+        directory: "crates/dialects/src/fio",
+        modules: &["engines", "help"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/dialects/src/fio",
+        modules: &["lenient", "table"],
+        why: "a table and its text",
+    },
+    Known {
+        directory: "crates/dialects/src/fio/output",
+        modules: &["log_operations", "logs"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/dialects/src/fio/output",
+        modules: &["shares", "stats"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/dialects/src/fio/plan",
+        modules: &[
+            "append", "backward", "calls", "donor", "engine", "files", "loops", "mixes", "parts", "passes",
+            "sequence", "several", "what",
+        ],
+        why: "to be parted: what they share has no module yet",
+    },
+    Known {
+        directory: "crates/dialects/src/fio/plan",
+        modules: &["blocks", "merged", "replay"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/dialects/src/import",
+        modules: &["context", "fio"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/dialects/src/import/iozone",
+        modules: &["log", "report"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/engine/src",
+        modules: &[
+            "action",
+            "backend",
+            "buffer",
+            "check",
+            "checksum",
+            "contents",
+            "engine",
+            "files",
+            "flow",
+            "hot",
+            "interrupt",
+            "kept",
+            "memory",
+            "phase",
+            "pooled",
+            "ratios",
+            "sealed",
+            "settle",
+            "shared",
+            "worker",
+        ],
+        why: "to be parted: what they share has no module yet",
+    },
+    Known {
+        directory: "crates/engine/src/action/tree",
+        modules: &["files", "make"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/engine/src/backend",
+        modules: &["aio", "mmap", "probe", "psync", "pvsync2", "stdio", "uring"],
+        why: "to be parted: what they share has no module yet",
+    },
+    Known {
+        directory: "crates/engine/src/flow",
+        modules: &["aio", "hand", "io", "memory"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/engine/src/flow",
+        modules: &["say", "sets", "setting"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/engine/src/phase",
+        modules: &["rounds", "watch"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/iopath/src",
+        modules: &["elevator", "queue"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/iopath/src",
+        modules: &["list", "request", "tree"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/iopath/src/elevator/bfq",
+        modules: &["fair", "queue"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/iopath/src/readahead",
+        modules: &["hsfs", "modern", "none", "ondemand", "policy", "ra24", "ra26", "simplified"],
+        why: "a policy asks for its likes by name",
+    },
+    Known {
+        directory: "crates/isofs/src",
+        modules: &["directory", "image", "read"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/isofs/src/reader",
+        modules: &["idle", "threads"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/observe/src",
+        modules: &["cache", "residency"],
+        why: "two sides of one subject",
+    },
+    Known { directory: "crates/observe/src", modules: &["doubts", "trust"], why: "two sides of one subject" },
+    Known {
+        directory: "crates/observe/src/block",
+        modules: &["instance", "reader", "watch"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/observe/src/join",
+        modules: &["calls", "still", "syncs"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/record/src",
+        modules: &["cache", "origin", "physical"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/record/src/export",
+        modules: &["csv", "truth"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/record/src/store",
+        modules: &[
+            "block",
+            "cache",
+            "course",
+            "finding",
+            "flow_op",
+            "imported",
+            "latency",
+            "load",
+            "simulated",
+            "steady_groups",
+        ],
+        why: "to be parted: what they share has no module yet",
+    },
+    Known {
+        directory: "crates/record/src/store",
+        modules: &["write", "write_phase"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/report/src",
+        modules: &["block", "counters"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/report/src",
+        modules: &["compared", "history", "html", "markdown", "svg", "terminal"],
+        why: "to be parted: what they share has no module yet",
+    },
+    Known { directory: "crates/report/src", modules: &["story", "survey"], why: "two sides of one subject" },
+    Known {
+        directory: "crates/report/src/compared",
+        modules: &["family", "judge", "layout", "notices", "obstacles", "samples", "session"],
+        why: "to be parted: what they share has no module yet",
+    },
+    Known { directory: "crates/report/src/sweep", modules: &["map", "text"], why: "a table and its text" },
+    Known {
+        directory: "crates/sim/src",
+        modules: &["block", "cache", "calls", "files", "journal", "machine", "names", "writeback"],
+        why: "to be parted: what they share has no module yet",
+    },
+    Known {
+        directory: "crates/sim/src",
+        modules: &["flows", "simulation", "threads"],
+        why: "two sides of one subject",
+    },
+    Known { directory: "crates/sim/src/flows", modules: &["aio", "hand"], why: "two sides of one subject" },
+    Known {
+        directory: "crates/sim/src/replay",
+        modules: &["engine", "handing"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/sim/src/threads",
+        modules: &["files", "mapping", "plan"],
+        why: "two sides of one subject",
+    },
+    Known {
+        directory: "crates/sim/src/threads",
+        modules: &["pace", "ratio", "stop"],
+        why: "two sides of one subject",
+    },
+    Known { directory: "xtask/src/bench", modules: &["cases", "claims"], why: "two sides of one subject" },
+    Known { directory: "xtask/src/bench", modules: &["files", "peers"], why: "two sides of one subject" },
+    Known { directory: "xtask/src/bench", modules: &["rate", "stall"], why: "two sides of one subject" },
+];
 
 /// A module's path inside its crate; empty for the crate's root.
 type Path = Vec<String>;
