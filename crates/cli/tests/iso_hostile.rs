@@ -87,8 +87,10 @@ fn a_hundred_thousand_entries_cost_no_more_than_100_mib() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = TestDir::new();
     fs::write(dir.path().join("bad.iso"), hostile::crowded(100_000).bytes).unwrap();
+    // How much of the program itself is in memory depends on what else the machine does.
+    let (_, program) = cost(&["--version"], dir.path());
     let (_, mib) = cost(&["iso", "check", "bad.iso"], dir.path());
-    assert!(mib <= MOST_MIB, "{mib} MiB");
+    assert!(mib - program <= MOST_MIB, "{mib} MiB, of them {program} for the program");
 }
 
 /// What `check` says of a case, if it has to say anything: H5 is H4 the longer way, names of Joliet are names, and what only looks like trouble is
