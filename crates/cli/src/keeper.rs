@@ -32,7 +32,7 @@ impl Keeper {
             Ok(store) => Self { store: Some(store), behind: false },
             Err(e) => {
                 let told =
-                    format!("this run will not be kept, and its figures are only in what is printed: {e:#}");
+                    format!("this run will not be stored; its figures are only in the printed output: {e:#}");
                 // If no store was named and there is none, none is expected.
                 if state::store_is_named(common.store.as_deref()) {
                     console::incomplete(&told);
@@ -67,12 +67,12 @@ impl Keeper {
             .and_then(|()| store.finish(run));
         if let Err(e) = &done {
             // Otherwise it would look as if it had been killed.
-            let _ = store.give_up(&run.id, &format!("not kept to its end: {e}"));
+            let _ = store.give_up(&run.id, &format!("stored only in part: {e}"));
         }
         let done = done.and(store.close());
         if let Err(e) = &done {
             console::incomplete(&format!(
-                "this run is not kept to its end, and what is missing is only in what is printed: {e}"
+                "this run is stored only in part; the rest is only in the printed output: {e}"
             ));
         }
         done.is_ok()

@@ -104,9 +104,7 @@ impl Observer {
             Observe::None => Source::Nothing,
             Observe::Auto if !device => Source::Nothing,
             _ if !device => {
-                console::note(
-                    "nothing is measured that lies on a block device here: there are no requests to watch",
-                );
+                console::note("the measured files are not on a block device: there are no requests to watch");
                 Source::Nothing
             }
             Observe::Counters => Source::Counters,
@@ -129,9 +127,7 @@ impl Observer {
                         Source::Counters
                     }
                     (Err(why), _) => {
-                        return Err(Usage(format!(
-                            "{why}. Without that there are only counters: --observe counters"
-                        )));
+                        return Err(Usage(format!("{why}. Only counters are available: --observe counters")));
                     }
                 }
             }

@@ -462,7 +462,7 @@ impl Moments for Readings<'_> {
 
     fn gives_up(&mut self) {
         console::error(
-            "the storage does not answer: calls of this run do not return, and it ends without them. Phases that were complete are kept; the next command of fathom removes its files",
+            "the storage does not answer: I/O calls hang, and the run ends without them. Complete phases are stored; the next fathom command removes the files",
         );
     }
 

@@ -156,7 +156,7 @@ impl<'t> Circle<'t> {
             if let Some(lost) = lost {
                 self.lost = Some(lost as u32);
                 self.break_up(format!(
-                    "rank {lost} has not been heard of for {} s; it died, or its host cannot be reached",
+                    "rank {lost} has not answered for {} s; it died, or its host is unreachable",
                     self.patience.as_secs()
                 ));
                 stop_here();

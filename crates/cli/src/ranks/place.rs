@@ -46,8 +46,8 @@ pub(super) fn check(circle: &mut Circle, seats: &Seats, workload: &Workload) -> 
     let more = if blind.len() > 8 { format!(" and {} more", blind.len() - 8) } else { String::new() };
     let directory = made.get(at).and_then(|f| f.parent()).unwrap_or(Path::new("?")).display().to_string();
     Some(Err(format!(
-        "{directory} is not one directory for all ranks: what rank 0 on {} makes there is not seen by rank {}{more}. The workload \
-         has ranks share files or read each other's; mount the file system on every host, or give every rank files of its own",
+        "{directory} is not one directory for all ranks: a file that rank 0 on {} made there is not visible to rank {}{more}. The ranks of this workload \
+         share files or read each other's: mount the file system on every host, or give each rank separate files",
         seats.host(0),
         ranks.join(", rank ")
     )))

@@ -50,7 +50,7 @@ pub(super) fn all(circle: &mut Circle, words: &[OsString]) -> Result<u8, String>
         return refused(
             circle,
             &format!(
-                "rank {} on {} is fathom {}; all have to be of one version",
+                "rank {} on {} is fathom {}; all ranks must have the same version",
                 odd.rank, odd.host, odd.version
             ),
         );
@@ -467,7 +467,7 @@ fn ended(circle: &Circle, seats: &Seats, answered: &[u32]) -> String {
     match circle.broken() {
         Some(broken) if broken.signal && !missing.is_empty() => {
             format!(
-                "no word from rank {}: it died or was killed, and the launcher ends the others",
+                "rank {} does not answer: it died or was killed, and the launcher ends the others",
                 missing.join(", rank ")
             )
         }
@@ -478,7 +478,7 @@ fn ended(circle: &Circle, seats: &Seats, answered: &[u32]) -> String {
 /// Why the circle broke.
 fn why(circle: &Circle, seats: Option<&Seats>) -> String {
     match circle.broken() {
-        None => "the ranks lost touch with each other".into(),
+        None => "the ranks lost contact with each other".into(),
         Some(broken) if broken.signal => broken.why.clone(),
         Some(broken) if broken.by == 0 && broken.why.starts_with("rank ") => broken.why.clone(),
         Some(broken) => match seats {

@@ -20,7 +20,7 @@ fn a_value_that_the_knob_cannot_have_names_those_it_can() {
         ("max_sectors_kb=4,99999999", &["max_sectors_kb", "max_hw_sectors_kb"]),
         (
             "skeduler=none",
-            &["skeduler is no setting that fathom knows; did you mean scheduler?", "scheduler, nr_requests"],
+            &["skeduler is not a known setting; did you mean scheduler?", "scheduler, nr_requests"],
         ),
         ("scheduler", &["SETTING=VALUE,VALUE"]),
     ] {

@@ -46,7 +46,8 @@ pub fn run(o: &SweepSimulated, common: &Common) -> anyhow::Result<ExitCode> {
         figure: figure(o.figure),
         ended_early: None,
         notes: vec![
-            "All of this is simulated: nothing was measured. Differences below a model's error cannot be told.".into(),
+            "All of this is simulated: nothing was measured. Differences below a model's error mean nothing."
+                .into(),
         ],
     };
     let store = if common.no_store { None } else { Some(state::store(common.store.as_deref())?) };

@@ -71,7 +71,7 @@ impl<'a> Going<'a> {
             for cell in block {
                 if self.asked.budget.is_some_and(|b| self.began.elapsed() >= b) {
                     bar.finish_and_clear();
-                    return Ended::OutOfTime("the time of --budget is over".into());
+                    return Ended::OutOfTime("the time of --budget is used up".into());
                 }
                 self.tell(&bar, planned, measuring, cell);
                 // If the program draws a seed at every start (SysBench), all cells of a round get the same one, and the

@@ -19,9 +19,7 @@ pub fn read(
     if !varied.iter().any(Varied::is_of_disk) {
         for (option, given) in [("--image-in", directory.is_some()), ("--image-size", size.is_some())] {
             if given {
-                return Err(Usage(format!(
-                    "{option} is about the loop device that fs=... makes, and nothing asks for one"
-                )));
+                return Err(Usage(format!("{option} needs a loop device, which only fs=... makes")));
             }
         }
     }

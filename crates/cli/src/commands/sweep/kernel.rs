@@ -37,7 +37,7 @@ pub fn look(varied: &mut Varied, places: &[Place]) -> Result<Option<String>, Usa
     let before = if now.len() == 1 { now.pop() } else { None };
     for value in varied.values.iter_mut().filter(|v| *v == PRESENT) {
         *value = before.clone().ok_or_else(|| {
-            Usage(format!("{}={PRESENT}: there is no one value that it has now; name it", varied.name))
+            Usage(format!("{}={PRESENT}: it has no single value now; name one", varied.name))
         })?;
     }
     for place in places {
@@ -49,7 +49,7 @@ pub fn look(varied: &mut Varied, places: &[Place]) -> Result<Option<String>, Usa
             place
                 .knob
                 .check(&LIVE, &place.path, value)
-                .map_err(|e| Usage(format!("{e}. Nothing was turned, nothing was run")))?;
+                .map_err(|e| Usage(format!("{e}. Nothing was changed, nothing was run")))?;
         }
     }
     Ok(before)

@@ -102,7 +102,7 @@ impl Asked {
         let has_disk = varied.iter().any(Varied::is_of_disk);
         if has_disk && options.on.is_some() {
             return Err(Usage(
-                "--on names a device, and fs=... makes one of its own; leave one of them out".into(),
+                "--on names a device, and fs=... makes a new one; leave one of them out".into(),
             ));
         }
         let (image_in, image_bytes) =
@@ -133,7 +133,7 @@ pub fn time(option: &str, text: &str) -> Result<std::time::Duration, Usage> {
 pub fn check_page(output: &Path) -> Result<(), Usage> {
     if !matches!(output.extension().and_then(|e| e.to_str()), Some("html" | "htm")) {
         return Err(Usage(format!(
-            "{}: a sweep is written as .html; its runs can be had in every other form with fathom report",
+            "{}: a sweep is written as .html; fathom report writes its runs in other formats",
             output.display()
         )));
     }

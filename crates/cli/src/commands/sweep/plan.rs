@@ -55,7 +55,7 @@ pub fn prepared(stage: &Stage<'_>) -> String {
             Some(_) => {
                 let devices: Vec<&str> = places.iter().map(|p| p.device.as_str()).collect();
                 let now = before.as_ref().map_or(String::new(), |b| format!(", now {b}"));
-                format!("of {}{now}; turned, and put back at the end", devices.join(", "))
+                format!("of {}{now}; changed, and restored at the end", devices.join(", "))
             }
             None if varied.is_of_disk() => "of the file system that is made".into(),
             None if matches!(varied.of, Of::Subject | Of::Directory) => continue,
@@ -65,12 +65,12 @@ pub fn prepared(stage: &Stage<'_>) -> String {
     }
     let cold = match stage.asked.cold {
         None => "",
-        Some(ColdReach::Files) => ", what is read is dropped from memory",
+        Some(ColdReach::Files) => ", the files to read are evicted from memory",
         Some(ColdReach::Machine) => {
-            ", what is read is dropped from memory, with the whole machine's cache if need be"
+            ", the files to read are evicted from memory, if need be with the whole machine's cache"
         }
     };
     let _ =
-        writeln!(text, "before every run: everything dirty is written back{cold}, the device comes to rest");
+        writeln!(text, "before every run: dirty pages are written back{cold}, and the device becomes idle");
     text
 }

@@ -213,7 +213,7 @@ impl<'a> Stage<'a> {
             let plan = DiskPlan { directory: self.asked.image_in.clone(), bytes: self.asked.image_bytes };
             let disk = self.disk.insert(turner.disk(&plan)?);
             if !disk.goes_past_the_cache() {
-                let told = "The loop device works through the page cache of the file system its image lies on: much of what is measured is memory's speed.";
+                let told = "The loop device uses the page cache of the file system that holds its image: the figures are partly memory's speed.";
                 console::warning(told);
                 self.notes.push(told.into());
             }
@@ -376,8 +376,7 @@ fn disturbed(places: &[Place], readings: &[Reading]) -> Option<String> {
     let all = fathom_observe::knobs::disturbed(&LIVE, places, readings);
     all.first().map(|r| {
         format!(
-            "somebody else changed {} of {} from {} to {} during a run; that run does not count, and nothing more is measured, so as not to \
-             fight over it",
+            "another process changed {} of {} from {} to {} during a run; that run does not count, and the measurement ends here",
             r.knob, r.device, r.asked, r.found
         )
     })

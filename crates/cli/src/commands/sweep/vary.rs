@@ -81,13 +81,13 @@ pub fn read_with(
     let has = |of: Of| all.iter().any(|v| v.of == of);
     if (has(Of::Mkfs) || has(Of::Mount)) && !has(Of::FileSystem) {
         return Err(Usage(
-            "mkfs=... and mount=... are of the file system that fs=... makes; name it too, as in --vary fs=ext4".into(),
+            "mkfs=... and mount=... need a file system to make; add one, as in --vary fs=ext4".into(),
         ));
     }
     for unused in subjects.iter().flat_map(Subject::placeholders) {
         if !all.iter().any(|v| v.of == Of::Argument && v.name == unused) {
             return Err(Usage(format!(
-                "{{{unused}}} stands in the arguments, and no --vary {unused}=... gives it values"
+                "the arguments contain {{{unused}}}; give it values with --vary {unused}=..."
             )));
         }
     }
@@ -112,7 +112,7 @@ fn split(option: &str) -> Result<(String, Vec<String>), Usage> {
     }
     if let Some(twice) = values.iter().enumerate().find(|(i, v)| values[..*i].contains(v)) {
         return Err(Usage(format!(
-            "--vary {option}: {} stands twice; --rounds repeats measurements",
+            "--vary {option}: {} is listed twice; --rounds repeats measurements",
             twice.1
         )));
     }
@@ -143,7 +143,7 @@ fn owner(name: &str, subjects: &[Subject]) -> Result<Of, Usage> {
     let known = catalogue::names().into_iter().chain(native::names()).chain(["fs", "mkfs", "mount"]);
     let end = nearest(name, known).map_or_else(|| ".".to_string(), |near| format!("; did you mean {near}?"));
     Err(Usage(format!(
-        "--vary {name}=...: {name} is no setting that fathom knows{end} Of the kernel there are {}; of a file system made for it fs, mkfs, mount; of a native workload {}; of a drop-in whatever stands in its arguments as {{{name}}}",
+        "--vary {name}=...: {name} is not a known setting{end} Settings of the kernel: {}; of a file system to make: fs, mkfs, mount; of a native workload: {}; of a drop-in: any {{{name}}} in its arguments",
         catalogue::names().join(", "),
         native::names().join(", ")
     )))
@@ -189,12 +189,12 @@ mod tests {
     fn what_cannot_be_meant_is_told() {
         assert!(
             told(&["threads=1", "skeduler=none"])
-                .contains("skeduler is no setting that fathom knows; did you mean scheduler? Of the")
+                .contains("skeduler is not a known setting; did you mean scheduler? Settings of the")
         );
         assert!(told(&["threads=1", "record=4k"]).contains("write {record} where the value belongs"));
-        assert!(told(&["scheduler=none"]).contains("{threads} stands in the arguments"));
+        assert!(told(&["scheduler=none"]).contains("the arguments contain {threads}"));
         assert!(told(&["threads=1", "threads=2"]).contains("varied twice"));
-        assert!(told(&["threads=1", "mount=noatime"]).contains("fs=... makes"));
+        assert!(told(&["threads=1", "mount=noatime"]).contains("need a file system to make"));
         assert_eq!(told(&["threads=1,4", "scheduler=none,bfq"]), "");
     }
 }

@@ -241,7 +241,7 @@ impl<'a> Going<'a> {
         for (number, order) in self.orders.clone().iter().enumerate() {
             if self.budget_holds_no_quad() {
                 return Ok(Ended::Complete(format!(
-                    "the time of --budget holds no further quad; {} of at most {most} are done",
+                    "--budget has no time left for another quad; {} of at most {most} are done",
                     number
                 )));
             }
@@ -257,7 +257,7 @@ impl<'a> Going<'a> {
                 // Without a warm-up, the first quad's runs show how long a quad takes.
                 if self.wish.warm_up == 0 && number == 0 && !self.budget_holds(4 - place) {
                     return Ok(Ended::Complete(
-                        "the time of --budget does not hold the first quad: nothing is compared".into(),
+                        "--budget is too short for the first quad: nothing is compared".into(),
                     ));
                 }
                 let turn = Turn {

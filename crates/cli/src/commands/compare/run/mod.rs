@@ -68,7 +68,7 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
 fn tell_kept(going: &Going<'_>) {
     let (made, stored) = going.kept();
     if stored == made {
-        let again = format!("`fathom compare --of {}` says this again", going.stage.id);
+        let again = format!("`fathom compare --of {}` prints this again", going.stage.id);
         console::note(&format!("every run is kept; {again}"));
     } else {
         console::warning(&format!(
@@ -105,9 +105,9 @@ fn conclude(ended: Ended, code: Option<u8>, gate: bool) -> ExitCode {
         }
         Ended::Signal(signal) => {
             let what = if code.is_some() {
-                "the verdict above is on the quads that were whole by then. It holds unless it was stopped because of what was seen; a gate does not pass by it"
+                "the verdict above is from the quads completed by then. It is invalid if you stopped because of what you saw, so a gate does not pass on it"
             } else {
-                "no quad was whole by then, so nothing is compared"
+                "no quad was complete by then, so nothing is compared"
             };
             console::warning(&format!("stopped by signal {signal}; {what}"));
             exit::of_signal(signal)

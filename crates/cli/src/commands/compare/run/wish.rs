@@ -114,7 +114,7 @@ fn subjects(files: &[String], words: &[OsString]) -> Result<Vec<Subject>, Usage>
         if words.is_empty() { Vec::new() } else { words.split(|w| w == AND).collect() };
     if lines.iter().any(|line| line.is_empty()) {
         return Err(Usage(format!(
-            "{AND} stands between two command lines of drop-ins: on one side of it nothing is named"
+            "{AND} separates two command lines of drop-ins, and one of them is empty"
         )));
     }
     let all: Vec<Vec<OsString>> =
@@ -170,7 +170,7 @@ fn sides(varied: &[Varied], subjects: &[Subject], calibrate: bool) -> Result<Opt
                 .into(),
         )),
         several => Err(Usage(format!(
-            "the sides would differ in {}: nobody could tell what makes the difference. One of them may; fathom sweep measures combinations",
+            "the sides would differ in {}, so the cause of a difference could not be identified. Let them differ in one; fathom sweep measures combinations",
             several.join(" and ")
         ))),
     }
@@ -190,17 +190,13 @@ fn check_places(measure: &Measure, varied: &[Varied]) -> Result<(), Usage> {
     let has_disk = varied.iter().any(Varied::is_of_disk);
     let refused = |told: &str| Err(Usage(told.into()));
     if has_disk && !measure.dirs.is_empty() {
-        return refused(
-            "--in names directories, and fs=... makes a file system of its own; leave one of them out",
-        );
+        return refused("--in names directories, and fs=... makes a new file system; leave one of them out");
     }
     if has_disk && measure.on.is_some() {
-        return refused("--on names a device, and fs=... makes one of its own; leave one of them out");
+        return refused("--on names a device, and fs=... makes a new one; leave one of them out");
     }
     if measure.dirs.len() == 2 && measure.on.is_none() && varied.iter().any(|v| v.knob().is_some()) {
-        return refused(
-            "a setting of the kernel and two directories: --on says whose device it is turned at",
-        );
+        return refused("a setting of the kernel with two directories: name the device to change with --on");
     }
     Ok(())
 }

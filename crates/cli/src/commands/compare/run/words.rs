@@ -46,7 +46,7 @@ pub fn plan(going: &Going<'_>, kept: bool) -> Result<String, Usage> {
     let runs = going.most_runs();
     let _ = writeln!(text, "{} at most{}", console::counted(runs, "run"), time(runs, &lasts));
     if let Some(budget) = wish.budget {
-        let _ = writeln!(text, "no quad is begun that would not end within {}", console::duration(budget));
+        let _ = writeln!(text, "no quad is started that would not end within {}", console::duration(budget));
     }
     let _ = writeln!(
         text,
@@ -60,11 +60,8 @@ pub fn plan(going: &Going<'_>, kept: bool) -> Result<String, Usage> {
 fn order(text: &mut String, going: &Going<'_>) {
     let wish = going.wish;
     if wish.warm_up > 0 {
-        let _ = writeln!(
-            text,
-            "first {} of each side, thrown away",
-            console::counted(wish.warm_up.into(), "run")
-        );
+        let _ =
+            writeln!(text, "first {} of each side, discarded", console::counted(wish.warm_up.into(), "run"));
     }
     let words = |orders: &[Vec<usize>]| {
         let shown: Vec<String> = orders.iter().take(MOST_ORDERS).map(|o| letters(o)).collect();

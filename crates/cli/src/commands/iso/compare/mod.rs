@@ -86,7 +86,7 @@ pub fn run(options: &Compare) -> anyhow::Result<ExitCode> {
 fn check(options: &Compare) -> Result<(), Usage> {
     if options.source.direct {
         return Err(Usage(
-            "compare always reads past the page cache where that can be had; leave --direct out".into(),
+            "compare always bypasses the page cache where possible; leave --direct out".into(),
         ));
     }
     if !(512..=MOST_RECORD).contains(&options.record.0) {

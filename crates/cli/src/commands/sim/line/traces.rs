@@ -16,7 +16,7 @@ pub struct Handing {
     /// The device of the trace, by name or number (loop0, 7:0) [default: the first in the trace]
     #[arg(long, value_name = "DEVICE")]
     pub traced: Option<String>,
-    /// When arrivals are submitted [default: open; closed with --synthetic]
+    /// When arrivals are submitted [default: open; with --synthetic closed]
     #[arg(long, value_name = "MODE")]
     pub mode: Option<ReplayMode>,
     /// Factor on the time between arrivals: 0.5 is twice as fast (open, dependent)

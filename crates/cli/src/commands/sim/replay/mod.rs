@@ -66,7 +66,9 @@ fn simulated<'o>(o: &'o Replay, stand: &Stand) -> anyhow::Result<Done<'o>> {
         .and_then(|name| elevator::by_name(&name))
         .map_err(|e| Usage(e.to_string()))?;
     if o.synthetic.is_some() && stand.device.is_only_read() {
-        return Err(Usage(why("a quarter of what is made up", &o.device, "a trace that only reads")).into());
+        return Err(
+            Usage(why("a quarter of the synthetic arrivals", &o.device, "a trace that only reads")).into()
+        );
     }
     let queue = Queue::new(scheduler, stand.host.queue_rules(stand.limits, built.depth()));
     let mut arriving = Arriving::open(o, built.capacity_sectors(), matches!(mode, Mode::Dependent(_)))?;
@@ -87,11 +89,9 @@ fn simulated<'o>(o: &'o Replay, stand: &Stand) -> anyhow::Result<Done<'o>> {
     let origin = arriving.into_origin();
     if out.counts.arrivals == 0 {
         let file = &origin.file;
-        return Err(Usage(format!(
-            "{file}: nothing in it is an arrival at a device{}",
-            told::left_out(&origin)
-        ))
-        .into());
+        return Err(
+            Usage(format!("{file}: it holds no arrival at a device{}", told::left_out(&origin))).into()
+        );
     }
     let mut simulation = Simulation {
         scheduler: o.scheduler.clone(),
@@ -118,9 +118,7 @@ fn mode(o: &Replay) -> Result<Mode, Usage> {
     let made_up = o.synthetic.is_some();
     let wanted = o.handing.mode.unwrap_or(if made_up { ReplayMode::Closed } else { ReplayMode::Open });
     if made_up && wanted != ReplayMode::Closed {
-        return Err(Usage(
-            "arrivals that are made up have no times; --synthetic goes with --mode closed".into(),
-        ));
+        return Err(Usage("synthetic arrivals have no times; --synthetic needs --mode closed".into()));
     }
     if o.handing.scale.is_some() && wanted == ReplayMode::Closed {
         return Err(Usage(
@@ -156,7 +154,7 @@ fn explained(o: &Replay, error: ReplayError<Broken>) -> anyhow::Error {
             Usage(why(&who, &o.device, "a trace that only reads")).into()
         }
         ReplayError::Trace(Broken::Signal(signal)) => {
-            anyhow!("stopped by signal {signal}; nothing is kept of it")
+            anyhow!("stopped by signal {signal}; nothing is stored")
         }
         wrong @ (ReplayError::TooLong { .. } | ReplayError::TooLate { .. }) => {
             Usage(wrong.to_string()).into()

@@ -60,12 +60,12 @@ impl What {
             (o.run.file.is_some() || !o.run.drop_in.is_empty(), "a workload, or --replay, but not both"),
             (
                 o.replay.iter().any(|f| f == Path::new("-")),
-                "--replay -: a trace is read anew for each simulation; name a file",
+                "--replay -: each simulation reads the trace again; name a file",
             ),
-            (o.run.seed.is_some(), "--seed: a replay draws nothing"),
+            (o.run.seed.is_some(), "--seed: a replay has no random choices"),
             (o.rounds > 1, "--rounds: a replay gives the same each time"),
-            (o.run.readahead.is_some(), "--readahead: a trace has what read-ahead made of the calls"),
-            (o.run.stack != RunSimulated::STACK, "--stack: a trace goes to the queue"),
+            (o.run.readahead.is_some(), "--readahead: a trace already includes the effect of read-ahead"),
+            (o.run.stack != RunSimulated::STACK, "--stack: a trace is submitted directly to the queue"),
         ];
         if let Some((_, why)) = refused.into_iter().find(|r| r.0) {
             return Err(Usage(why.into()));
@@ -110,7 +110,7 @@ impl What {
                     Self::Trace => "; a trace has no others",
                 };
                 Err(Usage(format!(
-                    "--vary {}=...: that is turned on a real machine (fathom sweep). A simulation has {}, values of the profiles as device.KEY and host.KEY{of_workload}",
+                    "--vary {}=...: only a real machine has it (fathom sweep). A simulation has {}, values of the profiles as device.KEY and host.KEY{of_workload}",
                     v.name,
                     model.join(", ")
                 )))

@@ -43,7 +43,7 @@ impl Stage<'_> {
                 && let Some(path) = paths.iter().find(|p| leaves(p))
             {
                 return Err(Usage(format!(
-                    "{} would not be {why}; the workload has to name its files relatively, and without \"..\"",
+                    "{} would not be {why}; the workload must use relative paths, without \"..\"",
                     path.display()
                 )));
             }

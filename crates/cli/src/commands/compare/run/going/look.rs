@@ -13,7 +13,7 @@ impl Going<'_> {
         let found = self.compared();
         let watched: Vec<&Row> = found.rows.iter().filter(|r| self.plan.watches(r)).collect();
         if watched.is_empty() {
-            return Err(Stop::Failed("the sides have no figure in common that could be compared".into()));
+            return Err(Stop::Failed("the sides have no figure in common".into()));
         }
         if quads == FIRST_LOOK && self.plan.noise.is_none() {
             self.tell_noise(&found, progress);
@@ -53,7 +53,7 @@ pub(super) fn enough(rule: &Stopping, watched: &[Seen], quads: usize, first: usi
         Stopping::Spending { early, last, .. } => {
             let rule = Spending { early, last, budget };
             let ends = watched.iter().all(|s| rule.decide(quads, s.p) == Decision::Changed);
-            ends.then(|| format!("it is beyond doubt after {quads} quads"))
+            ends.then(|| format!("the result is certain after {quads} quads"))
         }
         Stopping::Precision { half_width, .. } => {
             let rule = Precision { half_width, budget };

@@ -15,7 +15,7 @@ impl Going<'_> {
         for (number, order) in self.noise_orders.clone().iter().enumerate() {
             if self.budget_holds_no_quad() {
                 return Ok(Some(Ended::Complete(format!(
-                    "the time of --budget holds no further quad; {number} of {NOISE_QUADS} of A against itself are done, and nothing was compared"
+                    "--budget has no time left for another quad; {number} of {NOISE_QUADS} of A against itself are done, and nothing was compared"
                 ))));
             }
             let words = letters(order);
@@ -29,7 +29,7 @@ impl Going<'_> {
             for (place, side) in order.iter().enumerate() {
                 if self.wish.warm_up == 0 && number == 0 && !self.budget_holds(4 - place) {
                     return Ok(Some(Ended::Complete(format!(
-                        "the time of --budget does not hold the first quad of {NOISE_QUADS} of A against itself, and nothing was compared"
+                        "--budget is too short for the first of {NOISE_QUADS} quads of A against itself; nothing was compared"
                     ))));
                 }
                 let turn = Turn {
@@ -85,7 +85,7 @@ impl Going<'_> {
         self.plan.noise = Some(noise);
         if !self.wish.alone && self.budget_holds_no_quad() {
             return Ok(Some(Ended::Complete(
-                "the noise was measured, and the time of --budget holds no quad of the comparison".into(),
+                "the noise was measured, and --budget has no time left for a quad of the comparison".into(),
             )));
         }
         if passed == 0 && !failed.is_empty() {
