@@ -56,7 +56,7 @@ pub trait Listener {
     fn look_every_ns(&self) -> u64 {
         u64::MAX
     }
-    /// Whether another rank's worker has ended counting for all; `here`: one of ours has.
+    /// Whether another rank's worker has ended counting for all; `here`: one of this rank's workers has.
     fn first_done(&mut self, _here: bool) -> bool {
         false
     }

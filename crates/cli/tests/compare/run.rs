@@ -6,7 +6,7 @@ use fathom_testkit::dir::names_in;
 use serde_json::Value;
 use std::fs;
 
-/// Reads 64 KiB of its own file for 50 ms, as fast as `stream` allows.
+/// Reads 64 KiB of a separate file for 50 ms, as fast as `stream` allows.
 fn workload(fathom: &Fathom, name: &str, stream: &str) -> String {
     let text = format!(
         "name = \"{name}\"\n[[fileset]]\nname = \"f\"\nfiles = {{ list = [\"compare.dat\"] }}\nsize = {{ fixed = \"64KiB\" }}\n\

@@ -75,7 +75,7 @@ fn an_ordinary_user_is_told_before_anything_runs() {
         return;
     }
     let fathom = Fathom::new();
-    // A home of their own: what everybody may write to is not used for journals.
+    // Their own home directory: a world-writable directory is not used for journals.
     for path in [fathom.dir().path(), fathom.work()] {
         std::os::unix::fs::chown(path, Some(NOBODY), None).expect("root may");
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("our own directory");

@@ -1,5 +1,5 @@
 //! Set-up of a simulation: a host and a device, each a name or a file, read once, with the changed values; and the part
-//! of it that a record keeps, so that runs on different profiles can be told apart and repeated.
+//! of it that a record keeps, so that runs on different profiles can be distinguished and repeated.
 
 use crate::commands::fio::Place;
 use crate::exit::Usage;
