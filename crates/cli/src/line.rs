@@ -1,6 +1,6 @@
 //! The command line, one definition per option for parsing and help.
 
-mod shown;
+mod help_options;
 
 use crate::observing::Observe;
 use clap::{Args, Parser, Subcommand, ValueEnum};

@@ -4,7 +4,7 @@ mod traces;
 
 pub use traces::{Agree, Calibrate, Handing, LogForm, ProfileKind, Replay, ReplayMode, TraceFile};
 
-use super::stand::Wanted;
+use super::machine::Wanted;
 use crate::exit::Usage;
 use crate::line::SweepFigure;
 use clap::{Args, Subcommand};

@@ -34,11 +34,11 @@ pub fn read(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::sweep::vary::Of;
+    use crate::commands::sweep::vary::Target;
 
     #[test]
     fn an_image_is_only_spoken_of_where_one_is_made() {
-        let fs = Varied { name: "fs".into(), values: vec!["ext4".into()], of: Of::FileSystem };
+        let fs = Varied { name: "fs".into(), values: vec!["ext4".into()], target: Target::FileSystem };
         let made = |size| read(std::slice::from_ref(&fs), None, size);
         assert_eq!(made(None).unwrap_or_else(|e| panic!("{e}")), (PathBuf::from("."), 2 << 30));
         assert!(made(Some("1MiB")).is_err_and(|e| e.0.contains("at least 16MiB")));

@@ -8,7 +8,7 @@ mod loads;
 mod page;
 mod recorded;
 mod several;
-mod whose;
+mod workload_filter;
 
 use super::super::trace::input::{self, Input};
 use super::super::trace::options::Source;

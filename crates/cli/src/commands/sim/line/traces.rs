@@ -1,7 +1,7 @@
 //! Options of the commands on traces: `fathom sim replay`, `agree` and `calibrate`, one definition each.
 
 use super::super::super::trace::options::{Form, Source};
-use super::super::stand::Wanted;
+use super::super::machine::Wanted;
 use clap::{Args, ValueEnum};
 use fathom_dialects::trace::Output;
 use std::num::NonZeroU32;

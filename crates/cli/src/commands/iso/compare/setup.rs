@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 const IN_MEMORY: [rustix::fs::FsWord; 2] = [0x0102_1994, 0x8584_58f6];
 
 /// Everything that must be torn down; fields drop in this order.
-pub struct Stand {
+pub struct Setup {
     _throttle: Option<Throttle>,
     pub watch: Option<(Instance, Watched)>,
     _device: Option<ReadOnlyLoop>,
@@ -70,7 +70,7 @@ impl Below {
     }
 }
 
-impl Stand {
+impl Setup {
     /// Sets up everything available.
     pub fn made(options: &Compare) -> Result<Self, Usage> {
         let image = &options.source.image;
