@@ -282,7 +282,7 @@ fn a_budget_bounds_what_runs_before_anybody_knows_how_long_a_run_takes() {
     let warmed = with(&["--budget", "0s", "--warm-up", "3"], 3, spent);
     assert!(!warmed.stdout.contains("A  "), "{}", warmed.stdout);
     // A run takes at least 50 ms: the first shows that four do not fit.
-    let first = "--budget is too short for the first quad";
+    let first = "--budget is too short for the first";
     let _ = with(&["--budget", "150ms", "--warm-up", "0", "--calibrate"], 3, first);
 }
 

@@ -42,9 +42,7 @@ mod tests {
         let made = |size| read(std::slice::from_ref(&fs), None, size);
         assert_eq!(made(None).unwrap_or_else(|e| panic!("{e}")), (PathBuf::from("."), 2 << 30));
         assert!(made(Some("1MiB")).is_err_and(|e| e.0.contains("at least 16MiB")));
-        assert!(read(&[], None, Some("1GiB")).is_err_and(|e| e.0.starts_with("--image-size is about")));
-        assert!(
-            read(&[], Some(Path::new("/d")), None).is_err_and(|e| e.0.starts_with("--image-in is about"))
-        );
+        assert!(read(&[], None, Some("1GiB")).is_err_and(|e| e.0.starts_with("--image-size needs")));
+        assert!(read(&[], Some(Path::new("/d")), None).is_err_and(|e| e.0.starts_with("--image-in needs")));
     }
 }
