@@ -38,7 +38,7 @@ fn of_variable(value: Option<&str>) -> Result<Option<Reach>, String> {
         Some("1" | "yes" | "files") => Ok(Some(Reach::Files)),
         Some("machine") => Ok(Some(Reach::Machine)),
         Some(other) => Err(format!(
-            "{VARIABLE} is {other:?}, which is no way of making files cold: use 1 or files (the files that are read), machine (the whole machine's cache, if that is not enough), or 0"
+            "{VARIABLE} is {other:?}, which is not a valid value: use 1 or files (the files that are read), machine (also the whole machine's cache, if that is not enough), or 0"
         )),
     }
 }

@@ -6,7 +6,7 @@
 //! completed (what was measured is stored), 128 + signal after a signal. Drop-ins use the exit codes of the program
 //! they imitate.
 
-mod begun;
+mod appended_file;
 mod cold;
 mod commands;
 mod consent;
@@ -15,16 +15,16 @@ mod epilogue;
 mod exit;
 mod flows;
 mod input;
-mod keeper;
 mod line;
 mod mark;
 mod native;
 mod observing;
 mod output;
+mod prepare;
 mod printing;
 pub mod ranks;
-mod readying;
 mod run_loop;
+mod run_store;
 mod sampled;
 mod script;
 mod secrets;

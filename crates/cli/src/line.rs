@@ -1,6 +1,6 @@
 //! The command line, one definition per option for parsing and help.
 
-mod shown;
+mod help_options;
 
 use crate::observing::Observe;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -14,7 +14,7 @@ use std::path::PathBuf;
     version,
     about,
     max_term_width = 100,
-    after_help = "Situations (GUIDE.md has each with its commands):
+    after_help = "Situations (GUIDE.md shows the commands for each):
   choose a disk, buy a platform     survey, compare, report, backends
   what you have already             iozone, sysbench, filebench, fio, run
   slower since an update            compare, history, trace
@@ -26,21 +26,21 @@ use std::path::PathBuf;
 
 Examples:
   fathom survey                          what is the storage below this directory?
-  fathom survey /mnt/data -o data.html   the same for another one, page under a name of your choice
-  fathom iozone -Ra -g 1g -b out.wks     what IOzone users type; prints what IOzone prints
-  fathom sysbench fileio --file-test-mode=rndrw run   what SysBench users type, likewise
-  fathom filebench -f varmail.f          what Filebench users type: its language, its output
-  fathom fio --explain job.fio           what fio users type: its job files, its output
+  fathom survey /mnt/data -o data.html   another directory; the page's name is data.html
+  fathom iozone -Ra -g 1g -b out.wks     IOzone's command line and output
+  fathom sysbench fileio --file-test-mode=rndrw run   SysBench's command line and output
+  fathom filebench -f varmail.f          Filebench's language and output
+  fathom fio --explain job.fio           fio's job files and output
   fathom run workload.toml               a workload of your own
   fathom sweep --vary record=4KiB,64KiB -- workload.toml   what does a setting do?
   fathom list                            what was measured so far
   fathom why last                        what held it back, and what to do
   fathom compare --sweep last            is it faster, by how much, and is that more than noise?
   fathom history last                    since when is it slower, and what changed there?
-  fathom import mail.txt                 figures of other programs, out of any text
-  fathom report last -o run.html         the page of a stored run; two runs give their ratio, too
-  fathom doctor /mnt/data                what on this machine would spoil a measurement there
-  fathom backends                        which calls and flags work here, and why others do not
+  fathom import mail.txt                 results of other programs, found in any text
+  fathom report last -o run.html         a page about a stored run; with two runs, also their ratio
+  fathom doctor /mnt/data                what on this machine would spoil a measurement there?
+  fathom backends                        which calls and flags work here, and why the others do not
 
 Results go to stdout, progress and warnings to stderr. Every run is kept in one SQLite file
 ($FATHOM_STORE, else ~/.local/share/fathom/fathom.db)."
@@ -83,12 +83,12 @@ impl Common {
 /// environment.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Conditions {
-    /// Drop the files that a phase reads from memory before it, and prove it (drop-ins: FATHOM_COLD=1)
+    /// Evict the files that a phase reads from the page cache before it starts, and verify it (drop-ins: FATHOM_COLD=1)
     ///
-    /// The files are written back and dropped one by one (posix_fadvise), and so is the image below a loop device; what is left is
-    /// counted (cachestat) and kept with the run. That needs no root and concerns nobody else. `machine` also drops the whole
-    /// machine's cache (/proc/sys/vm/drop_caches, root) where the files alone did not do. Phases whose workload asks for a warm
-    /// cache keep it.
+    /// Each file, and the image below a loop device, is written back and evicted (posix_fadvise). The pages that stay are counted
+    /// (cachestat) and stored with the run. That needs no root and does not affect other programs. `machine` also drops the whole
+    /// machine's cache (/proc/sys/vm/drop_caches, root) if evicting the files was not enough. Phases whose workload asks for a
+    /// warm cache keep it.
     #[arg(long, value_name = "REACH", num_args = 0..=1, require_equals = true, default_missing_value = "files")]
     pub cold: Option<ColdReach>,
 }
@@ -96,9 +96,9 @@ pub struct Conditions {
 /// How far `--cold` may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ColdReach {
-    /// The files that are read
+    /// Only the files that are read
     Files,
-    /// The whole machine's page cache, if that is not enough
+    /// Also the whole machine's page cache, if that is not enough
     Machine,
 }
 
@@ -124,69 +124,68 @@ pub enum Command {
     Sweep(Sweep),
     /// What reaches a device now: rates, latencies, sizes, queue depth, issuers
     ///
-    /// On a terminal a picture that is drawn anew, elsewhere a row an interval. Single requests are seen by root only; others get what
-    /// the device's counters tell.
+    /// Draws a live picture on a terminal, and prints one row per interval elsewhere. Only root sees single requests; other users see
+    /// the device's counters.
     #[command(after_help = "Examples:
   fathom watch                    the device below the working directory
   fathom watch /mnt/data          the device below that path
   fathom watch nvme0n1 --queue    that device, with merges and time in the queue (root)
   fathom watch sda --json --count 60 > minute.jsonl")]
     Watch(WatchDevice),
-    /// Did it get slower? Two sides of runs, judged figure by figure, with an exit code for CI
+    /// Did it get slower? Compares two sets of runs figure by figure; the exit code is for CI
     Compare(Box<crate::commands::compare::line::Compare>),
     /// When did it get slower, and what changed there? A workload's figures through all of its runs
     History(crate::commands::history::line::History),
-    /// Logs and outputs of other programs: IOzone, SysBench, Filebench, fio, dd, time, iostat, dtrace, tables
+    /// Import results of other programs: IOzone, SysBench, Filebench, fio, dd, time, iostat, dtrace, tables
     #[command(
-        after_help = "Every output that is found in a text becomes a run of the store; what stands around it may be
-anything, such as the words of an e-mail. Lines that look like figures and were not understood
-are told, prose is counted.
+        after_help = "Every result found in a text is stored as a run; the text around it may be anything, such as an
+e-mail. Lines that look like figures but were not understood are reported; prose is only counted.
 
 Examples:
   fathom import iozone.log sheet.wks results.json
-  fathom import --dry-run --verbose mail.txt     what is in it, and which lines were left
+  fathom import --dry-run --verbose mail.txt     what it holds, and which lines were skipped
   fio --output-format=json job.fio | fathom import -
 
-Exit code: 0 something was imported, 2 a file holds nothing that is known. docs/import.md says more."
+Exit code: 0 something was imported, 2 a file holds no known format. See docs/import.md."
     )]
     Import(Import),
-    /// Draw stored runs: HTML page, xlsx, Markdown, SVG, JSON, CSV, Parquet or Prometheus text, by the file's ending
+    /// Write a report on stored runs: HTML page, xlsx, Markdown, SVG, JSON, CSV, Parquet or Prometheus text, by the file's ending
     Report(Report),
-    /// The stored runs
+    /// List the stored runs
     List(List),
-    /// A stored run on the terminal; of several runs their parallel streams in one table
+    /// Show a stored run on the terminal; several runs: their parallel streams in one table
     Show(Show),
     /// Why is it not faster? What held a stored run back, where the time went, what to do
     ///
-    /// One phase is explained: the one that took the longest, or the one you name. Where a setting or limit held it back, that is
-    /// the answer; where none was found, the layer that has most of the time.
+    /// Explains one phase: the longest, or the one you name. If a setting or a limit held it back, that is the answer; otherwise the
+    /// layer in which most of the time was spent.
     Why(Why),
-    /// A stored run as JSON or CSV on stdout
+    /// Print a stored run as JSON or CSV
     Export(Export),
     /// Remove stored runs
     Rm(Rm),
-    /// What on this machine would spoil a measurement at a path, and how to mend it
+    /// What on this machine would spoil a measurement at a path, and how to fix it
     ///
-    /// Looks at the file system and its space, the devices below, other load, power saving and heat, memory and write-back, limits, and
-    /// what this user can observe. Reads the kernel's files only, for about a second; changes nothing.
+    /// Checks the file system and its free space, the devices below it, other load, power saving and heat, memory and write-back,
+    /// limits, and what this user can observe. Takes about a second, only reads the kernel's files and changes nothing.
     Doctor(Doctor),
-    /// Which calls and flags work here, and why others do not
+    /// Which calls and flags work here, and why the others do not
     ///
-    /// A back-end is a way of asking the kernel for I/O; a workload names one with `backend = ...`. Which of them work, and with
-    /// which flags, depends on the kernel, on what this user or container may do, on the file system and on the device. So
-    /// everything is tried, on a file in DIR that never has a name and is gone afterwards.
+    /// A back-end is a way of submitting I/O to the kernel; a workload names one with `backend = ...`. Which of them work, and with
+    /// which flags, depends on the kernel, on what this user or container may do, on the file system and on the device. So each one
+    /// is tried, on an unnamed temporary file in DIR.
     Backends(Backends),
-    /// Block traces: record what reaches a device, sum it up, turn it into other forms
+    /// Block traces: record what reaches a device, summarise it, convert it to other formats
     Trace(crate::commands::trace::options::Trace),
     /// ISO 9660 images: list, read, check and unpack them without mounting
     Iso(crate::commands::iso::options::Iso),
-    /// An ISO 9660 image as a part of the file tree
+    /// Mount an ISO 9660 image (FUSE)
     Mount(Box<crate::commands::mount::options::Mount>),
-    /// The same workload in virtual time: another kernel, scheduler, read-ahead or device
+    /// Simulate a workload in virtual time: another kernel, scheduler, read-ahead or device
     Sim(crate::commands::sim::line::Sim),
-    /// A published table beside what we get; exit code 0 if every stated tolerance holds
+    /// Compare a published table with our results; exit code 0 if every stated tolerance holds
     Reproduce(crate::commands::reproduce::Reproduce),
-    /// A script for a shell that completes commands and options
+    /// Print a shell's completion script
     Completions(crate::commands::completions::Completions),
     /// Manual pages of the commands, for packages
     #[command(hide = true)]
@@ -199,22 +198,22 @@ Exit code: 0 something was imported, 2 a file holds nothing that is known. docs/
   fathom survey --quick /mnt/usb     the same in 15 seconds
   fathom survey --quick --line       its main figures on one line
   fathom survey --thorough           ten minutes: a long write, and more repetitions
-  fathom survey /dev/sdb             a whole device, only reading it
+  fathom survey /dev/sdb             a whole device, read only
   fathom survey --json > here.json   figures, findings and verdicts for a program
 
 It writes at most 2 GiB (--quick 1 GiB, --thorough 64 GiB), and removes its files.
-docs/survey.md says what is measured and where the thresholds of the verdicts lie.")]
+docs/survey.md lists what is measured and the thresholds of the verdicts.")]
 pub struct Survey {
-    /// Directory to measure; fathom works in a directory of its own below it. A block device is only read
+    /// Directory to measure, in a temporary subdirectory; or a block device, which is only read
     #[arg(default_value = ".", value_name = "DIR|DEVICE")]
     pub dir: PathBuf,
     /// Where to write the page [default: fathom-RUN.html in the working directory]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Shorter parts and fewer repetitions: about 15 seconds
+    /// Shorter, with fewer repetitions: about 15 seconds
     #[arg(long, conflicts_with = "thorough")]
     pub quick: bool,
-    /// Longer parts, a long write and more repetitions: about ten minutes
+    /// Longer, with a long write and more repetitions: about ten minutes
     #[arg(long)]
     pub thorough: bool,
     /// Measure every cell of the surfaces twice, nothing else, and say how well sampling would have done
@@ -235,9 +234,9 @@ pub struct Survey {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  fathom run workload.toml                   a workload of your own; examples/ has some
+  fathom run workload.toml                   your own workload; examples/ has some
   fathom run --plan workload.toml            only check it, and say what would be done
-  fathom run --cold varmail.f -o run.html    a script of Filebench, with evicted files, and a page
+  fathom run --cold varmail.f -o run.html    a script of Filebench from a cold cache, and a page
   fathom run --json - < job.toml             from stdin; the whole record as JSON")]
 pub struct RunFile {
     /// The workload; - reads stdin
@@ -260,22 +259,22 @@ pub struct WatchDevice {
     /// A path on the device, or the device: /mnt/data, sda, /dev/sda [default: the working directory]
     #[arg(value_name = "PATH|DEVICE")]
     pub target: Option<PathBuf>,
-    /// Length of an interval
+    /// Length of each interval
     #[arg(short, long, default_value = "1s", value_parser = interval)]
     pub interval: Interval,
-    /// Ends after so many intervals
+    /// Stop after N intervals
     #[arg(short = 'n', long, value_name = "N")]
     pub count: Option<u64>,
-    /// A line of JSON per interval and device
+    /// Print one line of JSON per interval and device
     #[arg(long)]
     pub json: bool,
-    /// Rows, also on a terminal
+    /// Print rows, also on a terminal
     #[arg(long, conflicts_with = "json")]
     pub plain: bool,
-    /// Watch queueing, too: merges (root; a few more events per request)
+    /// Also watch queueing and merges (root; a few more events per request)
     #[arg(long)]
     pub queue: bool,
-    /// Only the device's counters, even if events could be seen
+    /// Use only the device's counters, even where events are available
     #[arg(long, conflicts_with = "queue")]
     pub counters: bool,
 }
@@ -296,7 +295,7 @@ fn interval(text: &str) -> Result<Interval, String> {
 
 #[derive(Debug, Args)]
 pub struct DropIn {
-    /// Arguments of the program it stands in for
+    /// Arguments of the original program
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub args: Vec<OsString>,
 }
@@ -304,17 +303,17 @@ pub struct DropIn {
 #[derive(Debug, Args)]
 #[command(after_help = "Settings:
   scheduler, nr_requests, iosched/TUNABLE, max_sectors_kb, nomerges, rq_affinity, wbt_lat_usec,
-  read_ahead_kb            of the device below the measured directory, or of one named
+  read_ahead_kb            of the device below the measured directory, or of the one named by --on
   vm.dirty_ratio, vm.dirty_bytes, vm.dirty_background_ratio, vm.dirty_background_bytes,
   vm.dirty_expire_centisecs, vm.dirty_writeback_centisecs, vm.vfs_cache_pressure, vm.swappiness
-  fs, mkfs, mount          a file system on a loop device that fathom makes: fs=ext4,xfs,btrfs
+  fs, mkfs, mount          a file system that fathom makes on a loop device: fs=ext4,xfs,btrfs
                            mkfs='-b 1024;-b 4096'  mount='noatime;noatime,data=writeback'
   record, file_size, queue_depth, threads, backend, direct, cache, time, rate, workload.PATH
                            of a native workload file
-  ANYTHING                 if {ANYTHING} stands in the arguments of a drop-in
+  ANYTHING                 replaces {ANYTHING} in the arguments of a drop-in
 
-Values are separated by commas; where they hold commas themselves, by semicolons. A setting with
-one value is set for all runs. `present` is the value found at the start.
+Separate values by commas, or by semicolons if a value contains a comma. A setting with one value
+is set for all runs. `present` is the value found at the start.
 
 Examples:
   fathom sweep --plan --vary read_ahead_kb=0,128 -- workload.toml
@@ -324,7 +323,7 @@ Examples:
   fathom sweep --vary threads=1,4,16 -- \\
       sysbench fileio --file-test-mode=rndrd --threads={threads} run
 
-Whatever is turned is put back after any end, also after SIGKILL (docs/sweep.md).")]
+Every changed setting is restored however the sweep ends, even after SIGKILL (docs/sweep.md).")]
 pub struct Sweep {
     /// A setting and its values; given several times, every combination is measured
     #[arg(long, required = true, value_name = "SETTING=A,B,...")]
@@ -335,7 +334,7 @@ pub struct Sweep {
     /// Seed of the order
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Begin no round that would not end within this time: 90s, 30min, 2h
+    /// Start no round that would exceed this time: 90s, 30min, 2h
     #[arg(long, value_name = "TIME")]
     pub budget: Option<String>,
     /// Which figure the tables show
@@ -343,13 +342,13 @@ pub struct Sweep {
     pub figure: SweepFigure,
     #[command(flatten)]
     pub conditions: Conditions,
-    /// Wait so long before every run, after the device has come to rest
+    /// Wait this long before every run, once the device is idle
     #[arg(long, value_name = "TIME", default_value = "0s")]
     pub settle: String,
-    /// Directory or block device whose settings are turned [default: where the workload's files are]
+    /// Directory or block device whose settings are changed [default: where the workload's files are]
     #[arg(long, value_name = "PATH")]
     pub on: Option<PathBuf>,
-    /// Where the image of the loop device is made, with fs=... [default: the working directory]
+    /// With fs=...: directory for the image of the loop device [default: the working directory]
     #[arg(long, value_name = "DIR")]
     pub image_in: Option<PathBuf>,
     /// Size of that image [default: 2GiB]
@@ -376,7 +375,7 @@ pub enum SweepFigure {
     Rate,
     /// Operations per second
     Ops,
-    /// Seconds until a phase was done
+    /// Seconds that a phase took
     Time,
     /// Median latency
     P50,
@@ -393,19 +392,19 @@ pub struct Import {
     /// Files; - reads stdin
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Name of all runs that are made [default: what the text around calls each]
+    /// Label of all imported runs [default: taken from the text around each]
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
-    /// Only outputs of this program
+    /// Only results of this program
     #[arg(long = "as", value_name = "KIND")]
     pub kind: Option<ImportKind>,
-    /// What the columns of tables that people wrote are [default: as their heads look, and it is said]
+    /// Meaning of the columns of hand-written tables [default: guessed from their headings, and reported]
     #[arg(long, value_name = "WHAT")]
     pub columns: Option<ImportColumns>,
-    /// Say what was found and keep nothing
+    /// Print what was found, store nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Also list the lines that are prose, and every line that looks like figures and was not understood
+    /// Also list lines of prose and all lines that look like figures but were not understood
     #[arg(short, long)]
     pub verbose: bool,
 }
@@ -413,9 +412,9 @@ pub struct Import {
 /// What the columns of a table are.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum ImportColumns {
-    /// A system each (a factor): runs of different names
+    /// One system each: runs with different names
     Systems,
-    /// One system measured again (replicates): runs of one name
+    /// Repeated measurements of one system: runs with one name
     Repeats,
 }
 
@@ -460,7 +459,7 @@ pub enum ImportKind {
     Hyperfine,
     /// Aggregations and distributions
     Dtrace,
-    /// Tables that people wrote
+    /// Hand-written tables
     Table,
 }
 
@@ -469,15 +468,15 @@ pub enum ImportKind {
   fathom report last -o run.html                  the page of the newest run
   fathom report 20261121T2105 last -o both.html   two runs side by side, with their ratio
   fathom report last -o run.xlsx                  tables and charts; IOzone's sheets for IOzone
-  fathom report last -o run.md                    25 lines for a ticket; --full has everything
-  fathom report last -o run.svg                   the picture that answers; -o pictures/ has all
+  fathom report last -o run.md                    25 lines for a ticket; --full writes everything
+  fathom report last -o run.svg                   the main picture; -o pictures/ writes all
   fathom report last -o metrics.prom              for the node exporter's text files")]
 pub struct Report {
     /// Runs by id, by the beginning of an id, or "last"
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
-    /// Where to write it, by its ending: .html .xlsx .md .svg (one picture) .json .csv .parquet .prom;
-    /// DIR/ gets every picture as a file
+    /// File to write, with the format by its ending: .html .xlsx .md .svg (one picture) .json .csv .parquet .prom; or DIR/ for all
+    /// pictures
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Write everything into a .md, which otherwise has at most 25 lines
@@ -506,8 +505,8 @@ pub struct List {
 #[command(after_help = "Examples:
   fathom show                      the newest run on a page of text
   fathom show 20261121T2105        another one, by the beginning of its id
-  fathom show --original last      as the program prints it that it was measured by
-  fathom show --block last         what reached the devices, at length")]
+  fathom show --original last      in the format of the program, such as IOzone's table
+  fathom show --block last         what reached the devices, in detail")]
 pub struct Show {
     /// Runs by id, by the beginning of an id, or "last"
     #[arg(default_value = "last", value_name = "RUN")]
@@ -515,11 +514,11 @@ pub struct Show {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Print it the way the program it was measured by prints it (IOzone's table)
+    /// Print it in the original program's format (IOzone's table)
     #[arg(long, conflicts_with = "json")]
     pub original: bool,
-    /// Print what reached the block devices at length: requests, distributions of sizes, distances and times, intervals as iostat
-    /// has them, findings with what proves them
+    /// Print in detail what reached the block devices: requests, distributions of sizes, distances and times, iostat-like
+    /// intervals, findings with their evidence
     #[arg(long, conflicts_with_all = ["json", "original"])]
     pub block: bool,
 }
@@ -531,7 +530,7 @@ pub struct Show {
   fathom why last --phase read   another of its phases
   fathom why --json last         the same with all evidence, for programs")]
 pub struct Why {
-    /// A run by its id, by the beginning of an id, or "last"; or a path (with a /): the newest run at or below it
+    /// A run: its id, the beginning of an id, or "last"; or a path (with a /), for the newest run at or below it
     #[arg(default_value = "last", value_name = "RUN|PATH")]
     pub run: String,
     /// The phase, by its name or the beginning of its title
@@ -545,36 +544,36 @@ pub struct Why {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   fathom export > run.json                       the newest run, complete
-  fathom export --format csv last > run.csv      one observation a row
-  fathom export --format findings last           what was found out, with what proves it")]
+  fathom export --format csv last > run.csv      one observation per row
+  fathom export --format findings last           the findings, with their evidence")]
 pub struct Export {
     /// Runs by id, by the beginning of an id, or "last"
     #[arg(default_value = "last", value_name = "RUN")]
     pub runs: Vec<String>,
-    /// Form
+    /// Format of the output
     #[arg(long, default_value = "json")]
     pub format: ExportFormat,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum ExportFormat {
-    /// One JSON document a run, complete
+    /// One complete JSON document per run
     Json,
-    /// Tidy table: one observation a row
+    /// Tidy table: one observation per row
     Csv,
     /// Tidy table of the intervals: rates and latencies over time
     Intervals,
-    /// Tidy table of what the operations of flows did, worker by worker
+    /// Tidy table of the operations of flows, by worker
     Operations,
     /// Tidy table of what reached the block devices, by class of request
     Requests,
-    /// Tidy table of the sizes of those requests
+    /// Tidy table of the sizes of requests to the block devices
     Sizes,
-    /// Tidy table of the devices over time, as iostat prints it
+    /// Tidy table of the devices over time, with iostat's columns
     Iostat,
-    /// Tidy table of what was found out, with the figures that prove it
+    /// Tidy table of the findings, with the figures that prove them
     Findings,
-    /// Tidy table of every figure in base units: rates and percentiles of measured runs, all that was printed of imported ones
+    /// Tidy table of every figure in base units: rates and percentiles of measured runs, all printed figures of imported runs
     Figures,
 }
 
@@ -593,20 +592,20 @@ pub struct Rm {
 
 #[derive(Debug, Args)]
 #[command(after_help = "States:
-  works    it was tried and did what it should
-  lacks    it was tried and refused; the text says by whom and what helps
+  works    it was tried and works
+  lacks    it was tried and refused; the text says by what, and what helps
   unknown  it could not be tried here
 
-A workload that asks for what this machine lacks is refused before it starts, with the same reason.
-What only the file system refuses shows at the first operation, which ends the run with the reason.
-The back-end null makes no call at all, so there is nothing to try.
+A workload that needs something this machine lacks is refused before it starts, with the same
+reason. If only the file system refuses it, the first operation fails and ends the run.
+The back-end null makes no calls, so there is nothing to try.
 
 Examples:
   fathom backends                        with files in the working directory
-  fathom backends /mnt/data              file systems differ: ask about the one to be measured
+  fathom backends /mnt/data              the file system you want to measure
   fathom backends --json                 for scripts: backend, feature, state, sentence")]
 pub struct Backends {
-    /// Directory whose file system and device are asked about
+    /// Directory whose file system and device are tried
     #[arg(default_value = ".")]
     pub dir: PathBuf,
     /// Print JSON
@@ -616,18 +615,18 @@ pub struct Backends {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Severities:
-  error    a measurement here fails, or measures something else than storage
-  warning  it would be biased or scattered
-  notice   it changes results: keep it the same in everything you compare
-  unknown  it could not be seen, by this user or at all
-  good     it was looked at and is as it should be
+  error    a measurement here fails, or does not measure storage
+  warning  results would be biased or scattered
+  notice   it affects results: keep it the same in everything you compare
+  unknown  it could not be read, by this user or at all
+  good     it was checked and is as it should be
 
-Exit code: 0 nothing worse than a notice, 1 an error or a warning, 2 PATH is not there.
-Which calls and flags work at a path is told by `fathom backends`, which tries them.
+Exit code: 0 nothing worse than a notice, 1 an error or a warning, 2 PATH does not exist.
+`fathom backends` tries which calls and flags work at a path.
 
 Examples:
   fathom doctor                          the working directory
-  fathom doctor /mnt/data --all          what is good, too, and where everything was read
+  fathom doctor /mnt/data --all          also what is good, and where each value was read
   fathom doctor --json                   for scripts; docs/doctor.md describes it")]
 pub struct Doctor {
     /// File or directory to be measured
@@ -636,7 +635,7 @@ pub struct Doctor {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Also print what is good and what is unknown one by one, and the file each was read from
+    /// Also list what is good and what is unknown, and the file each was read from
     #[arg(long, conflicts_with = "json")]
     pub all: bool,
 }

@@ -26,7 +26,7 @@ impl std::fmt::Debug for Mark {
 
 impl Mark {
     /// Marks a run that begins.
-    pub fn put_on(&self, run: &mut Run) {
+    pub fn apply(&self, run: &mut Run) {
         run.label.clone_from(&self.label);
         if let Some(environment) = run.environment.as_object_mut() {
             environment.insert(self.key.into(), self.value.clone());
@@ -39,7 +39,7 @@ impl Mark {
     }
 
     /// Marks a spoiled run, so that later readers of the store do not count it either.
-    pub fn close(&self, run: &mut Run) {
+    pub fn finish(&self, run: &mut Run) {
         let Some(why) = self.spoils.as_ref().and_then(|spoils| spoils()) else { return };
         run.doubts.push(Doubt { code: SPOILED.into(), phase: None, sentence: why.clone() });
         if run.status == Status::Completed {

@@ -26,20 +26,20 @@ use std::thread::JoinHandle;
 /// How closely the block layer is watched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Observe {
-    /// Every request if this user may see them, else the devices' counters
+    /// Every request if this user may see them, otherwise the devices' counters
     #[default]
     Auto,
-    /// Every request: its size, place, times and issuer (root). Counted in the kernel by BPF where that works, else by events
+    /// Every request: its size, position, times and issuer (root). Counted in the kernel by BPF where that works, otherwise by events
     Events,
-    /// The same counted by BPF, also on kernels that skip some (root)
+    /// Like events, always counted by BPF, even on kernels where it misses some requests (root)
     Bpf,
-    /// The same by events of tracefs only (root)
+    /// Like events, always from tracefs (root)
     Tracefs,
-    /// Queueing, too, and each of our own calls: joined with the requests they say why (root)
+    /// Also queueing, and each of our calls with the requests it caused (root)
     Full,
     /// The devices' counters, ten times a second
     Counters,
-    /// Nothing but the devices' counters before and after each phase
+    /// Only the devices' counters before and after each phase
     None,
 }
 
@@ -104,9 +104,7 @@ impl Observer {
             Observe::None => Source::Nothing,
             Observe::Auto if !device => Source::Nothing,
             _ if !device => {
-                console::note(
-                    "nothing is measured that lies on a block device here: there are no requests to watch",
-                );
+                console::note("the measured files are not on a block device: there are no requests to watch");
                 Source::Nothing
             }
             Observe::Counters => Source::Counters,
@@ -129,9 +127,7 @@ impl Observer {
                         Source::Counters
                     }
                     (Err(why), _) => {
-                        return Err(Usage(format!(
-                            "{why}. Without that there are only counters: --observe counters"
-                        )));
+                        return Err(Usage(format!("{why}. Only counters are available: --observe counters")));
                     }
                 }
             }

@@ -218,7 +218,7 @@ fn open_stream(path: &Path) -> std::io::Result<File> {
 fn open_as_it_is(path: &Path, flags: i32) -> std::io::Result<File> {
     let file = File::options().write(true).custom_flags(flags | libc::O_NONBLOCK).open(path);
     let file = file.map_err(|e| match e.raw_os_error() {
-        Some(libc::ENXIO) => Error::other("it is a pipe that nobody reads"),
+        Some(libc::ENXIO) => Error::other("it is a pipe without a reader"),
         _ => e,
     })?;
     let found = file.metadata()?.file_type();
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(fs::read_to_string(at("file")).expect("there"), "new");
         open_now(&at("fresh")).expect("made");
         symlink("/dev/null", at("null")).expect("a link");
-        open_now(&at("null")).expect("a link of ours to a device").write_all(b"x").expect("written");
+        open_now(&at("null")).expect("our link to a device").write_all(b"x").expect("written");
         assert!(open_now(dir.path()).is_err());
         if trust::user() == 0 {
             std::os::unix::fs::lchown(at("link"), Some(65534), None).expect("root may");
@@ -304,7 +304,7 @@ mod tests {
             format!("{:#}", put(&pipe, "x", true).expect_err("a pipe")),
             open_now(&pipe).expect_err("a pipe").to_string(),
         ] {
-            assert!(error.contains("a pipe that nobody reads"), "{error}");
+            assert!(error.contains("a pipe without a reader"), "{error}");
         }
     }
 }

@@ -8,9 +8,9 @@ mod places;
 pub use described::described;
 pub use places::meets_a_device;
 
-use crate::keeper::{self, Keeper};
 use crate::line::Common;
 use crate::observing::{Observer, PhaseWatch};
+use crate::run_store::{self, RunStore};
 use crate::script::{InOrder, Script};
 use crate::{cold, console, flows, sampled, small};
 use fathom_engine::{Engine, EngineError, Moments, interrupted_by};
@@ -56,7 +56,7 @@ pub trait Listener {
     fn look_every_ns(&self) -> u64 {
         u64::MAX
     }
-    /// Whether another rank's worker has ended counting for all; `here`: one of ours has.
+    /// Whether another rank's worker has ended counting for all; `here`: one of this rank's workers has.
     fn first_done(&mut self, _here: bool) -> bool {
         false
     }
@@ -145,7 +145,7 @@ pub fn execute_script(
     // Both are slow and independent.
     let (environment, store) = std::thread::scope(|scope| {
         let captured = scope.spawn(|| environment::capture(&head.directory));
-        let store = keeper::reach(common);
+        let store = run_store::reach(common);
         (captured.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), store)
     });
     let mut run = begin(engine, workload, &head, environment);
@@ -153,9 +153,9 @@ pub fn execute_script(
         environment.insert("cold".into(), reach.word().into());
     }
     if let Some(mark) = &common.mark {
-        mark.put_on(&mut run);
+        mark.apply(&mut run);
     }
-    let mut keeper = Keeper::begin(store, common, &mut run);
+    let mut run_store = RunStore::begin(store, common, &mut run);
     let mut failure = None;
     let place = Place::of(&head.directory);
     let mut seen = first_seen(workload);
@@ -175,7 +175,7 @@ pub fn execute_script(
         let outcome = outcome.and_then(|()| place.still_there());
         if let Some(at) = at {
             // Stored before it is printed: what the screen shows is in the store, whatever happens next.
-            keeper.phase(&run.id, &run.phases[at]);
+            run_store.phase(&run.id, &run.phases[at]);
             listener.ends(&run.phases[at]);
         }
         if let Err(f) = outcome {
@@ -215,10 +215,10 @@ pub fn execute_script(
     run.clock = engine.describe_clock();
     judge(workload, &mut run, seen);
     if let Some(mark) = &common.mark {
-        mark.close(&mut run);
+        mark.finish(&mut run);
     }
     cold::say(&run, reach.is_some());
-    let stored = keeper.close(&run);
+    let stored = run_store.close(&run);
     Ok(Finished { run, stored, failure, signal })
 }
 
@@ -293,7 +293,7 @@ pub fn one_phase(
             return (None, Ok(()));
         }
     }
-    let ready = match crate::readying::ready(engine, workload, phase, turn.reach) {
+    let ready = match crate::prepare::ready(engine, workload, phase, turn.reach) {
         Ok(_) if interrupted_by().is_some() => return (None, Ok(())),
         Ok(ready) => ready,
         Err(e) => return (None, Err(Failure::Engine(e))),
@@ -462,7 +462,7 @@ impl Moments for Readings<'_> {
 
     fn gives_up(&mut self) {
         console::error(
-            "the storage does not answer: calls of this run do not return, and it ends without them. Phases that were complete are kept; the next command of fathom removes its files",
+            "the storage does not answer: I/O calls hang, and the run ends without them. Complete phases are stored; the next fathom command removes the files",
         );
     }
 

@@ -42,8 +42,8 @@ pub fn directory() -> Option<PathBuf> {
 /// The same, as an error if there is none.
 pub fn needed_directory() -> anyhow::Result<PathBuf> {
     directory().with_context(|| match &found().refused {
-        Some(why) => format!("there is no place for the journal of what is changed: {why}. Let XDG_STATE_HOME name a directory that only you can write to"),
-        None => "there is no place for the journal of what is changed: neither HOME nor XDG_STATE_HOME names a directory".to_string(),
+        Some(why) => format!("there is no directory for the journal of changes: {why}. Set XDG_STATE_HOME to a directory that only you can write to"),
+        None => "there is no directory for the journal of changes: neither HOME nor XDG_STATE_HOME names one".to_string(),
     })
 }
 
@@ -59,7 +59,7 @@ pub fn ledger() -> Ledger {
         console::note(why);
     }
     let Some(directory) = directory else {
-        console::note("nothing is noted for the next run: if this one is killed, its files stay");
+        console::note("no journal for the next run: if this one is killed, its files stay");
         return Ledger::nowhere();
     };
     if let Err(error) = can_be_written(directory) {

@@ -68,7 +68,9 @@ fn start(directory: &Path, says: bool) {
     command.arg(COMMAND).arg(directory).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     match command.spawn() {
         Ok(mut child) => follow(&mut child, says),
-        Err(error) => console::warning(&format!("what killed runs left could not be looked at: {error}")),
+        Err(error) => {
+            console::warning(&format!("the files that killed runs left could not be checked: {error}"))
+        }
     }
 }
 
@@ -97,7 +99,7 @@ fn follow(child: &mut Child, says: bool) {
                 Doing::Looking(path) => {
                     // Reported even where nothing else is: it took five seconds.
                     console::warning(&format!(
-                        "{}, {LEFT}, lies on a file system that does not answer; it is left, and a later run looks again",
+                        "{}, {LEFT}, is on a file system that does not answer; it stays, and a later run tries again",
                         path.display()
                     ));
                     // Not waited for: it may not be killable.
@@ -156,9 +158,9 @@ fn words_of(Swept { path, fate }: &Swept) -> (bool, String) {
     let path = path.display();
     let text = match fate {
         Fate::Removed => return (true, format!("removed {path}, {LEFT}")),
-        Fate::Replaced => format!("{path} was {LEFT}, and something else lies there now; it is left alone"),
+        Fate::Replaced => format!("{path} was {LEFT}, and something else lies there now; it stays"),
         Fate::Unproven => format!(
-            "{path} may have been {LEFT}. Its file system keeps nothing that tells it from a file of somebody else, so it stays: remove it if it is not wanted"
+            "{path} may have been {LEFT}, or may belong to another user: its file system cannot tell. It stays; remove it if you do not need it"
         ),
         Fate::Stays(why) => format!("{path}, {LEFT}, could not be removed: {why}"),
         Fate::NoJournal(why) => knobs::no_journal(why),

@@ -49,7 +49,7 @@ fn one() -> Run {
     }
 }
 
-/// Copies of that run in the store, in the later half 10 % slower; `own_workloads` says whether each has one of its own. `None` without sqlite3.
+/// Copies of that run in the store, in the later half 10 % slower; `own_workloads`: whether each has a different workload. `None` without sqlite3.
 fn many(own_workloads: bool) -> Option<Fathom> {
     let shell = find_tool("sqlite3")?;
     let fathom = Fathom::new();

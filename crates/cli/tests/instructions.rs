@@ -58,7 +58,7 @@ fn count(program: &Path, dir: &Path, backend: &str) -> (String, u64) {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*::one_by_one::run*"])
         .arg(program)
-        // Watching takes time on threads of its own, however many operations there are.
+        // Watching takes time on separate threads, however many operations there are.
         .args(["--no-store", "run", "--observe", "none", "--json", "count.toml"])
         .current_dir(dir)
         .output()

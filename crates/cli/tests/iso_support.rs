@@ -123,7 +123,7 @@ fn tree(top: &Path) -> Option<Tree> {
 /// What a reader made of an image, in a word or a few.
 fn verdict(valid: &Valid, read: Option<Tree>) -> String {
     let Some(read) = read else { return "nothing".into() };
-    // Where the image has no case of its own, any is right.
+    // Where the image does not define the case of names, either is right.
     let found = |path: &str| {
         read.get(path)
             .or_else(|| read.iter().find(|(name, _)| name.eq_ignore_ascii_case(path)).map(|(_, c)| c))
@@ -270,7 +270,7 @@ fn page(readers: &[&Reader], versions: &[String], rows: &[(String, Vec<String>)]
     let mut text = format!(
         "# Who reads which ISO 9660 image\n\nPrinted by the test `iso_support` (`FATHOM_BLESS=1 cargo test --workspace --test iso_support` writes this page), as root, with\n\
          {}. \"yes\" means: the tree that came out is the tree that went in, names, kinds, contents, targets and device\n\
-         numbers; where the image has no case of its own either is right. The images are those of `crates/testkit/src/iso/valid.rs`, which no writer\n\
+         numbers; where the image does not define the case of names, either is right. The images are those of `crates/testkit/src/iso/valid.rs`, which no writer\n\
          makes, and some of xorriso's and genisoimage's. fathom is asked for the last session where that is meant, the others run as always. A reader that takes longer than {LIMIT} s is ended; \"nothing\" means that no file came out.\n\n| image | {} |\n|---|{}\n",
         versions.join(", "),
         names.join(" | "),

@@ -23,7 +23,7 @@ pub fn run(options: &Doctor) -> anyhow::Result<ExitCode> {
     }
     if std::fs::metadata(&options.path).is_ok_and(|m| m.file_type().is_block_device()) {
         return Err(Usage(format!(
-            "{} is a block device, and what is examined is a directory: mount it and name where (`fathom watch {0}` looks at a device)",
+            "{} is a block device, and the doctor examines directories: mount it and name the mount point (`fathom watch {0}` looks at a device)",
             options.path.display()
         ))
         .into());
@@ -123,7 +123,7 @@ fn hidden(text: &mut String, findings: &[&Finding], found: &Examination, width: 
 fn untold(text: &mut String, findings: &[&Finding], width: usize) {
     if !findings.is_empty() {
         let list: Vec<&str> = findings.iter().map(|f| f.sentence.as_str()).collect();
-        let sentence = format!("This machine does not tell: {}.", list.join("; "));
+        let sentence = format!("Unknown on this machine: {}.", list.join("; "));
         line(text, Severity::Unknown, "machine", &sentence, width);
     }
 }
@@ -288,7 +288,7 @@ unknown  rights       User 1000 may not see: request sizes; a cold
                       cache.
                       -> Run as root for all of it:
                          sudo fathom doctor /data
-unknown  machine      This machine does not tell: who chooses the
+unknown  machine      Unknown on this machine: who chooses the
                       frequency.
 good                  space, backing.
 

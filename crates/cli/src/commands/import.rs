@@ -111,7 +111,7 @@ impl<'o> Reading<'o> {
                     self.told.not_understood(line, "was read only in part", &words);
                 }
                 Some(Ok(Piece::PassedOver { line, bytes })) => console::warning(&format!(
-                    "{name}, line {line} was passed over: it has {bytes} bytes, more than a line of any output that is known"
+                    "{name}, line {line} was skipped: its {bytes} bytes are more than a line of any known output"
                 )),
                 Some(Err(ImportError::Read(e))) => return Err(unreadable(name, &e)),
                 Some(Err(e @ (ImportError::TooLong { .. } | ImportError::NoText { .. }))) => {
@@ -151,7 +151,7 @@ fn open(file: &Path, name: &str) -> anyhow::Result<File> {
     let uncopied = |e: std::io::Error| {
         let directory = std::env::temp_dir();
         anyhow::anyhow!(
-            "{name} cannot be copied to {}: {e}; make room there, or set TMPDIR to another directory",
+            "{name} cannot be copied to {}: {e}; free some space there, or set TMPDIR to another directory",
             directory.display()
         )
     };

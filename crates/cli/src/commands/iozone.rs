@@ -2,7 +2,7 @@
 //! that goes to stderr after the last line, and into the store.
 
 use super::write;
-use crate::begun::Begun;
+use crate::appended_file::AppendedFile;
 use crate::line::Common;
 use crate::run_loop::{self, Failure, Finished, Head, Listener};
 use crate::{console, epilogue, exit, input, state};
@@ -127,7 +127,7 @@ struct Live<'a> {
 struct Beside {
     ledger: Ledger,
     /// Files this run began or continued.
-    begun: BTreeMap<PathBuf, Begun>,
+    begun: BTreeMap<PathBuf, AppendedFile>,
     /// Nothing failed to be written.
     is_whole: bool,
 }
@@ -162,7 +162,7 @@ impl Beside {
             Err(e) if !is_there => return Err(e.to_string()),
             _ => return Err("it exists and was not made by fathom, so it is left as it is".into()),
         };
-        let begun = Begun::of(&file).and_then(|begun| file.write_all(text.as_bytes()).map(|()| begun));
+        let begun = AppendedFile::of(&file).and_then(|begun| file.write_all(text.as_bytes()).map(|()| begun));
         self.begun.insert(path.to_path_buf(), begun.map_err(|e| e.to_string())?);
         Ok(file)
     }

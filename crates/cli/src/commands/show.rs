@@ -43,7 +43,7 @@ fn one(options: &Show, run: &Run) -> anyhow::Result<()> {
             }
             other => {
                 return Err(Usage(format!(
-                    "run {} was measured by {other}, which has no output of its own",
+                    "run {} was measured by {other}, which has no original output",
                     run.id
                 ))
                 .into());

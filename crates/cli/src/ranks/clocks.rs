@@ -3,7 +3,7 @@
 //! A rank repeatedly asks its parent in the tree for the time and trusts the fastest answer, whose error is at most
 //! half the round trip. The parent's own offset is added.
 
-use super::circle::{Circle, PING, PONG};
+use super::comm::{Comm, PING, PONG};
 use crate::observing::monotonic_ns;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -23,14 +23,14 @@ pub(super) struct Offset {
 }
 
 /// Measures the offset; collective.
-pub(super) fn measure(circle: &mut Circle) -> Option<Offset> {
+pub(super) fn measure(comm: &mut Comm) -> Option<Offset> {
     let mut mine = Offset::default();
-    if let Some(parent) = circle.parent() {
+    if let Some(parent) = comm.parent() {
         let mut best: Option<Offset> = None;
         for round in 0..ROUNDS {
             let before = monotonic_ns();
-            circle.team.send(parent, PING, &[u8::from(round + 1 == ROUNDS)]);
-            let answer = spin(circle, |c| c.take(PONG, Some(parent)))?;
+            comm.team.send(parent, PING, &[u8::from(round + 1 == ROUNDS)]);
+            let answer = spin(comm, |c| c.take(PONG, Some(parent)))?;
             let after = monotonic_ns();
             let Some((theirs, of_theirs)) = read(&answer.bytes) else { continue };
             let way = after.saturating_sub(before);
@@ -45,10 +45,10 @@ pub(super) fn measure(circle: &mut Circle) -> Option<Offset> {
         }
         mine = best.unwrap_or_default();
     }
-    let mut asking = circle.children();
+    let mut asking = comm.children();
     while !asking.is_empty() {
-        let ping = spin(circle, |c| c.take(PING, None))?;
-        circle.team.send(ping.from, PONG, &written(monotonic_ns(), mine));
+        let ping = spin(comm, |c| c.take(PING, None))?;
+        comm.team.send(ping.from, PONG, &written(monotonic_ns(), mine));
         if ping.bytes.first() == Some(&1) {
             asking.retain(|&child| child != ping.from);
         }
@@ -57,23 +57,23 @@ pub(super) fn measure(circle: &mut Circle) -> Option<Offset> {
 }
 
 /// Agrees on a start time; collective. `mine`: this rank's offset. Returns the time on this rank's clock.
-pub(super) fn agree(circle: &mut Circle, mine: Offset) -> Option<u64> {
-    let named = circle.is_first().then(|| monotonic_ns() + LEAD.as_nanos() as u64);
-    let named = circle.tell(named)?;
+pub(super) fn agree(comm: &mut Comm, mine: Offset) -> Option<u64> {
+    let named = comm.is_first().then(|| monotonic_ns() + LEAD.as_nanos() as u64);
+    let named = comm.tell(named)?;
     Some(named.saturating_add_signed(mine.ns))
 }
 
-/// Like [`Circle::wait`] without sleeping: the message is already on its way.
-fn spin<T>(circle: &mut Circle, mut for_what: impl FnMut(&mut Circle) -> Option<T>) -> Option<T> {
+/// Like [`Comm::wait`] without sleeping: the message is already on its way.
+fn spin<T>(comm: &mut Comm, mut for_what: impl FnMut(&mut Comm) -> Option<T>) -> Option<T> {
     loop {
         for _ in 0..64 {
-            circle.tend();
-            if let Some(found) = for_what(circle) {
+            comm.tend();
+            if let Some(found) = for_what(comm) {
                 return Some(found);
             }
             std::thread::yield_now();
         }
-        if circle.broken().is_some() {
+        if comm.broken().is_some() {
             return None;
         }
     }

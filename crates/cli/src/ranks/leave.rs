@@ -1,24 +1,24 @@
 //! Removes a rank's files at the end. Ranks may have made files in one directory that one of them made; it can be
 //! removed only after the others have removed their files.
 
-use super::circle::Circle;
+use super::comm::Comm;
 use fathom_engine::Engine;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Retries for the directories of a broken circle, and the pause between them. A launcher allows a second.
+/// Retries for the directories of a broken communicator, and the pause between them. A launcher allows a second.
 const TRIES: u32 = 6;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Removes what this rank made, repeating while any rank makes progress. Returns what could not be removed.
-pub(super) fn clean_up(circle: &mut Circle, engine: &mut Engine) -> Vec<PathBuf> {
+pub(super) fn clean_up(comm: &mut Comm, engine: &mut Engine) -> Vec<PathBuf> {
     let mut left = engine.clean_up();
-    if circle.alone() {
+    if comm.alone() {
         return left;
     }
     let mut before = u64::MAX;
-    while circle.broken().is_none() {
-        match all_left(circle, left.len() as u64) {
+    while comm.broken().is_none() {
+        match all_left(comm, left.len() as u64) {
             Some(all) if all > 0 && all < before => before = all,
             _ => return left,
         }
@@ -36,7 +36,7 @@ pub(super) fn clean_up(circle: &mut Circle, engine: &mut Engine) -> Vec<PathBuf>
 }
 
 /// How much all ranks together have left.
-fn all_left(circle: &mut Circle, mine: u64) -> Option<u64> {
-    let all = circle.collect(mine, |all, more| *all += more)?;
-    circle.tell(all)
+fn all_left(comm: &mut Comm, mine: u64) -> Option<u64> {
+    let all = comm.collect(mine, |all, more| *all += more)?;
+    comm.tell(all)
 }

@@ -15,13 +15,13 @@ use std::path::PathBuf;
     about,
     max_term_width = 100,
     after_help = "Examples:
-  mpirun -n 16 fathom-mpi run examples/mpi/ior-easy.toml    a file per rank
-  mpirun -n 16 fathom-mpi --shared strided fio job.fio      every rank its records of one file
+  mpirun -n 16 fathom-mpi run examples/mpi/ior-easy.toml    one file per rank
+  mpirun -n 16 fathom-mpi --shared strided fio job.fio      each rank has its records of one file
   srun --mpi=pmix -n 64 fathom-mpi -o page.html run ior-hard.toml
   mpirun -n 4 fathom-mpi iozone -t 4 -+m clients -s 1g -r 1m -i 0 -i 1
 
-Every rank executes the whole command line: its groups are a group of the workload for each
-rank. Rank 0 prints the result and keeps the run. docs/mpi.md says more."
+Every rank executes the whole command line: each group of the workload runs once per rank.
+Rank 0 prints the result and stores the run. See docs/mpi.md."
 )]
 pub(super) struct Line {
     #[command(flatten)]
@@ -35,16 +35,16 @@ pub(super) struct Line {
 /// What is said of ranks.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct Wishes {
-    /// All ranks work on the same files; this part of each [default: every rank has files of its own]
+    /// All ranks share the same files: which part of each file a rank uses [default: separate files per rank]
     #[arg(long, value_name = "PART")]
     pub shared: Option<Part>,
-    /// In phases that only read, ranks work on what a rank of the next host wrote
+    /// In read-only phases, read what a rank on the next host wrote
     #[arg(long)]
     pub reorder: bool,
-    /// After a stop by time, ranks go on uncounted until all have written as much
+    /// After a time limit, keep writing (not counted) until all ranks have written the same amount
     #[arg(long)]
     pub wear_out: bool,
-    /// A rank that says nothing for so many seconds is taken for dead
+    /// Seconds of silence after which a rank counts as dead
     #[arg(long, value_name = "SECONDS", default_value_t = 6, value_parser = clap::value_parser!(u64).range(2..=3600))]
     pub lost_after: u64,
     /// Also write a page, or another form by the file's ending
@@ -60,9 +60,9 @@ pub(super) struct Wishes {
 pub(super) enum Part {
     /// All of it
     Whole,
-    /// A piece for each rank, one behind the other
+    /// One contiguous piece per rank
     Segmented,
-    /// Every so many-th record
+    /// Every Nth record, with N ranks
     Strided,
 }
 
@@ -83,10 +83,10 @@ pub(super) enum Command {
     /// IOzone's command line; with -+m, clients are ranks
     #[command(disable_help_flag = true)]
     Iozone(DropIn),
-    /// SysBench's fileio test on files that are prepared: all ranks work on them
+    /// SysBench's fileio test on prepared files, which all ranks share
     #[command(disable_help_flag = true, disable_version_flag = true)]
     Sysbench(DropIn),
-    /// A script of Filebench with one run
+    /// A script of Filebench that has one run
     #[command(disable_help_flag = true, disable_version_flag = true)]
     Filebench(DropIn),
     /// fio's job files and command lines

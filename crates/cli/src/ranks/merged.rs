@@ -2,10 +2,10 @@
 //! survives whatever follows. At the end it lists every rank's identity, clock offset and times of work.
 
 use super::clocks::Offset;
-use super::seats::Seats;
-use crate::keeper::Keeper;
+use super::hosts::Hosts;
 use crate::line::Common;
 use crate::run_loop;
+use crate::run_store::RunStore;
 use fathom_observe::trust;
 use fathom_record::ranks::{RankTimes, Share};
 use fathom_record::{Phase, Run, Status};
@@ -22,13 +22,13 @@ pub(super) struct Times {
 pub(super) struct Merged {
     pub run: Run,
     pub times: Vec<Times>,
-    keeper: Keeper,
+    run_store: RunStore,
 }
 
 impl Merged {
     pub fn new(mut run: Run, common: &Common) -> Self {
-        let keeper = Keeper::open(common, &mut run);
-        Self { run, times: Vec::new(), keeper }
+        let run_store = RunStore::open(common, &mut run);
+        Self { run, times: Vec::new(), run_store }
     }
 
     /// Adds a phase of all ranks.
@@ -42,12 +42,12 @@ impl Merged {
             self.run.phases.len() - 1
         });
         self.run.phases[at].repetitions.push(repetition);
-        self.keeper.phase(&self.run.id, &self.run.phases[at]);
+        self.run_store.phase(&self.run.id, &self.run.phases[at]);
     }
 
     /// Records the ranks.
-    pub fn introduce(&mut self, seats: &Seats, carrier: &str, offsets: &[(u32, Offset, Offset)]) {
-        let one = |who: &super::seats::Who| {
+    pub fn introduce(&mut self, hosts: &Hosts, carrier: &str, offsets: &[(u32, Offset, Offset)]) {
+        let one = |who: &super::hosts::Who| {
             let of = offsets.iter().find(|o| o.0 == who.rank).map(|o| (o.1, o.2)).unwrap_or_default();
             json!({
                 "rank": who.rank, "host": who.host, "machine": who.machine, "pid": who.pid,
@@ -55,7 +55,7 @@ impl Merged {
                 "clock_offset_end_ns": of.1.ns, "clock_error_end_ns": of.1.error_ns,
             })
         };
-        let seats: Vec<_> = seats.0.iter().map(one).collect();
+        let hosts: Vec<_> = hosts.0.iter().map(one).collect();
         let phases: Vec<_> = self
             .times
             .iter()
@@ -63,7 +63,7 @@ impl Merged {
             .collect();
         if let Some(environment) = self.run.environment.as_object_mut() {
             environment
-                .insert("ranks".into(), json!({ "carrier": carrier, "seats": seats, "phases": phases }));
+                .insert("ranks".into(), json!({ "carrier": carrier, "seats": hosts, "phases": phases }));
         }
     }
 
@@ -76,7 +76,7 @@ impl Merged {
         };
         self.run.error = error;
         self.run.ended_at = run_loop::rfc3339(&fathom_observe::local_time::now());
-        let stored = self.keeper.close(&self.run);
+        let stored = self.run_store.close(&self.run);
         (self.run, self.times, stored)
     }
 }

@@ -1,28 +1,28 @@
 //! Several hosts: what the ranks of a run do together, whatever carries their messages. Rank 0 reads the command line
 //! and informs the others ([`order`]); each makes its share of the workload and executes it phase by phase with the
-//! engine ([`run`]); they meet before every phase and start at an agreed time ([`circle`], [`clocks`]); their shares
+//! engine ([`run`]); they meet before every phase and start at an agreed time ([`communicator`], [`clocks`]); their shares
 //! are merged in a tree and rank 0 stores them ([`merged`]).
 //!
 //! `fathom-mpi` supplies a [`Team`] based on MPI and nothing else. A team of one is the plain program.
 
-mod circle;
 mod client_file;
 mod clocks;
+mod comm;
+mod hosts;
 mod leave;
 mod line;
 mod merged;
 mod order;
 mod place;
 mod run;
-mod seats;
 mod tell;
 #[cfg(test)]
 mod tests;
 
-pub use circle::Message;
+pub use comm::Message;
 
 use crate::{console, exit};
-use circle::Circle;
+use comm::Comm;
 use fathom_record::ranks::Share;
 use std::ffi::OsString;
 
@@ -72,21 +72,21 @@ pub fn stopped() -> bool {
 /// Merges the shares of all ranks for one phase at rank 0 along a tree, as every run does at the end of a phase.
 /// `Some(None)` on a rank that has passed its share on, `None` if a rank was lost.
 pub fn join(team: &dyn Team, share: Share) -> Option<Option<Share>> {
-    Circle::new(team).join(Some(share))
+    Comm::new(team).join(Some(share))
 }
 
 /// Executes the command line on a team. Every process calls this with the same words.
 pub fn main(team: &dyn Team, words: &[OsString]) -> End {
     fathom_engine::watch_signals();
-    let mut circle = Circle::new(team);
-    let code = match run::all(&mut circle, words) {
+    let mut comm = Comm::new(team);
+    let code = match run::all(&mut comm, words) {
         Ok(code) => code,
         Err(text) => {
-            if circle.is_first() {
+            if comm.is_first() {
                 console::error(&text);
             }
             exit::FAILED
         }
     };
-    circle.leave(code)
+    comm.leave(code)
 }

@@ -50,8 +50,9 @@ impl Order {
             workload.ranks.shared.extend(workload.filesets.iter().map(|set| (set.name.clone(), layout)));
         }
         add_phases(&mut workload, wishes.reorder, wishes.wear_out)?;
-        let text =
-            workload.to_toml().map_err(|e| Usage(format!("the workload cannot be told to others: {e}")))?;
+        let text = workload
+            .to_toml()
+            .map_err(|e| Usage(format!("the workload cannot be sent to the other ranks: {e}")))?;
         Ok(Self {
             workload: text,
             label,

@@ -1,8 +1,8 @@
 //! Checks that a directory is the same for all ranks where the workload needs that: rank 0 creates a file and the
 //! others look for it. Found out before anything is measured; an hour later it would be "no such file".
 
-use super::circle::Circle;
-use super::seats::Seats;
+use super::comm::Comm;
+use super::hosts::Hosts;
 use fathom_workload::{Files, Workload};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -25,16 +25,16 @@ fn shared_directories(workload: &Workload) -> Vec<PathBuf> {
 }
 
 /// Collective. `Some(Err)` on rank 0: which ranks do not see which directory.
-pub(super) fn check(circle: &mut Circle, seats: &Seats, workload: &Workload) -> Option<Result<(), String>> {
-    if circle.alone() || !workload.needs_a_shared_directory() {
+pub(super) fn check(comm: &mut Comm, hosts: &Hosts, workload: &Workload) -> Option<Result<(), String>> {
+    if comm.alone() || !workload.needs_a_shared_directory() {
         return Some(Ok(()));
     }
-    let made = circle.is_first().then(|| make(&shared_directories(workload)));
-    let made = circle.tell(made)?;
+    let made = comm.is_first().then(|| make(&shared_directories(workload)));
+    let made = comm.tell(made)?;
     let missing = made.iter().position(|file| !file.is_file());
-    let mine: Vec<(u32, usize)> = missing.map(|at| (circle.team.rank(), at)).into_iter().collect();
-    let all = circle.collect(mine, |all, more| all.extend(more));
-    if circle.is_first() {
+    let mine: Vec<(u32, usize)> = missing.map(|at| (comm.team.rank(), at)).into_iter().collect();
+    let all = comm.collect(mine, |all, more| all.extend(more));
+    if comm.is_first() {
         for file in &made {
             let _ = std::fs::remove_file(file);
         }
@@ -42,13 +42,13 @@ pub(super) fn check(circle: &mut Circle, seats: &Seats, workload: &Workload) -> 
     let Some(blind) = all? else { return Some(Ok(())) };
     let Some(&(_, at)) = blind.first() else { return Some(Ok(())) };
     let ranks: Vec<String> =
-        blind.iter().take(8).map(|(r, _)| format!("{r} on {}", seats.host(*r))).collect();
+        blind.iter().take(8).map(|(r, _)| format!("{r} on {}", hosts.host(*r))).collect();
     let more = if blind.len() > 8 { format!(" and {} more", blind.len() - 8) } else { String::new() };
     let directory = made.get(at).and_then(|f| f.parent()).unwrap_or(Path::new("?")).display().to_string();
     Some(Err(format!(
-        "{directory} is not one directory for all ranks: what rank 0 on {} makes there is not seen by rank {}{more}. The workload \
-         has ranks share files or read each other's; mount the file system on every host, or give every rank files of its own",
-        seats.host(0),
+        "{directory} is not one directory for all ranks: a file that rank 0 on {} made there is not visible to rank {}{more}. The ranks of this workload \
+         share files or read each other's: mount the file system on every host, or give each rank separate files",
+        hosts.host(0),
         ranks.join(", rank ")
     )))
 }

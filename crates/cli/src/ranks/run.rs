@@ -1,13 +1,13 @@
 //! The run loop of a rank: its share of every phase, started together with all others and merged when all are done.
-//! Every rank takes the same steps in the same order; one that cannot continue breaks the circle, and all reach
+//! Every rank takes the same steps in the same order; one that cannot continue breaks the communicator, and all reach
 //! [`end`].
 
-use super::circle::{Circle, Message, stop_here};
 use super::clocks::{self, Offset};
+use super::comm::{Comm, Message, stop_here};
+use super::hosts::Hosts;
 use super::line::{self, Line};
 use super::merged::Merged;
 use super::order::Order;
-use super::seats::Seats;
 use super::{client_file, leave, place, tell};
 use crate::commands::write;
 use crate::observing::{Observe, Observer};
@@ -34,54 +34,54 @@ enum Told {
 
 /// Constants of a run.
 struct Setting<'a> {
-    seats: &'a Seats,
+    hosts: &'a Hosts,
     workload: Workload,
     share: Workload,
     reach: Option<Reach>,
 }
 
 /// Executes the command line. The exit code is rank 0's.
-pub(super) fn all(circle: &mut Circle, words: &[OsString]) -> Result<u8, String> {
+pub(super) fn all(comm: &mut Comm, words: &[OsString]) -> Result<u8, String> {
     let line = line::parse(words)?;
-    circle.have_patience(Duration::from_secs(line.ranks.lost_after));
-    let seats = Seats::find(circle).ok_or_else(|| why(circle, None))?;
-    let odd = seats.0.iter().find(|w| w.version != env!("CARGO_PKG_VERSION"));
+    comm.have_patience(Duration::from_secs(line.ranks.lost_after));
+    let hosts = Hosts::find(comm).ok_or_else(|| why(comm, None))?;
+    let odd = hosts.0.iter().find(|w| w.version != env!("CARGO_PKG_VERSION"));
     if let Some(odd) = odd {
         return refused(
-            circle,
+            comm,
             &format!(
-                "rank {} on {} is fathom {}; all have to be of one version",
+                "rank {} on {} is fathom {}; all ranks must have the same version",
                 odd.rank, odd.host, odd.version
             ),
         );
     }
-    let order = if circle.is_first() {
-        match Order::read(&line, seats.0.len() as u32) {
+    let order = if comm.is_first() {
+        match Order::read(&line, hosts.0.len() as u32) {
             Ok(order) => Some(Told::Order(Box::new(order))),
             Err(usage) => {
-                let _ = circle.tell(Some(Told::Nothing));
-                return refused(circle, &usage.0);
+                let _ = comm.tell(Some(Told::Nothing));
+                return refused(comm, &usage.0);
             }
         }
     } else {
         None
     };
-    let Some(Told::Order(order)) = circle.tell(order) else {
-        return circle.broken().map_or(Ok(exit::USAGE), |_| Err(why(circle, None)));
+    let Some(Told::Order(order)) = comm.tell(order) else {
+        return comm.broken().map_or(Ok(exit::USAGE), |_| Err(why(comm, None)));
     };
-    let rank = circle.team.rank();
-    let prepared = prepare(&line, &order, &seats, rank);
-    let error = prepared.as_ref().err().map(|e| format!("rank {rank} on {}: {e}", seats.host(rank)));
-    let errors = circle.collect(error.into_iter().collect::<Vec<_>>(), |all, more| all.extend(more));
-    let first = errors.ok_or_else(|| why(circle, Some(&seats)))?.map(|e| e.into_iter().next());
-    let refusal = circle.tell(first).ok_or_else(|| why(circle, Some(&seats)))?;
+    let rank = comm.team.rank();
+    let prepared = prepare(&line, &order, &hosts, rank);
+    let error = prepared.as_ref().err().map(|e| format!("rank {rank} on {}: {e}", hosts.host(rank)));
+    let errors = comm.collect(error.into_iter().collect::<Vec<_>>(), |all, more| all.extend(more));
+    let first = errors.ok_or_else(|| why(comm, Some(&hosts)))?.map(|e| e.into_iter().next());
+    let refusal = comm.tell(first).ok_or_else(|| why(comm, Some(&hosts)))?;
     let (setting, mut engine, observer) = match (refusal, prepared) {
         (None, Ok(prepared)) => prepared,
-        (Some(text), _) => return refused(circle, &text),
-        (None, Err(text)) => return refused(circle, &text),
+        (Some(text), _) => return refused(comm, &text),
+        (None, Err(text)) => return refused(comm, &text),
     };
-    let checked = place::check(circle, &seats, &setting.workload).ok_or_else(|| why(circle, Some(&seats)))?;
-    let shared = circle.tell(circle.is_first().then(|| checked.is_ok()));
+    let checked = place::check(comm, &hosts, &setting.workload).ok_or_else(|| why(comm, Some(&hosts)))?;
+    let shared = comm.tell(comm.is_first().then(|| checked.is_ok()));
     if let Err(text) = checked {
         console::error(&text);
         return Ok(exit::FAILED);
@@ -89,12 +89,12 @@ pub(super) fn all(circle: &mut Circle, words: &[OsString]) -> Result<u8, String>
     if shared != Some(true) {
         return Ok(exit::FAILED);
     }
-    measure(circle, &line, &order, &setting, &mut engine, observer)
+    measure(comm, &line, &order, &setting, &mut engine, observer)
 }
 
 /// Reports an input error once.
-fn refused(circle: &Circle, text: &str) -> Result<u8, String> {
-    if circle.is_first() {
+fn refused(comm: &Comm, text: &str) -> Result<u8, String> {
+    if comm.is_first() {
         console::error(text);
     }
     Ok(exit::USAGE)
@@ -104,11 +104,11 @@ fn refused(circle: &Circle, text: &str) -> Result<u8, String> {
 fn prepare<'a>(
     line: &Line,
     order: &Order,
-    seats: &'a Seats,
+    hosts: &'a Hosts,
     rank: u32,
 ) -> Result<(Setting<'a>, Engine, Observer), String> {
     if let Some(client) = order.clients.get(rank as usize) {
-        let host = seats.host(rank);
+        let host = hosts.host(rank);
         if !client_file::is_on(client, host) {
             return Err(format!(
                 "-+m says that client {} is on {}; the launcher put this rank on {host}",
@@ -119,7 +119,7 @@ fn prepare<'a>(
         fathom_state::go(&client.directory).map_err(|e| format!("{}: {e}", client.directory.display()))?;
     }
     let workload = order.workload()?;
-    let mut share = workload.for_rank(seats.seat(rank))?;
+    let mut share = workload.for_rank(hosts.seat(rank))?;
     if let Err(errors) = share.check() {
         return Err(errors.first().map_or_else(String::new, ToString::to_string));
     }
@@ -129,21 +129,21 @@ fn prepare<'a>(
     let reach = cold::wanted(&common)?;
     // Ranks of several hosts may share a home directory; a journal of another host's process must not be swept as a
     // dead one's.
-    let directory = state::directory().map(|state| state.join("ranks").join(seats.host(rank)));
+    let directory = state::directory().map(|state| state.join("ranks").join(hosts.host(rank)));
     let ledger = directory.map_or_else(Ledger::nowhere, |directory| {
         sweeper::sweep(&directory);
         Ledger::new(&directory)
     });
     let mut engine = Engine::new(ledger);
     engine.check(&share).map_err(|e| e.to_string())?;
-    let device = seats.tells_of_machine(rank) && run_loop::meets_a_device(&share, &order.directory);
+    let device = hosts.tells_of_machine(rank) && run_loop::meets_a_device(&share, &order.directory);
     let observe = if device { common.observe } else { Some(Observe::None) };
     let observer =
         Observer::new(observe, &mut engine, device, small::is_small(&share)).map_err(|e| e.to_string())?;
-    Ok((Setting { seats, workload, share, reach }, engine, observer))
+    Ok((Setting { hosts, workload, share, reach }, engine, observer))
 }
 
-/// A rank's last phase, kept for rank 0 in case the circle breaks.
+/// A rank's last phase, kept for rank 0 in case the communicator breaks.
 #[derive(Serialize, Deserialize)]
 struct LeftOver {
     number: usize,
@@ -152,7 +152,7 @@ struct LeftOver {
 }
 
 fn measure(
-    circle: &mut Circle,
+    comm: &mut Comm,
     line: &Line,
     order: &Order,
     setting: &Setting,
@@ -160,12 +160,12 @@ fn measure(
     mut observer: Observer,
 ) -> Result<u8, String> {
     let common = line.common();
-    let rank = circle.team.rank();
+    let rank = comm.team.rank();
     let head = order.head();
     // Each rank's findings concern its own host.
     let environment = fathom_observe::environment::capture(&head.directory);
     let mut run = Run { dialect: order.dialect.clone(), environment: environment.clone(), ..Run::default() };
-    let mut merged = circle.is_first().then(|| {
+    let mut merged = comm.is_first().then(|| {
         let mut whole = run_loop::begin(engine, &setting.workload, &head, environment);
         if let Some(environment) = whole.environment.as_object_mut().filter(|_| setting.reach.is_some()) {
             environment.insert("cold".into(), setting.reach.map_or("", Reach::word).into());
@@ -173,13 +173,13 @@ fn measure(
         Merged::new(whole, &common)
     });
     let mut seen = run_loop::first_seen(&setting.share);
-    let first_offset = clocks::measure(circle).unwrap_or_default();
+    let first_offset = clocks::measure(comm).unwrap_or_default();
     let mut last = LeftOver { number: 0, repetition: 0, share: None };
     'rounds: for repetition in 0..setting.share.repetitions {
         for number in 0..setting.share.phases.len() {
             last = LeftOver { number, repetition, share: None };
             let done = phase(
-                circle,
+                comm,
                 setting,
                 (engine, &mut observer),
                 (number, repetition),
@@ -191,29 +191,29 @@ fn measure(
                 merged.take(share);
             }
             let after =
-                setting.workload.for_rank(setting.seats.seat(rank)).map(|w| w.phases[number].after.clone());
+                setting.workload.for_rank(setting.hosts.seat(rank)).map(|w| w.phases[number].after.clone());
             for action in after.unwrap_or_default() {
                 if let Err(e) = engine.act(&setting.share, &action) {
-                    circle.break_up(e.to_string());
+                    comm.break_up(e.to_string());
                     break 'rounds;
                 }
             }
         }
     }
     observer.leave();
-    circle.falls_silent();
+    comm.falls_silent();
     // The other ranks clean up first: all work on files of rank 0.
-    let offsets = if circle.broken().is_none() { offsets(circle, first_offset) } else { None };
-    let left = end(circle, &last);
+    let offsets = if comm.broken().is_none() { offsets(comm, first_offset) } else { None };
+    let left = end(comm, &last);
     if let Err(e) = engine.keep(&setting.share) {
         console::warning(&format!("rank {rank}: files that were to be kept are removed: {e}"));
     }
     let code = merged.map(|mut merged| {
         merged.run.clock = engine.describe_clock();
         let report = Report { line, setting, left, offsets: offsets.flatten().unwrap_or_default() };
-        conclude(circle, merged, report, seen, &last)
+        conclude(comm, merged, report, seen, &last)
     });
-    for path in leave::clean_up(circle, engine) {
+    for path in leave::clean_up(comm, engine) {
         console::warning(&format!(
             "rank {rank}: {} could not be removed; the next run will try again",
             path.display()
@@ -225,15 +225,15 @@ fn measure(
 /// The offsets of all clocks at the start and now.
 type Offsets = Vec<(u32, Offset, Offset)>;
 
-fn offsets(circle: &mut Circle, first: Offset) -> Option<Option<Offsets>> {
-    let now = clocks::measure(circle)?;
-    let mine = vec![(circle.team.rank(), first, now)];
-    circle.collect(mine, |all, more| all.extend(more))
+fn offsets(comm: &mut Comm, first: Offset) -> Option<Option<Offsets>> {
+    let now = clocks::measure(comm)?;
+    let mine = vec![(comm.team.rank(), first, now)];
+    comm.collect(mine, |all, more| all.extend(more))
 }
 
-/// One repetition of one phase. `None` if the circle broke; on rank 0 the merged shares of all.
+/// One repetition of one phase. `None` if the communicator broke; on rank 0 the merged shares of all.
 fn phase(
-    circle: &mut Circle,
+    comm: &mut Comm,
     setting: &Setting,
     (engine, observer): (&mut Engine, &mut Observer),
     (number, repetition): (usize, u32),
@@ -241,54 +241,54 @@ fn phase(
     last: &mut LeftOver,
 ) -> Option<Option<Share>> {
     let share = &setting.share;
-    let rank = circle.team.rank();
+    let rank = comm.team.rank();
     let common_files = setting.workload.shares_files_in(&setting.workload.phases[number]);
-    circle.begin();
-    circle.falls_silent();
-    if common_files && !circle.is_first() {
+    comm.begin();
+    comm.falls_silent();
+    if common_files && !comm.is_first() {
         // Rank 0 makes the files first.
-        circle.barrier()?;
+        comm.barrier()?;
     }
-    let mut meeting = Meeting { circle, makes_first: common_files, release: None };
+    let mut meeting = Meeting { comm, makes_first: common_files, release: None };
     let turn = Turn { number, repetition, reach: setting.reach };
     let (at, outcome) = run_loop::one_phase(engine, share, turn, run, (seen, observer), &mut meeting);
     let met = meeting.release.is_some();
-    let circle = meeting.circle;
-    circle.falls_silent();
+    let comm = meeting.comm;
+    comm.falls_silent();
     if let Some(mut measured) = at.and_then(|at| run.phases.get(at)).cloned() {
         measured.repetitions = measured.repetitions.pop().into_iter().collect();
         let doer = Doer {
             rank,
-            host: setting.seats.host(rank),
-            tells_of_machine: setting.seats.tells_of_machine(rank),
-            alone: circle.alone(),
+            host: setting.hosts.host(rank),
+            tells_of_machine: setting.hosts.tells_of_machine(rank),
+            alone: comm.alone(),
         };
         last.share = Some(Share::of(doer, measured));
     }
     let goes_on = share.phases[number].stop.failed != fathom_workload::Failed::Run;
     match outcome {
         Err(failure) if !(goes_on && matches!(failure, run_loop::Failure::Operation(_))) => {
-            circle.break_up(failure.to_string());
+            comm.break_up(failure.to_string());
         }
         _ => {}
     }
-    circle.tend();
-    if circle.broken().is_some() || !met {
+    comm.tend();
+    if comm.broken().is_some() || !met {
         return None;
     }
     if setting.workload.ranks.wear_out.contains(&share.phases[number].name) {
-        worn_out(circle, setting, engine, (number, repetition), run, last)?;
+        worn_out(comm, setting, engine, (number, repetition), run, last)?;
     }
-    let joined = circle.join(last.share.clone())?;
+    let joined = comm.join(last.share.clone())?;
     // No rank may remove files that others still read.
-    circle.barrier()?;
+    comm.barrier()?;
     last.share = None;
     Some(joined)
 }
 
 /// Every worker continues until it has done as much as the one that had done most.
 fn worn_out(
-    circle: &mut Circle,
+    comm: &mut Comm,
     setting: &Setting,
     engine: &mut Engine,
     (number, repetition): (usize, u32),
@@ -298,21 +298,21 @@ fn worn_out(
     let measured = run.phases.iter().find(|p| p.seq as usize == number).and_then(|p| p.repetitions.last());
     let done: Vec<u64> = measured.map(|r| r.workers.iter().map(|w| w.ops).collect()).unwrap_or_default();
     let most = done.iter().copied().max().unwrap_or(0);
-    let most = circle.collect(most, |all, more| *all = more.max(*all))?;
-    let most = circle.tell(most)?;
+    let most = comm.collect(most, |all, more| *all = more.max(*all))?;
+    let most = comm.tell(most)?;
     let until_stop =
         measured.map_or(0, |r| r.workers.iter().map(|w| w.start_ns + w.elapsed_ns).max().unwrap_or(0));
     let Some(rest) = wear_out(&setting.share, number, &done, most) else { return Some(()) };
     let began = crate::observing::monotonic_ns();
-    let worn: Repetition = match engine.execute(&rest, number, repetition, &mut Wearing(circle)) {
+    let worn: Repetition = match engine.execute(&rest, number, repetition, &mut Wearing(comm)) {
         Ok(worn) => worn,
         Err(e) => {
-            circle.break_up(format!("wear-out: {e}"));
+            comm.break_up(format!("wear-out: {e}"));
             return None;
         }
     };
     if let Some(error) = worn.error() {
-        circle.break_up(format!("wear-out: {}", error.message));
+        comm.break_up(format!("wear-out: {}", error.message));
         return None;
     }
     let lacking: u64 = done.iter().map(|n| most.saturating_sub(*n)).sum();
@@ -326,27 +326,27 @@ fn worn_out(
 
 /// Follows a phase of this rank, and starts it together with all others.
 struct Meeting<'c, 't> {
-    circle: &'c mut Circle<'t>,
+    comm: &'c mut Comm<'t>,
     /// Rank 0 makes files for all, so the others wait until it is ready.
     makes_first: bool,
     release: Option<u64>,
 }
 
 /// All are ready and agree on a time.
-fn meet(circle: &mut Circle, makes_first: bool) -> Option<u64> {
-    if makes_first && circle.is_first() {
-        circle.barrier()?;
+fn meet(comm: &mut Comm, makes_first: bool) -> Option<u64> {
+    if makes_first && comm.is_first() {
+        comm.barrier()?;
     }
-    circle.barrier()?;
-    let offset = clocks::measure(circle)?;
-    let at = clocks::agree(circle, offset);
-    circle.beats();
+    comm.barrier()?;
+    let offset = clocks::measure(comm)?;
+    let at = clocks::agree(comm, offset);
+    comm.beats();
     at
 }
 
 impl Listener for Meeting<'_, '_> {
     fn starts(&mut self) {
-        self.release = meet(self.circle, self.makes_first);
+        self.release = meet(self.comm, self.makes_first);
         if self.release.is_none() {
             // The workers are released without doing anything.
             stop_here();
@@ -354,31 +354,31 @@ impl Listener for Meeting<'_, '_> {
     }
 
     fn release_at(&mut self) -> Option<u64> {
-        self.release.filter(|_| !self.circle.alone())
+        self.release.filter(|_| !self.comm.alone())
     }
 
     fn looks(&mut self) {
-        self.circle.tend();
+        self.comm.tend();
     }
 
     fn look_every_ns(&self) -> u64 {
-        if self.circle.alone() { u64::MAX } else { 10_000_000 }
+        if self.comm.alone() { u64::MAX } else { 10_000_000 }
     }
 
     fn first_done(&mut self, here: bool) -> bool {
         if here {
-            self.circle.tell_first_done();
+            self.comm.tell_first_done();
         }
-        self.circle.first_done()
+        self.comm.first_done()
     }
 
     fn stopped(&mut self) {
-        self.circle.falls_silent();
+        self.comm.falls_silent();
     }
 }
 
-/// Keeps the circle alive during a wear-out.
-struct Wearing<'c, 't>(&'c mut Circle<'t>);
+/// Keeps the communicator alive during a wear-out.
+struct Wearing<'c, 't>(&'c mut Comm<'t>);
 
 impl Moments for Wearing<'_, '_> {
     fn look(&mut self) {
@@ -386,13 +386,13 @@ impl Moments for Wearing<'_, '_> {
     }
 }
 
-/// Collects what the other ranks had when the circle broke. Every rank gets here, however the run ended.
-fn end(circle: &mut Circle, last: &LeftOver) -> Vec<Message> {
-    if circle.broken().is_none() {
+/// Collects what the other ranks had when the communicator broke. Every rank gets here, however the run ended.
+fn end(comm: &mut Comm, last: &LeftOver) -> Vec<Message> {
+    if comm.broken().is_none() {
         return Vec::new();
     }
     let mine = serde_json::to_vec(last).unwrap_or_default();
-    circle.hand_over(&mine)
+    comm.hand_over(&mine)
 }
 
 /// Input of rank 0's report.
@@ -404,12 +404,12 @@ struct Report<'a> {
 }
 
 /// Merges what is left, stores and prints the record; returns the exit code.
-fn conclude(circle: &mut Circle, mut merged: Merged, report: Report, seen: Seen, last: &LeftOver) -> u8 {
-    let seats = report.setting.seats;
-    let broken = circle.broken().cloned();
+fn conclude(comm: &mut Comm, mut merged: Merged, report: Report, seen: Seen, last: &LeftOver) -> u8 {
+    let hosts = report.setting.hosts;
+    let broken = comm.broken().cloned();
     let error = broken.is_some().then(|| {
         let answered: Vec<u32> = report.left.iter().map(|m| m.from).collect();
-        ended(circle, seats, &answered)
+        ended(comm, hosts, &answered)
     });
     if broken.is_some() {
         let mut all = last.share.clone();
@@ -428,8 +428,8 @@ fn conclude(circle: &mut Circle, mut merged: Merged, report: Report, seen: Seen,
             merged.take(share);
         }
     }
-    let carrier = circle.team.carrier();
-    merged.introduce(seats, &carrier, &report.offsets);
+    let carrier = comm.team.carrier();
+    merged.introduce(hosts, &carrier, &report.offsets);
     if broken.as_ref().is_none_or(|b| !b.signal) {
         // A launcher that has lost a rank leaves a second; use it for the measured data first.
         run_loop::judge(&report.setting.workload, &mut merged.run, seen);
@@ -440,7 +440,7 @@ fn conclude(circle: &mut Circle, mut merged: Merged, report: Report, seen: Seen,
     } else {
         console::out(&fathom_report::terminal::summary(&run, console::width(), console::colour()));
         let uncertain = report.offsets.iter().map(|o| o.1.error_ns.max(o.2.error_ns)).max().unwrap_or(0);
-        console::out(&tell::table(seats, &carrier, uncertain, &times));
+        console::out(&tell::table(hosts, &carrier, uncertain, &times));
     }
     if let Some(error) = &error {
         console::error(&format!("{error}; what was measured until then is kept and marked as not complete"));
@@ -458,31 +458,31 @@ fn conclude(circle: &mut Circle, mut merged: Merged, report: Report, seen: Seen,
 }
 
 /// Why the run ended early, in one sentence.
-fn ended(circle: &Circle, seats: &Seats, answered: &[u32]) -> String {
-    let missing: Vec<String> = (1..circle.team.size())
+fn ended(comm: &Comm, hosts: &Hosts, answered: &[u32]) -> String {
+    let missing: Vec<String> = (1..comm.team.size())
         .filter(|r| !answered.contains(r))
         .take(8)
-        .map(|r| format!("{r} on {}", seats.host(r)))
+        .map(|r| format!("{r} on {}", hosts.host(r)))
         .collect();
-    match circle.broken() {
+    match comm.broken() {
         Some(broken) if broken.signal && !missing.is_empty() => {
             format!(
-                "no word from rank {}: it died or was killed, and the launcher ends the others",
+                "rank {} does not answer: it died or was killed, and the launcher ends the others",
                 missing.join(", rank ")
             )
         }
-        _ => why(circle, Some(seats)),
+        _ => why(comm, Some(hosts)),
     }
 }
 
-/// Why the circle broke.
-fn why(circle: &Circle, seats: Option<&Seats>) -> String {
-    match circle.broken() {
-        None => "the ranks lost touch with each other".into(),
+/// Why the communicator broke.
+fn why(comm: &Comm, hosts: Option<&Hosts>) -> String {
+    match comm.broken() {
+        None => "the ranks lost contact with each other".into(),
         Some(broken) if broken.signal => broken.why.clone(),
         Some(broken) if broken.by == 0 && broken.why.starts_with("rank ") => broken.why.clone(),
-        Some(broken) => match seats {
-            Some(seats) => format!("rank {} on {}: {}", broken.by, seats.host(broken.by), broken.why),
+        Some(broken) => match hosts {
+            Some(hosts) => format!("rank {} on {}: {}", broken.by, hosts.host(broken.by), broken.why),
             None => format!("rank {}: {}", broken.by, broken.why),
         },
     }

@@ -1,8 +1,8 @@
 //! What rank 0 prints below the summary: for each phase how simultaneous the start was, which rank finished first and
 //! last, and which were slow.
 
+use super::hosts::Hosts;
 use super::merged::Times;
-use super::seats::Seats;
 use fathom_record::ranks::{Summary, summary};
 use fathom_report::units;
 use std::fmt::Write as _;
@@ -10,13 +10,13 @@ use std::fmt::Write as _;
 /// Stragglers listed per line.
 const MOST_NAMED: usize = 4;
 
-pub(super) fn table(seats: &Seats, carrier: &str, clock_error_ns: u64, times: &[Times]) -> String {
-    let hosts: Vec<String> = seats.hosts().iter().take(8).map(|(host, n)| format!("{host} {n}")).collect();
-    let more = if seats.hosts().len() > 8 { ", ..." } else { "" };
+pub(super) fn table(hosts: &Hosts, carrier: &str, clock_error_ns: u64, times: &[Times]) -> String {
+    let names: Vec<String> = hosts.hosts().iter().take(8).map(|(host, n)| format!("{host} {n}")).collect();
+    let more = if hosts.hosts().len() > 8 { ", ..." } else { "" };
     let mut text = format!(
         "\n{} ({}{more}), {carrier}; clocks known to {}\n",
-        crate::console::counted(seats.0.len() as u64, "rank"),
-        hosts.join(", "),
+        crate::console::counted(hosts.0.len() as u64, "rank"),
+        names.join(", "),
         units::time_ns(clock_error_ns as f64)
     );
     let width = times.iter().map(|t| t.name.chars().count()).max().unwrap_or(0).max(5);

@@ -1,6 +1,6 @@
-//! A circle of threads: broadcasts reach all, shares are merged, and a rank that breaks off ends all others.
+//! A communicator of threads: broadcasts reach all, shares are merged, and a rank that breaks off ends all others.
 
-use super::circle::Circle;
+use super::comm::Comm;
 use super::{Message, Team, clocks, leave};
 use fathom_engine::{Engine, Ledger};
 use fathom_workload::{Action, Workload};
@@ -47,7 +47,7 @@ impl Team for Thread {
 }
 
 /// Runs the same code on every thread of a team; returns each one's result.
-fn together<T: Send>(size: usize, each: impl Fn(&mut Circle) -> T + Sync) -> Vec<T> {
+fn together<T: Send>(size: usize, each: impl Fn(&mut Comm) -> T + Sync) -> Vec<T> {
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..size).map(|_| channel()).unzip();
     let entered = Arc::new(AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -57,9 +57,9 @@ fn together<T: Send>(size: usize, each: impl Fn(&mut Circle) -> T + Sync) -> Vec
                 let (all, entered, each) = (senders.clone(), entered.clone(), &each);
                 scope.spawn(move || {
                     let team = Thread { rank, all, own, entered, times: AtomicUsize::new(0) };
-                    let mut circle = Circle::new(&team);
-                    circle.have_patience(Duration::from_secs(2));
-                    each(&mut circle)
+                    let mut comm = Comm::new(&team);
+                    comm.have_patience(Duration::from_secs(2));
+                    each(&mut comm)
                 })
             })
             .collect();
@@ -70,11 +70,11 @@ fn together<T: Send>(size: usize, each: impl Fn(&mut Circle) -> T + Sync) -> Vec
 #[test]
 fn what_one_tells_all_hear_and_what_all_have_one_collects() {
     for size in [1, 2, 3, 5, 8, 13] {
-        let found = together(size, |circle| {
-            let told = circle.tell(circle.is_first().then(|| "go".to_string())).unwrap();
-            let mine = vec![circle.team.rank()];
-            let all = circle.collect(mine, |all, more| all.extend(more)).unwrap();
-            circle.barrier().unwrap();
+        let found = together(size, |comm| {
+            let told = comm.tell(comm.is_first().then(|| "go".to_string())).unwrap();
+            let mine = vec![comm.team.rank()];
+            let all = comm.collect(mine, |all, more| all.extend(more)).unwrap();
+            comm.barrier().unwrap();
             (told, all)
         });
         assert!(found.iter().all(|f| f.0 == "go"));
@@ -87,9 +87,9 @@ fn what_one_tells_all_hear_and_what_all_have_one_collects() {
 
 #[test]
 fn clocks_of_one_machine_do_not_differ() {
-    let found = together(4, |circle| {
-        let offset = clocks::measure(circle).unwrap();
-        (offset, clocks::agree(circle, offset).unwrap())
+    let found = together(4, |comm| {
+        let offset = clocks::measure(comm).unwrap();
+        (offset, clocks::agree(comm, offset).unwrap())
     });
     for (offset, at) in &found {
         assert!(offset.ns.unsigned_abs() <= offset.error_ns, "{offset:?}");
@@ -99,14 +99,14 @@ fn clocks_of_one_machine_do_not_differ() {
 
 #[test]
 fn the_first_that_is_done_is_heard_of() {
-    let found = together(3, |circle| {
-        if circle.team.rank() == 2 {
-            circle.tell_first_done();
+    let found = together(3, |comm| {
+        if comm.team.rank() == 2 {
+            comm.tell_first_done();
         }
-        let heard = circle.wait(|c| c.first_done().then_some(())).is_some();
-        circle.barrier().unwrap();
-        circle.begin();
-        (heard, circle.first_done())
+        let heard = comm.wait(|c| c.first_done().then_some(())).is_some();
+        comm.barrier().unwrap();
+        comm.begin();
+        (heard, comm.first_done())
     });
     assert_eq!(found, [(true, false); 3]);
 }
@@ -114,9 +114,9 @@ fn the_first_that_is_done_is_heard_of() {
 #[test]
 fn a_broken_circle_waits_for_nothing() {
     let begin = Instant::now();
-    let lost = together(1, |circle| {
-        circle.break_up("the disk is full".into());
-        (circle.barrier(), circle.wait(|_| None::<()>), circle.broken().cloned())
+    let lost = together(1, |comm| {
+        comm.break_up("the disk is full".into());
+        (comm.barrier(), comm.wait(|_| None::<()>), comm.broken().cloned())
     });
     let (barrier, waited, broken) = lost.into_iter().next().unwrap();
     assert_eq!((barrier.is_some(), waited), (true, None), "a circle of one has nobody to wait for");
@@ -130,8 +130,8 @@ fn a_directory_that_all_make_files_in_goes_when_the_last_has_gone() {
     // The first one makes the directories; repeated, because they race.
     for round in 0..20 {
         let place = dir.path().join(format!("{round}/deep/er"));
-        let left = together(4, |circle| {
-            let rank = circle.team.rank();
+        let left = together(4, |comm| {
+            let rank = comm.team.rank();
             let text = format!(
                 "name = \"t\"\n[[fileset]]\nname = \"f\"\nmake_directories = true\n\
                  files = {{ numbered = {{ prefix = \"{}/file.r{rank}.\", count = 3 }} }}\n",
@@ -139,10 +139,10 @@ fn a_directory_that_all_make_files_in_goes_when_the_last_has_gone() {
             );
             let workload = Workload::from_toml(&text).unwrap();
             let mut engine = Engine::new(Ledger::new(&dir.path().join(format!("state{rank}"))));
-            circle.barrier().unwrap();
+            comm.barrier().unwrap();
             engine.act(&workload, &Action::Prepare("f".into())).unwrap();
-            circle.barrier().unwrap();
-            leave::clean_up(circle, &mut engine)
+            comm.barrier().unwrap();
+            leave::clean_up(comm, &mut engine)
         });
         assert!(left.iter().all(Vec::is_empty), "{left:?}");
         assert!(!dir.path().join(round.to_string()).exists());

@@ -32,7 +32,7 @@ fn what_cannot_be_compared_is_said() {
             &["--sweep", "last", "--by", "scheduler", "--metric", "page faults"],
             "--metric page faults: no cell of both sides has it; they have ",
         ),
-        (&["-o", "page.pdf", "last", "last"], "a comparison is drawn as a page, .html"),
+        (&["-o", "page.pdf", "last", "last"], "a comparison is written as a page (.html)"),
         (
             &["-o", "gone/page.html", "last", "last"],
             "gone/page.html cannot be written: there is no directory gone",
@@ -82,8 +82,7 @@ fn options_of_measuring_are_refused_where_nothing_is_measured() {
     for sides in stored {
         for words in measuring {
             let line = [&["compare"], sides, words].concat();
-            let sentence =
-                if words[0] == "--cold" { "--cold belongs to --run" } else { "cannot be used with" };
+            let sentence = if words[0] == "--cold" { "--cold needs --run" } else { "cannot be used with" };
             let _ = fathom.run(line).expect_code(2).expect_stderr(sentence);
         }
     }

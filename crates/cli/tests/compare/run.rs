@@ -6,7 +6,7 @@ use fathom_testkit::dir::names_in;
 use serde_json::Value;
 use std::fs;
 
-/// Reads 64 KiB of its own file for 50 ms, as fast as `stream` allows.
+/// Reads 64 KiB of a separate file for 50 ms, as fast as `stream` allows.
 fn workload(fathom: &Fathom, name: &str, stream: &str) -> String {
     let text = format!(
         "name = \"{name}\"\n[[fileset]]\nname = \"f\"\nfiles = {{ list = [\"compare.dat\"] }}\nsize = {{ fixed = \"64KiB\" }}\n\
@@ -83,12 +83,12 @@ fn the_plan_tells_all_and_does_nothing() {
         "one.toml",
         "  file compare.dat is made and removed",
         "B: ",
-        "before every run: everything dirty is written back",
+        "before every run: dirty pages are written back",
         "then A against itself, 5 quads (",
         "whether this machine can tell a change of 3 %",
         "at most 10 quads; a look after each from the third on",
         "60 runs at most, about 3.0 s by their own stop rules",
-        "no quad is begun that would not end within 10 min",
+        "no quad is started that would not end within 10 min",
         "every run is kept in the store; files that runs make are removed",
     ] {
         assert!(told.contains(part), "{part:?} is missing in\n{told}");
@@ -119,7 +119,7 @@ fn ctrl_c_keeps_whole_quads_and_says_what_they_say() {
     running.signal_group(libc::SIGINT);
     let outcome = running.finish().expect_code(130).expect_stdout(" faster than A");
     let outcome = outcome
-        .expect_stderr("stopped by signal 2; the verdict above is on the quads that were whole by then")
+        .expect_stderr("stopped by signal 2; the verdict above is from the quads completed by then")
         .expect_stdout("Not enough data: the comparison ended before its plan did: stopped by signal 2.");
     let told = fs::read_to_string(fathom.work().join("out.xml")).expect("what CI waits for");
     assert!(told.contains("<error type=\"not-enough-data\""), "{told}");
@@ -178,7 +178,7 @@ fn the_noise_alone_says_what_this_machine_can_see() {
     // A against itself is no regression, nor proof of its absence, now as when it was measured.
     let gated = fathom.run(["compare", "--of", "last", "--gate", "--junit", "out.xml"]).expect_code(3);
     assert!(!gated.stdout.contains("egression"), "{}", gated.stdout);
-    let _ = gated.expect_stderr("there is no B that a gate could decide about");
+    let _ = gated.expect_stderr("there is no B for the gate to judge");
     let told = fs::read_to_string(fathom.work().join("out.xml")).expect("what CI waits for");
     assert!(told.contains("<error type=\"not-enough-data\""), "{told}");
 }
@@ -263,7 +263,7 @@ fn a_budget_that_is_spent_ends_it() {
     let outcome = fathom.run(words).expect_code(3);
     let _ = outcome
         .expect_stderr("warm-up: 1 run of each side")
-        .expect_stderr("the time of --budget holds no further quad; 0 of at most 10 are done");
+        .expect_stderr("--budget has no time left for another quad; 0 of at most 10 are done");
 }
 
 #[test]
@@ -277,12 +277,12 @@ fn a_budget_bounds_what_runs_before_anybody_knows_how_long_a_run_takes() {
         outcome.expect_stderr(told)
     };
     // Neither a warm-up nor a quad begins without time.
-    let spent = "the time of --budget holds no further quad; 0 of at most 10 are done";
+    let spent = "--budget has no time left for another quad; 0 of at most 10 are done";
     let _ = with(&["--budget", "0s", "--warm-up", "0"], 3, spent);
     let warmed = with(&["--budget", "0s", "--warm-up", "3"], 3, spent);
     assert!(!warmed.stdout.contains("A  "), "{}", warmed.stdout);
     // A run takes at least 50 ms: the first shows that four do not fit.
-    let first = "the time of --budget does not hold the first quad";
+    let first = "--budget is too short for the first";
     let _ = with(&["--budget", "150ms", "--warm-up", "0", "--calibrate"], 3, first);
 }
 
@@ -297,23 +297,22 @@ fn what_cannot_be_measured_is_said_before_anything_runs() {
         (&["--vary", "rate=1,2", &one, &two], "the sides would differ in workload and rate"),
         (&["--vary", "rate=1,2,3", &one], "rate has 3 values: A and B are two"),
         (&["--in", "nowhere,there", &one], "--in "),
-        (&["--image-size", "1GiB", &one, &two], "--image-size is about the loop device that fs=... makes"),
+        (&["--image-size", "1GiB", &one, &two], "--image-size needs a loop device"),
         (&["--threshold", "7%", "--effect", "7%", &one, &two], "--effect 7 % is not above --threshold 7 %"),
         (&["--effect", "0.5%", &one, &two], "--effect 0.5 % is not above --threshold 1 %"),
         (&["--half-width", "1%", &one, &two], "--half-width belongs to --stop precision"),
         (&["--max-quads", "0", &one, &two], "--max-quads 0"),
-        (&["--image-in", ".", &one, &two], "--image-in is about the loop device that fs=... makes"),
-        (&["--vary", "skeduler=none,bfq", &one], "skeduler is no setting that fathom knows"),
+        (&["--image-in", ".", &one, &two], "--image-in needs a loop device"),
+        (&["--vary", "skeduler=none,bfq", &one], "skeduler is not a known setting"),
         (&["--", "iozone", "-i", "0", "--and", "sysbench"], "error"),
         (&["no-such.toml", &one], "no-such.toml"),
-        (&["--", "iozone", "-i", "0", "--and"], "--and stands between two command lines"),
+        (&["--", "iozone", "-i", "0", "--and"], "--and separates two command lines"),
     ];
     for (words, sentence) in refused {
         let _ = fathom.run(run(words)).expect_code(2).expect_stderr(sentence);
     }
     let _ = fathom.run(["compare", "--budget", "1s", "a", "b"]).expect_code(2).expect_stderr("--run");
-    let _ =
-        fathom.run(["compare", "--cold", "a", "b"]).expect_code(2).expect_stderr("--cold belongs to --run");
+    let _ = fathom.run(["compare", "--cold", "a", "b"]).expect_code(2).expect_stderr("--cold needs --run");
     let _ =
         fathom.run(["compare", "--of", "last"]).expect_code(2).expect_stderr("no run of such a comparison");
     let _ = fathom.run(["compare", "--no-store", "a", "b"]).expect_code(2).expect_stderr("compare --run");

@@ -18,7 +18,7 @@ fn a_kept_file_is_read_by_the_next_run() {
     assert_eq!(fs::read(&file).unwrap(), written, "-w leaves it as it is");
 }
 
-/// As IOzone does (seen with 3.489): a read test without -w finally removes the file, which an earlier run of ours
+/// As IOzone does (seen with 3.489): a read test without -w finally removes the file, which an earlier run of fathom
 /// made.
 #[test]
 fn a_kept_file_goes_with_the_first_run_that_does_not_keep_it() {

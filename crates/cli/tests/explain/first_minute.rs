@@ -12,7 +12,7 @@
 //! * steal told from one tick: `steal_and_pressure_are_shares` (observe, counters);
 //! * a full disk surveyed without a word: here, and `what_a_survey_could_not_see_or_had_no_room_for_is_said_first` (report);
 //! * one depth only: `it_ends_when_more_bring_nothing` (cli, survey/depth.rs);
-//! * each survey a history of its own: `surveys_of_one_directory_and_length_are_one_history` (cli, history/identity.rs).
+//! * each survey a separate history: `surveys_of_one_directory_and_length_are_one_history` (cli, history/identity.rs).
 
 use crate::measure::workloads::{Text, last_run};
 use fathom_testkit::{Fathom, FaultFs, LoopFs, TestDir, skip};

@@ -124,7 +124,7 @@ fn what_a_file_system_compresses_is_still_the_devices() {
         .status()
         .is_ok_and(|s| s.success());
     if !remounted {
-        return skip(test, "this btrfs cannot be told to compress");
+        return skip(test, "this btrfs cannot compress");
     }
     let fathom = Fathom::new();
     let record = "record = { fixed = \"256KiB\" }";

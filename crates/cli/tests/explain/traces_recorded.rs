@@ -71,7 +71,7 @@ fn a_recording_has_exactly_what_the_device_counted() {
     let [reads, read_sectors] = told(&told_all, "read");
     let [writes, write_sectors] = told(&told_all, "write");
     assert!(outcome.stderr.contains("lost 0"), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("us an event"), "the cost is told: {}", outcome.stderr);
+    assert!(outcome.stderr.contains("us an event"), "the cost is reported: {}", outcome.stderr);
     // The file system may write between the readings of the counters and the recording: never fewer than reported.
     assert_eq!([reads, read_sectors], [counted[0], counted[1]], "{}", outcome.stderr);
     assert!(reads >= 1024 && writes >= 64);

@@ -111,7 +111,7 @@ fn direct_io_on_a_loop_device_whose_image_is_cached_is_the_page_caches() {
     }
     let Some(fs) = LoopFs::ext4(name).mebibytes(96).mount() else { return };
     let fathom = Fathom::new().working_in(fs.path());
-    // Reads of other programs from the disk below cannot be told from the image's; not five times in a row.
+    // Reads of other programs from the disk below cannot be distinguished from the image's; not five times in a row.
     let once = || {
         let outcome = fathom.run_line("iozone -I -s 16m -r 256k -i 0 -i 1").expect_code(0);
         let found = regimes(&fathom);

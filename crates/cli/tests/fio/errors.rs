@@ -156,7 +156,7 @@ fn operations_that_fail_are_gone_over_as_with_fio() {
         ("write", "EIO", "--continue_on_error=write", written_on(5)),
         ("write", "EIO", "--continue_on_error=read", ended(5, "0/0")),
         ("write", "EROFS", "--ignore_error=,EROFS", written_on(30)),
-        // So many have to succeed, of all loops, as long as the file has blocks.
+        // This many operations must succeed, over all loops, as long as the file has blocks.
         (
             "read",
             "EIO",

@@ -1,5 +1,5 @@
 //! fio's own example jobs, as Debian's package fio-examples has them: each is read as it stands, and run with sizes, times and places of a
-//! test. `docs/fio-examples.md` has the outcome, file by file; `FATHOM_BLESS=1` writes it anew. The files themselves are no part
+//! test. `docs/fio-examples.md` has the outcome, file by file; `FATHOM_BLESS=1` rewrites it. The files themselves are no part
 //! of this project: where they are not installed (nor named by `FATHOM_FIO_EXAMPLES`), the test is skipped by its name.
 
 use crate::fio::support::{fio_is_here, run, theirs};
@@ -91,7 +91,7 @@ fn examples_of_fio_run_or_are_refused_by_name() {
     if std::env::var_os("FATHOM_BLESS").is_some() {
         std::fs::write(page, format!("{head}{MARK}{table}")).unwrap();
     } else {
-        assert_eq!(found, table, "FATHOM_BLESS=1 writes it anew");
+        assert_eq!(found, table, "FATHOM_BLESS=1 rewrites it");
     }
 }
 
@@ -158,7 +158,7 @@ fn options(text: &str) -> impl Iterator<Item = (&str, &str)> {
 fn small(text: &str) -> String {
     let base = |path: &str| Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let line = |line: &str| {
-        // A remark behind a value may have slashes of its own.
+        // A remark after a value may contain slashes.
         let line = line.split([';', '#']).next().unwrap_or_default();
         let Some((name, value)) = line.split_once('=') else { return format!("{line}\n") };
         let value = match name.trim() {

@@ -7,7 +7,7 @@ use fathom_testkit::{Fathom, TestDir};
 /// What a job is for, and its file.
 fn kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
     let text = include_str!("kinds.txt");
-    text.split("\n== ").skip(1).map(|kind| kind.split_once('\n').expect("a line of its own"))
+    text.split("\n== ").skip(1).map(|kind| kind.split_once('\n').expect("a separate line"))
 }
 
 /// The word by which a kind is refused, if the manual does not say that it runs.

@@ -68,7 +68,7 @@ impl Stand {
     }
 }
 
-/// Every key with the type of its value; of a list the first entry stands for all.
+/// Every key with the type of its value; of a list only the first entry.
 fn shape(path: &str, value: &Value, into: &mut BTreeMap<String, &'static str>) {
     match value {
         Value::Object(object) => {

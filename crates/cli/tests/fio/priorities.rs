@@ -102,7 +102,7 @@ fn a_whole_job_has_a_class() {
         return;
     }
     let fathom = Fathom::new().working_in(dir.path());
-    // Those without a priority of their own have that of the job, and come first.
+    // Operations without their own priority have the job's, and come first.
     let line = format!("{LINE} --prioclass=3");
     let text = run(&fathom, &line).expect_code(0).stdout;
     let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}:\n{text}"));

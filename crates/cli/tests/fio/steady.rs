@@ -1,4 +1,4 @@
-//! Jobs that end when their figures are steady: how long they last, and what is told of it, beside fio where it is installed.
+//! Jobs that end when their figures are steady: how long they last, and what is reported, compared with fio where it is installed.
 
 use crate::fio::support::{fio_is_here, json, run, their_json};
 use fathom_testkit::{Fathom, TestDir};

@@ -53,7 +53,7 @@ pub fn their_json(directory: &Path, line: &str) -> Value {
     serde_json::from_str(&text[from..]).unwrap_or_else(|e| panic!("{e}:\n{text}"))
 }
 
-/// Bins of json+ add up to the number of operations, and each percentile is the first bin that so many of them have reached.
+/// Bins of json+ add up to the number of operations, and each percentile is the first bin that reaches its share of them.
 #[track_caller]
 pub fn percentiles_are_those_of_the_bins(latencies: &Value, of: &str) {
     let bins = latencies["bins"].as_object().expect("bins");

@@ -1,11 +1,11 @@
 //! Options as pipelines write them, each beside fio: numbers with something behind them, names that JSON repeats, included files that
-//! begin a section, units of rates, and what is told of jobs that measure little or nothing.
+//! begin a section, units of rates, and the messages for jobs that measure little or nothing.
 
 use crate::fio::support::{DEBIANS, fio_is_here, json, run, their_json, theirs};
 use fathom_testkit::{Fathom, TestDir};
 use serde_json::Value;
 
-/// The JSON of both, each in a directory of its own with these files.
+/// The JSON of both, each in a separate directory with these files.
 fn both(files: &[(&str, &str)], line: &str) -> [Value; 2] {
     let (ours, theirs) = (TestDir::new(), TestDir::new());
     for dir in [&ours, &theirs] {

@@ -44,7 +44,7 @@ fn a_line_of_192_mib_is_passed_over_and_told_and_what_is_around_it_is_found() {
     drop(file);
     let (done, out, err) = import_within(&fathom, "big.log", 64);
     assert!(done, "{err}");
-    assert!(err.contains(&format!("big.log, line 5 was passed over: it has {long} bytes")), "{err}");
+    assert!(err.contains(&format!("big.log, line 5 was skipped: its {long} bytes")), "{err}");
     assert!(out.contains("lines 1-4: dd") && out.contains("lines 6-9: dd"), "{out}");
 }
 

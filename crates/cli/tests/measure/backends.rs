@@ -1,4 +1,4 @@
-//! `fathom backends`, and what workloads that ask for a back-end's peculiarities really ask of the kernel, or are told.
+//! `fathom backends`, and the calls and errors of workloads that use a back-end's special features.
 
 use crate::measure::workloads::Text;
 use fathom_testkit::dir::names_in;

@@ -1,6 +1,6 @@
 //! README.md and docs/survey.md: the blocks after `<!-- commands:run -->` run line by line as they stand, in a directory that has no more
 //! than the examples of a clone. Every other command there has a word in capitals for the reader to fill in, or is named here with the reason
-//! why it does not run. (GUIDE.md has a test of its own.)
+//! why it does not run. (GUIDE.md has a separate test.)
 
 use crate::measure::shell::{in_shell, link_examples};
 use fathom_testkit::Fathom;

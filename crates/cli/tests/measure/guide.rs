@@ -1,4 +1,4 @@
-//! GUIDE.md: every command of it runs, in the order of the page and by a shell, each situation in a directory of its own, with the small
+//! GUIDE.md: every command of it runs, in the order of the page and by a shell, each situation in a separate directory, with the small
 //! sizes that the page itself gives for trying it out.
 
 use crate::measure::shell::{in_shell, link_examples};

@@ -61,7 +61,8 @@ fn self_contained(page: &str) {
     }
 }
 
-/// Every phase belongs to a part, those that a busy machine has always time for are there, and every repetition has figures, an origin that can be told, and the counters it is told from.
+/// Every phase belongs to a part, the phases that even a busy machine has time for exist, and every repetition has figures, an origin, and the
+/// counters that show it.
 fn complete(run: &Value) {
     let phases = run["phases"].as_array().expect("phases");
     let stages: BTreeSet<&str> = phases.iter().filter_map(|p| p["axes"]["tags"]["stage"].as_str()).collect();

@@ -67,7 +67,7 @@ fn what_cannot_be_meant_is_refused() {
         let outcome = fathom.run(["mount"].iter().chain(options).chain(&["disc.iso", "on"])).expect_code(2);
         assert!(outcome.stderr.contains(why), "{options:?}: {}", outcome.stderr);
     };
-    refused(&["--small-files", "64KiB"], "without --policy and its kin the kernel keeps contents");
+    refused(&["--small-files", "64KiB"], "without --policy the kernel caches contents");
     refused(&["--policy", "seed", "--small-files", "1GiB"], "small files of 1073741824 bytes");
     refused(&["--policy", "seed", "--promote", "on"], "asks for an elevator that knows classes");
     refused(&["--coalesce", "off", "--bridge", "32KiB"], "which --coalesce off forbids");

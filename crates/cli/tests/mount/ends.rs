@@ -90,8 +90,8 @@ fn what_a_dead_mount_left_is_taken_down_by_the_next() {
     rustix::process::kill_process(guard, rustix::process::Signal::KILL).unwrap();
     mount.signal(libc::SIGKILL);
     assert_eq!(mount.finish().signal, Some(libc::SIGKILL));
-    // Any command takes it down, those of the tests beside this one too: that it stands here until now cannot be asked. Whoever took it
-    // down, the directory can be used again.
+    // Any fathom command unmounts it, even one of a concurrent test, so whether it is still mounted cannot be checked here. In any
+    // case the directory can be used again.
     let image = mount.fathom.work().join("disc.iso");
     let next = Fathom::new();
     let mut running = next.spawn(["mount".as_ref(), image.as_os_str(), mount.on.as_os_str()]);
@@ -205,7 +205,7 @@ fn the_documented_commands_run() {
         let options =
             command.strip_prefix("fathom mount").and_then(|c| c.strip_suffix(" disc.iso /mnt/disc"));
         let options: Vec<&str> = options.expect(command).split_whitespace().collect();
-        // The daemon has a test of its own.
+        // The daemon has a separate test.
         if options != ["--daemon"] {
             let mount = Mounted::new(&disc(), &options);
             assert_eq!(fs::read(mount.on.join("docs/README")).unwrap(), b"read me\n");

@@ -138,7 +138,7 @@ fn what_a_mapped_file_lacks_is_no_zeros() {
         };
         let copy = mount.fathom.work().join("copy");
         let into = File::create(&copy).unwrap();
-        // Asked to read a page that cannot be had, the kernel says EFAULT where a program of its own would get SIGBUS.
+        // For an unreadable page the kernel returns EFAULT where a program that touches the mapping would get SIGBUS.
         for page in 0..data.len().div_ceil(4096) {
             let length = 4096.min(data.len() - page * 4096);
             // SAFETY: within the mapping made above; the kernel answers what it cannot read with an error.

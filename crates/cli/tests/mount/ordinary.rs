@@ -120,7 +120,7 @@ fn what_an_ordinary_user_may_not_is_said() {
     let theirs = fathom.work().join("theirs");
     fs::create_dir(&theirs).unwrap();
     let refused = run(&fathom, &[BINARY, "mount", "disc.iso", "theirs"]).expect_code(3);
-    let _ = refused.expect_stderr("a directory of his own");
+    let _ = refused.expect_stderr("a directory that belongs to that user");
     assert!(!is_mounted(&theirs));
     chown(fathom.work().join("disc.iso"), Some(0), Some(0)).unwrap();
     fs::set_permissions(fathom.work().join("disc.iso"), fs::Permissions::from_mode(0o600)).unwrap();

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const TREE: &str = "FATHOM_ISO_TREE";
 /// What grep looks for.
 const NEEDLE: &str = "fathom";
-/// Whoever reads when the server dies has an answer within this.
+/// A reader gets an answer within this time after the server dies.
 const ANSWER: Duration = Duration::from_secs(30);
 
 /// A small tree, with a program.

@@ -53,7 +53,7 @@ fn the_page_has_every_option_of_the_help() {
     assert_eq!(options(table), options(&help));
 }
 
-/// Checks the first command of a text that runs a script of ours; returns what it comes to.
+/// Runs `--check` on the first command of a text that runs one of our scripts; returns its output.
 fn checked(text: &str) -> String {
     let line = text.lines().find(|l| l.starts_with("fathom filebench -f examples/")).expect("an example");
     let fathom = Fathom::with_binary(env!("CARGO_BIN_EXE_fathom"));

@@ -37,7 +37,7 @@ fn full_disk_is_one_clear_error(dir: &Path, workload: &Text, words: &[&str]) {
     let run = last_run(&fathom);
     assert_eq!(run["status"], "failed");
     assert_eq!(phase_names(&run)[0], "quick write");
-    assert_eq!(files_in(dir), [""; 0], "files of ours are left");
+    assert_eq!(files_in(dir), [""; 0], "our files are left");
     assert_eq!(journals(&fathom), [""; 0]);
 }
 

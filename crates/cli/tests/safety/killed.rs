@@ -88,7 +88,7 @@ fn a_leftover_that_was_replaced_meanwhile_is_not_touched() {
     // Made elsewhere and moved, so that it cannot be given the number of the file it replaces.
     let made = fathom.work().join("made");
     fs::write(&made, "somebody's thesis").expect("a file of the user");
-    fs::rename(&made, &theirs).expect("in the place of ours");
+    fs::rename(&made, &theirs).expect("in place of our file");
     let stderr = next_run(&fathom);
     assert_eq!(fs::read_to_string(&theirs).expect("still there"), "somebody's thesis");
     assert_eq!(names_in(fathom.work()), ["second.dat"], "only ours went");

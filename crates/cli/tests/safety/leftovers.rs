@@ -146,7 +146,7 @@ fn d5_a_mount_that_does_not_answer_is_left_and_named() {
         let told = next_run(&fathom);
         assert!(
             told.contains(
-                "iozone.tmp, left behind by a run that was killed, lies on a file system that does not answer"
+                "iozone.tmp, left behind by a run that was killed, is on a file system that does not answer"
             ),
             "{told}"
         );

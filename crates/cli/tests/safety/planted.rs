@@ -87,7 +87,7 @@ fn with_only(fathom: &Fathom, (name, value): (&str, &Path), args: &[&str]) -> St
     stderr
 }
 
-/// A workload in a directory of its own, for a command that sweeps before it measures.
+/// A workload in a separate directory, for a command that sweeps before it measures.
 fn workload(fathom: &Fathom) -> String {
     Text::new("w").quick_write(fathom.work()).save(fathom).to_str().expect("UTF-8").to_owned()
 }

@@ -111,7 +111,7 @@ fn without_a_place_for_the_journal_nothing_is_made_and_its_variable_is_named() {
     fs::write(&file, "").expect("our own directory");
     let fathom = fathom.env("XDG_STATE_HOME", file.to_str().expect("UTF-8"));
     let workload = Text::new("w").quick_write(fathom.work()).save(&fathom);
-    let words = ["journal", "Let XDG_STATE_HOME name a directory"];
+    let words = ["journal", "XDG_STATE_HOME"];
     one_error(&fathom.run(["run", workload.to_str().expect("UTF-8")]).expect_code(3), &words);
     let prepare = ["sysbench", "fileio", "--file-num=1", "--file-total-size=16k", "prepare"];
     let refused = fathom.run(prepare).expect_code(1).expect_stdout("errno = 20 (Not a directory)");

@@ -52,7 +52,7 @@ fn a_run_ends_in_order(signal: i32, whole_group: bool) {
         "the part of the phase that was cut short: {}",
         outcome.stdout
     );
-    assert_eq!(names_in(fathom.work()), [""; 0], "files of ours are left");
+    assert_eq!(names_in(fathom.work()), [""; 0], "our files are left");
     nothing_left(&fathom);
     assert_kept(&fathom, 2);
     let run = last_run(&fathom);
@@ -265,7 +265,7 @@ fn every_command_that_takes_long_ends_at_a_signal() {
                 let _ = fathom.run_line(&line.replace("run", "prepare")).expect_code(0);
             }
             let mut running = fathom.spawn(&words);
-            // Somewhere in the middle: no command is told apart by what it has said by then.
+            // Somewhere in the middle, whatever the command has printed by then.
             let begun = std::time::Instant::now();
             running.wait_until("half a second", || begun.elapsed().as_millis() > 500);
             assert!(!running.has_ended(), "{line} ended by itself");
@@ -274,7 +274,7 @@ fn every_command_that_takes_long_ends_at_a_signal() {
             let outcome = running.finish();
             // It takes a tenth of a second; a machine that is far too busy may take longer.
             assert!(sent.elapsed().as_secs() < 20, "{line}: {:?} after signal {signal}", sent.elapsed());
-            // Drop-ins have exit codes of their own, and `watch` has no other end than a signal.
+            // Drop-ins have the original program's exit codes, and only a signal ends `watch`.
             let is_success = outcome.code == Some(0) && !line.starts_with("watch");
             assert!(!is_success && outcome.code != Some(101), "{line}: {outcome:?}");
             nothing_left(&fathom);

@@ -28,7 +28,7 @@ fn quick(fathom: &Fathom) -> Text {
 fn a_store_that_cannot_be_made_is_no_success() {
     let fathom = Fathom::new();
     let text = quick(&fathom);
-    measured_without_a_store(&fathom, &text, Path::new("/proc/no/store.db"), &["will not be kept"]);
+    measured_without_a_store(&fathom, &text, Path::new("/proc/no/store.db"), &["will not be stored"]);
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_file_that_is_no_store_is_no_success_and_stays_as_it_is() {
     let letter = "Dear Sir, ".repeat(1000);
     fs::write(&theirs, &letter).expect("a file of the user");
     let text = quick(&fathom);
-    measured_without_a_store(&fathom, &text, &theirs, &["will not be kept"]);
+    measured_without_a_store(&fathom, &text, &theirs, &["will not be stored"]);
     assert_eq!(fs::read_to_string(&theirs).expect("still there"), letter);
     let args = ["list", "--store", theirs.to_str().expect("UTF-8")];
     let outcome = fathom.run(args).expect_code(2);
@@ -71,7 +71,7 @@ fn a_store_on_a_full_disk_is_no_success() {
     let Some(fs) = TmpFs::mount("a_store_on_a_full_disk_is_no_success", 64 << 10) else { return };
     let fathom = Fathom::new();
     let text = quick(&fathom);
-    measured_without_a_store(&fathom, &text, &fs.path().join("store.db"), &["will not be kept"]);
+    measured_without_a_store(&fathom, &text, &fs.path().join("store.db"), &["will not be stored"]);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_store_that_fills_up_meanwhile_is_given_up_and_no_success() {
         "",
         "record = { fixed = \"4KiB\" }\naccess = \"uniform\"\namount = { operations = 500000 }\nlog_operations = true",
     );
-    let told = ["many operations could not be stored", "this run is not kept to its end"];
+    let told = ["many operations could not be stored", "this run is stored only in part"];
     measured_without_a_store(&fathom, &text, &fs.path().join("store.db"), &told);
     let args =
         ["list", "--json", "--store", fs.path().join("store.db").to_str().expect("UTF-8")].map(str::to_owned);
@@ -96,5 +96,5 @@ fn a_store_that_fills_up_meanwhile_is_given_up_and_no_success() {
     assert!(listed.stdout.contains("\"status\": \"failed\""), "it was not killed: {}", listed.stdout);
     let shown =
         fathom.run(["show", "--store", fs.path().join("store.db").to_str().expect("UTF-8")]).expect_code(0);
-    assert!(shown.stdout.contains("not kept to its end"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("stored only in part"), "{}", shown.stdout);
 }

@@ -41,7 +41,7 @@ impl Stand {
         let mut running = self.fathom.spawn(["filebench", "-f", "delete.f"]);
         running.wait_for_text("Running...");
         for name in names_in(&self.leaf) {
-            fs::write(self.theirs.join(&name), format!("theirs {name}")).expect("a file of theirs");
+            fs::write(self.theirs.join(&name), format!("theirs {name}")).expect("their file");
         }
         let before = contents(&self.theirs);
         assert!(before.len() > 10, "{before:?}");
@@ -102,13 +102,13 @@ fn d3_a_tree_that_becomes_another_is_not_worked_in() {
     });
 }
 
-/// Streams open their file anew for each phase.
+/// Streams reopen their file for each phase.
 #[test]
 fn d3_a_file_behind_a_directory_that_became_a_link_is_not_written() {
     let fathom = Fathom::new();
     let (theirs, ours) = (fathom.dir().subdir("theirs"), fathom.work().join("d"));
     fs::create_dir(&ours).expect("a directory");
-    fs::write(theirs.join("z"), "theirs").expect("a file of theirs");
+    fs::write(theirs.join("z"), "theirs").expect("their file");
     let link = fathom.work().join("link");
     symlink(&theirs, &link).expect("a link");
     let mut running = fathom.spawn(["iozone", "-t", "1", "-F", "d/z", "-s", "1m", "-r", "64k", "-J", "40"]);
@@ -266,7 +266,7 @@ fn a_directory_of_a_comparison_that_became_a_link_is_not_followed() {
         fs::create_dir(directory).expect("a directory");
     }
     // A run that gets here finds a foreign file, and fails.
-    fs::write(theirs.join("iozone.tmp"), "theirs").expect("a file of theirs");
+    fs::write(theirs.join("iozone.tmp"), "theirs").expect("their file");
     let link = fathom.work().join("link");
     symlink(&theirs, &link).expect("a link");
     let changed = || fs::metadata(&one).and_then(|about| about.modified()).expect("there");
@@ -291,7 +291,7 @@ fn d3_a_second_name_of_somebodys_file_is_not_written() {
         for name in names_in(&stand.leaf) {
             let beside = stand.fathom.work().join("beside");
             fs::hard_link(stand.theirs.join(&name), &beside).expect("a second name");
-            fs::rename(&beside, stand.leaf.join(&name)).expect("in place of ours");
+            fs::rename(&beside, stand.leaf.join(&name)).expect("in place of our file");
         }
     });
     assert!(told.contains("The file has a second name"), "{told}");
@@ -303,7 +303,7 @@ fn a_working_directory_that_is_exchanged_with_a_link_leads_nowhere() {
     let fathom = Fathom::new();
     let (theirs, link) = (fathom.dir().subdir("theirs"), fathom.dir().path().join("link"));
     for name in ["iozone.tmp", "x", "test_file.0", "page.csv"] {
-        fs::write(theirs.join(name), format!("theirs {name}")).expect("a file of theirs");
+        fs::write(theirs.join(name), format!("theirs {name}")).expect("their file");
     }
     symlink(&theirs, &link).expect("a link");
     let before = contents(&theirs);

@@ -92,7 +92,7 @@ fn iozone_does_not_overwrite_a_file_of_the_default_name() {
     let outcome = fathom.run_line("iozone -t 2 -s 64k -r 4k -i 0");
     assert!(outcome.code.is_some_and(|c| c != 0), "{outcome:?}");
     untouched(&theirs);
-    assert_eq!(names_in(fathom.work()), ["iozone.DUMMY.1", "iozone.tmp"], "and left nothing of its own");
+    assert_eq!(names_in(fathom.work()), ["iozone.DUMMY.1", "iozone.tmp"], "and left none of its files");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What IOzone, sysbench and fio do by other means than a call for each operation: it is simulated, with the operations and bytes that
-//! were asked for, and what is not is refused in words of whoever asked.
+//! I/O of IOzone, sysbench and fio that is not one call per operation: it is simulated, with the requested operations and bytes; anything
+//! else is refused with a message in the terms of that program.
 
 use fathom_testkit::Fathom;
 use serde_json::Value;

@@ -144,7 +144,8 @@ fn several_traces_make_one_profile_whose_error_bar_is_of_what_was_held_out() {
     }
     let text =
         fathom.run_line("sim calibrate 1.fbl 4.fbl 32.fbl -o constant.toml --force").expect_code(0).stdout;
-    for words in ["error bar of an answer: ", "no other trace has such requests", "service.read_beside_us"] {
+    for words in ["error bar of a prediction: ", "no other trace has such requests", "service.read_beside_us"]
+    {
         assert!(text.contains(words), "{words}: {text}");
     }
     let line = "sim run --device constant.toml --no-store -- fio --name=a --size=4m --direct=1 --rw=randread --bs=4k";
@@ -309,9 +310,9 @@ fn what_cannot_be_fitted_is_an_error_that_says_why() {
     std::fs::write(fathom.work().join("a.spc"), spc).expect("a file of a test");
     for (line, words) in [
         ("sim calibrate a.fbl -o there.toml", "there.toml exists"),
-        ("sim calibrate --from spc a.spc -o b.toml", "no request is issued in it"),
+        ("sim calibrate --from spc a.spc -o b.toml", "it has no issued request"),
         ("sim calibrate a.fbl -o b.toml --kind disk", "needs --like"),
-        ("sim calibrate a.fbl -o b.toml --like deskstar-60gxp", "belongs to --kind disk"),
+        ("sim calibrate a.fbl -o b.toml --like deskstar-60gxp", "--like needs --kind disk"),
         ("sim calibrate a.fbl -o b.toml --kind disk --like ssd-generic", "is no single disk"),
         ("sim calibrate a.fbl -o b.toml --kind disk --like drum", "no device profile \"drum\""),
         ("sim calibrate - -o b.toml", "cannot come from stdin"),

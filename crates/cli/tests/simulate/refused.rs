@@ -47,7 +47,7 @@ fn a_drive_that_only_reads_takes_no_writes() {
         ),
         (
             "sim replay --synthetic 9 --device t60p",
-            "a quarter of what is made up writes, and t60p is an optical drive",
+            "a quarter of the synthetic arrivals writes, and t60p is an optical drive",
         ),
         (
             "sim run --device dvd -- fio --name=a --rw=randrw --size=1m --direct=1",

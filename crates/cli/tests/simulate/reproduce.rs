@@ -71,7 +71,7 @@ fn the_cciss_table_of_2008_is_what_it_was_and_its_misses_are_called_misses() {
 #[test]
 fn what_a_table_does_not_draw_has_no_seeds() {
     let refused = Fathom::new().run(["reproduce", "cciss-2008", "--seeds", "3"]).expect_code(2);
-    assert!(refused.stderr.contains("--seeds does not go with cciss-2008"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("--seeds: cciss-2008 has no random choices"), "{}", refused.stderr);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn what_would_change_nothing_is_refused() {
     let _ = fathom
         .run(["reproduce", "ncsa-2005", "--seeds", "2"])
         .expect_code(2)
-        .expect_stderr("nothing at random");
+        .expect_stderr("no random choices");
     for table in ["ncsa-2005", "hsfs-2007"] {
         let _ = fathom.run(["reproduce", table, "--ablation"]).expect_code(2).expect_stderr("no --ablation");
     }

@@ -61,7 +61,7 @@ fn every_value_of_a_profile_can_be_varied() {
     for (vary, told) in [
         ("device.controller.firmware=1,2", "near it are controller.firmware_us"),
         ("device.layout.level=raid5,raid7", "unknown variant"),
-        ("controller.firmware_us=1,2", "no setting that fathom knows"),
+        ("controller.firmware_us=1,2", "not a known setting"),
     ] {
         let line = format!("sim sweep --device smartarray-6i-h1 --vary {vary} {FIO}");
         let _ = fathom.run_line(&line).expect_code(2).expect_stderr(told);
@@ -105,8 +105,11 @@ fn a_trace_is_swept() {
             "--replay a.spc --from spc --vary scheduler=none --rounds 3",
             "--rounds: a replay gives the same each time",
         ),
-        ("--replay a.spc --vary scheduler=none --seed 4", "--seed: a replay draws nothing"),
-        ("--replay a.spc --vary scheduler=none --readahead none", "what read-ahead made of the calls"),
+        ("--replay a.spc --vary scheduler=none --seed 4", "--seed: a replay has no random choices"),
+        (
+            "--replay a.spc --vary scheduler=none --readahead none",
+            "already includes the effect of read-ahead",
+        ),
         ("--replay - --vary scheduler=none", "name a file"),
         ("--mode closed --vary scheduler=none -- iozone -s 64k -i 0", "--mode belongs to --replay"),
         ("--replay none.spc --vary scheduler=none", "none.spc"),

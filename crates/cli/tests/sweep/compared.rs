@@ -20,7 +20,7 @@ fn a_comparison_of_two_settings_puts_them_back() {
     let file = workload(&stand.fathom, "", "");
     let plan = stand.fathom.run(words(&["--plan"], &file)).expect_code(0);
     let _ = plan.expect_stdout(&format!(
-        "varies nomerges: 0, 2 (of {}, now 0; turned, and put back at the end)",
+        "varies nomerges: 0, 2 (of {}, now 0; changed, and restored at the end)",
         stand.device()
     ));
     let outcome = stand.fathom.run(words(&["--max-quads", "1", "--json"], &file)).expect_code(0);
@@ -46,7 +46,8 @@ fn ctrl_c_in_a_comparison_puts_back() {
     wait_until_turned(&mut running, &stand, &before);
     running.signal_group(libc::SIGINT);
     let outcome = running.finish().expect_code(130);
-    let _ = outcome.expect_stderr("stopped by signal 2; no quad was whole by then, so nothing is compared");
+    let _ =
+        outcome.expect_stderr("stopped by signal 2; no quad was complete by then, so nothing is compared");
     assert_eq!(stand.all(), before);
     assert!(journals(&stand.fathom).is_empty());
 }

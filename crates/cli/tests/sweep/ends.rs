@@ -121,9 +121,9 @@ fn what_somebody_else_sets_meanwhile_is_left_alone() {
     running.wait_for_text("run 1 of 2");
     stand.set("read_ahead_kb", "32");
     let outcome = running.finish().expect_code(3);
-    let changed = format!("somebody else changed read_ahead_kb of {} from 0 to 32", stand.device());
+    let changed = format!("another process changed read_ahead_kb of {} from 0 to 32", stand.device());
     one_error(&outcome, &[&changed]);
-    // Whoever reads the run from the store is told so, too.
+    // The stored run says so, too.
     let runs = stand.fathom.run(["show", "last"]).expect_code(0);
     assert!(runs.stdout.contains(&changed), "{}", runs.stdout);
     let listed = stand.fathom.run(["list"]).expect_code(0);

@@ -107,7 +107,7 @@ fn a_device_can_be_named() {
     let words = ["--vary", "nomerges=0,2", "--rounds", "1", "--on", device, "--plan"];
     let outcome = elsewhere.run(sweep(&words, &file)).expect_code(0);
     let wanted =
-        format!("varies nomerges: 0, 2 (of {}, now 0; turned, and put back at the end)", stand.device());
+        format!("varies nomerges: 0, 2 (of {}, now 0; changed, and restored at the end)", stand.device());
     assert!(outcome.stdout.contains(&wanted), "{}", outcome.stdout);
     assert!(journals(&elsewhere).is_empty(), "a plan changes nothing");
 }

@@ -23,9 +23,9 @@ impl Stand {
     fn new() -> Self {
         let all = TestDir::new();
         let (images, theirs) = (all.subdir("images"), all.subdir("theirs"));
-        fs::create_dir(theirs.join("mnt")).expect("a directory of theirs");
+        fs::create_dir(theirs.join("mnt")).expect("their directory");
         for name in ["image", "mnt/sweep.dat"] {
-            fs::write(theirs.join(name), "theirs").expect("a file of theirs");
+            fs::write(theirs.join(name), "theirs").expect("their file");
         }
         Self { all, images, theirs }
     }

@@ -20,7 +20,7 @@ fn a_value_that_the_knob_cannot_have_names_those_it_can() {
         ("max_sectors_kb=4,99999999", &["max_sectors_kb", "max_hw_sectors_kb"]),
         (
             "skeduler=none",
-            &["skeduler is no setting that fathom knows; did you mean scheduler?", "scheduler, nr_requests"],
+            &["skeduler is not a known setting; did you mean scheduler?", "scheduler, nr_requests"],
         ),
         ("scheduler", &["SETTING=VALUE,VALUE"]),
     ] {
@@ -75,7 +75,7 @@ fn an_ordinary_user_is_told_before_anything_runs() {
         return;
     }
     let fathom = Fathom::new();
-    // A home of their own: what everybody may write to is not used for journals.
+    // Their own home directory: a world-writable directory is not used for journals.
     for path in [fathom.dir().path(), fathom.work()] {
         std::os::unix::fs::chown(path, Some(NOBODY), None).expect("root may");
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("our own directory");

@@ -1,4 +1,4 @@
-//! --validate: blocks that check themselves, in files of ours and of SysBench's. Line 13 of the specification's acceptance list.
+//! --validate: self-checking blocks, in our files and in SysBench's. Line 13 of the specification's acceptance list.
 
 use crate::sysbench::support::{run, sysbench_is_here, theirs};
 use fathom_testkit::Fathom;

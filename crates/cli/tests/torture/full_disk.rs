@@ -67,7 +67,7 @@ fn store(random: &mut Random, disk: &Path) {
     }
 }
 
-/// The check is made of a copy: it needs room of its own.
+/// The check is made on a copy, because it needs free space.
 fn assert_sound(fathom: &Fathom, store: &Path) {
     let copy = fathom.dir().subdir("copy");
     for end in ["", "-wal", "-journal"] {

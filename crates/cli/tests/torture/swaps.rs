@@ -36,7 +36,7 @@ fn trial(random: &mut Random) -> u64 {
     let (words, targets) = command(&fathom, random);
     drop(Bystanders::in_(&theirs));
     for name in (1..80).map(|n| format!("{n:08}")).chain(targets.iter().map(|name| last(name))) {
-        fs::write(theirs.join(&name), format!("theirs {name}").repeat(9)).expect("a file of theirs");
+        fs::write(theirs.join(&name), format!("theirs {name}").repeat(9)).expect("their file");
     }
     let bystanders = Bystanders::of(&theirs);
     let mut place = Place { fathom, theirs, bystanders, mounted: Vec::new(), numbers: 0 };
@@ -77,7 +77,7 @@ fn end(mut running: Running) -> fathom_testkit::Outcome {
 }
 
 impl Place {
-    /// Replaces something of ours with something of theirs; returns whether it existed.
+    /// Replaces one of our files with a foreign one; returns whether it existed.
     fn swap(&mut self, random: &mut Random, targets: &[String]) -> bool {
         let name = random.of_these(targets).clone();
         let target = self.fathom.work().join(&name);
@@ -109,7 +109,7 @@ impl Place {
         target.ancestors().skip(1).any(|above| number(above) == number(&self.theirs))
     }
 
-    /// A name in a directory of ours becomes theirs.
+    /// Replaces a name in one of our directories with theirs.
     fn swap_within(&self, random: &mut Random, target: &Path) -> bool {
         let names = if self.leads_to_them(&target.join("name")) { Vec::new() } else { names_in(target) };
         let Some(name) = (!names.is_empty()).then(|| random.of_these(&names).clone()) else { return false };
@@ -123,7 +123,7 @@ impl Place {
         exchange(&beside, &target)
     }
 
-    /// A link to a file of theirs, or a second name of it.
+    /// A symbolic or hard link to one of their files.
     fn of_theirs(&self, random: &mut Random, at: &Path, name: &str) {
         let file = self.theirs.join(name);
         if random.once_in(2) || fs::hard_link(&file, at).is_err() {

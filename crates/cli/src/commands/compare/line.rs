@@ -13,25 +13,25 @@ const NO_SWEEP: [&str; 5] = ["sides", "a", "b", "of", "run"];
   an id, its beginning, \"last\"     that run
   a label                          all runs that have it
   a file                           the runs in it: JSON of `fathom export`, or what `fathom import`
-                                   reads; FILE:FIRST-LAST is only what stands in these lines
+                                   reads; FILE:FIRST-LAST limits it to these lines
   several of these with commas     all of them (with --a and --b)
-Of more than two sides, each is compared with the first.
+With more than two sides, each is compared with the first.
 
-The method is the strongest that the runs allow. Runs that were mixed four by four, two of each
-side (`fathom sweep` does that), are compared in quads, by an exact test. Other runs are two
-groups: drift between the sessions cannot be told from a change, and that is said. Single runs
-have a ratio and nothing else. A run is one value of each figure; only where each side is one
-run do its repetitions count. A verdict takes 3 quads, or 5 runs of each side.
+The runs determine the method, the strongest possible. Runs in interleaved quads, two of each side
+(`fathom sweep` makes them), get an exact test. Other runs are compared as two groups, with a
+warning: drift between the sessions looks like a change. Single runs get a ratio without a verdict.
+Each run counts as one value of a figure; repetitions within a run count only if each side is one
+run. A verdict takes 3 quads, or 5 runs of each side.
 
-With --run both sides are measured now: two workload files (behind `--` two command lines of
-drop-ins, parted by --and), or one workload under two values of a setting, or in two directories.
-Quads are run in random order until a change is beyond doubt, or --max-quads or --budget are
-spent. Every run is kept with its place in the design: --of says the verdict again.
+With --run both sides are measured now: two workload files (after `--`, two command lines of
+drop-ins separated by --and), or one workload under two values of a setting, or in two directories.
+Quads run in random order until a change is certain, or --max-quads or --budget is reached. Every
+run is stored with its position in the design: --of repeats the verdict.
 
 Examples:
-  fathom compare before after                      runs labelled so; two files do as well
+  fathom compare before after                      two labels; files work, too
   fathom compare 20261121T2105 last                two runs by id
-  fathom compare mail.txt:1-120 mail.txt:121-240   two outputs of one text
+  fathom compare mail.txt:1-120 mail.txt:121-240   two results in one text
   fathom compare --sweep last --by scheduler -o page.html
   fathom compare --run --plan old.toml new.toml
   fathom compare --run --vary scheduler=none,bfq --budget 10min workload.toml
@@ -41,44 +41,44 @@ Examples:
   fathom compare --gate --threshold 2% --junit out.xml before after
 
 Exit code: 0 done, 2 bad input; with --gate: 0 no regression, 1 a regression, 3 not enough data
-to tell. With --run also 3 if a run failed, and 130 after Ctrl-C. docs/compare.md says more.")]
+to tell. With --run also 3 if a run failed, and 130 after Ctrl-C. See docs/compare.md.")]
 pub struct Compare {
-    /// The baseline, then what is compared with it
+    /// The baseline, then the sides to compare with it
     #[arg(value_name = "SIDE", conflicts_with_all = ["a", "b", "sweep", "of"])]
     pub sides: Vec<String>,
     /// The baseline
     #[arg(long, value_name = "SIDE,...", value_delimiter = ',', requires = "b")]
     pub a: Vec<String>,
-    /// What is compared with it
+    /// The side to compare with the baseline
     #[arg(long, value_name = "SIDE,...", value_delimiter = ',', requires = "a")]
     pub b: Vec<String>,
-    /// The cells of a stored sweep; needs --by where it varied several settings
+    /// Compare the cells of a stored sweep; needs --by if it varied several settings
     #[arg(long, value_name = "ID", conflicts_with_all = ["a", "b"])]
     pub sweep: Option<String>,
-    /// A stored comparison that measured its runs itself (--run)
+    /// Repeat the verdict of a stored comparison (made with --run)
     #[arg(long, value_name = "ID", conflicts_with_all = ["a", "b", "sweep"])]
     pub of: Option<String>,
-    /// The setting of the sweep whose values are the sides; the other settings are coordinates of cells
+    /// The setting of the sweep whose values are the sides; the other settings define the cells
     #[arg(long, value_name = "SETTING", requires = "sweep", conflicts_with_all = NO_SWEEP)]
     pub by: Option<String>,
-    /// The value of that setting that is the baseline [default: the one the sweep names first]
+    /// Its value that is the baseline [default: the first one in the sweep]
     #[arg(long, value_name = "VALUE", requires = "sweep", conflicts_with_all = NO_SWEEP)]
     pub base: Option<String>,
-    /// The least change of a ratio that is called one [default: 1%, or that of the stored comparison]
+    /// Smallest change that counts [default: 1%, or that of the stored comparison]
     #[arg(long, value_name = "SHARE")]
     pub threshold: Option<String>,
     /// Figures to compare, with commas: throughput, ops, time, p50, p99, p99.9, all, or a figure's name
     /// [default: throughput (else ops), time, and the three percentiles]
     #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
     pub metric: Vec<String>,
-    /// Let the exit code tell whether something got worse; it looks at throughput (else operations per second, else time) of
-    /// every cell, or at the figures that --metric or --figure name
+    /// Set the exit code by whether something got worse: throughput (else operations per second, else time) of every cell, or the
+    /// figures of --metric or --figure
     #[arg(long)]
     pub gate: bool,
-    /// Write what the gate says of each figure as JUnit XML
+    /// Write the gate's result for each figure as JUnit XML
     #[arg(long, value_name = "FILE", requires = "gate")]
     pub junit: Option<PathBuf>,
-    /// Print what the gate says as annotations of GitHub Actions
+    /// Print the gate's results as annotations of GitHub Actions
     #[arg(long, requires = "gate")]
     pub github: bool,
     /// Write the page of the comparison (.html), its text for a ticket (.md), or its ratios as a picture (.svg)

@@ -25,9 +25,7 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
         return run::run(options, common);
     }
     if options.measure.conditions.cold.is_some() {
-        return Err(
-            Usage("--cold belongs to --run: runs that are stored were made as they were".into()).into()
-        );
+        return Err(Usage("--cold needs --run: it has no effect on stored runs".into()).into());
     }
     check_files(options)?;
     // Before any look-up, so that a typing error is reported first.
@@ -58,7 +56,8 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
 }
 
 /// Message if only A against itself exists.
-const NOISE_ALONE: &str = "A was held against itself, to find out what this machine can tell: there is no B that a gate could decide about";
+const NOISE_ALONE: &str =
+    "A was compared with itself, to measure this machine's noise: there is no B for the gate to judge";
 
 fn is_of_noise(compared: &Compared) -> bool {
     compared.session.as_ref().is_some_and(|session| session.part == Part::Noise)
@@ -70,7 +69,7 @@ fn no_such_figure(word: &str, chosen: &Chosen, asked: &Asked) -> Usage {
     let all: Vec<Compared> = chosen.pairs().map(|(a, b)| Compared::of(&a, &b, &everything)).collect();
     let names: BTreeSet<&str> = all.iter().flat_map(|c| &c.rows).map(|r| r.metric.as_str()).collect();
     let names: Vec<&str> = names.into_iter().collect();
-    let has = if names.is_empty() { "no figure of a cell in common".into() } else { names.join(", ") };
+    let has = if names.is_empty() { "no common figure".into() } else { names.join(", ") };
     Usage(format!("--metric {word}: no cell of both sides has it; they have {has}"))
 }
 
@@ -130,7 +129,7 @@ impl Form {
             Some("md") => Ok(Self::Markdown),
             Some("svg") => Ok(Self::Picture),
             _ => Err(Usage(format!(
-                "--output {}: a comparison is drawn as a page, .html, as Markdown, .md, or as its ratios alone, .svg; --json prints the figures",
+                "--output {}: a comparison is written as a page (.html), as Markdown (.md), or as a picture of its ratios (.svg); --json prints the figures",
                 path.display()
             ))),
         }

@@ -29,7 +29,7 @@ pub fn sides(id: &str, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> {
             return Ok(Chosen(vec![(one, a), (two, b)]));
         }
     }
-    Err(Usage(format!("--of {id}: it ended before a quad was whole: there is nothing to compare")).into())
+    Err(Usage(format!("--of {id}: it ended before a quad was complete: there is nothing to compare")).into())
 }
 
 /// Whether any quad has two runs of each side; a script makes several records per run.

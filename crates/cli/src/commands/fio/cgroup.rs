@@ -85,7 +85,7 @@ pub fn enter(plan: &Plan) -> Result<Option<Inside>, Wrong> {
 fn settle(s: &Settings, mount: &Mount, group: &Path) -> Result<(), Wrong> {
     if let Some(weight) = s.number(WEIGHT)? {
         if !mount.first_version {
-            let told = "cgroup_weight: control groups of version 2 have no such weight, and fio does nothing of the job, either";
+            let told = "cgroup_weight: control groups of version 2 have no such weight, and fio refuses the job, too";
             let fio = "fio: cgroup weit doesn't work with cgroup2\n".to_owned();
             return Err(s
                 .wrong(WEIGHT, told)
@@ -94,7 +94,8 @@ fn settle(s: &Settings, mount: &Mount, group: &Path) -> Result<(), Wrong> {
         }
         let file = group.join("blkio.weight");
         if !file.exists() {
-            let told = format!("{WEIGHT}: there is no blkio.weight here, as no I/O scheduler knows weights");
+            let told =
+                format!("{WEIGHT}: there is no blkio.weight here, because no I/O scheduler supports weights");
             return Err(s.wrong(WEIGHT, told));
         }
         fs::write(&file, weight.to_string()).map_err(|e| failed(s, WEIGHT, &file, &e))?;

@@ -1,8 +1,8 @@
 //! Log files of jobs, written beside the output. Records spooled while the jobs ran are read and written piece by
 //! piece.
 
-use super::places::{self, Kind};
-use crate::begun::Begun;
+use super::log_paths::{self, Kind};
+use crate::appended_file::AppendedFile;
 use crate::console;
 use fathom_dialects::fio::Plan;
 use fathom_dialects::fio::output::iolog;
@@ -129,7 +129,7 @@ fn append(
     kind: Kind,
     path: &Path,
     text: &str,
-    begun: &mut BTreeMap<PathBuf, Begun>,
+    begun: &mut BTreeMap<PathBuf, AppendedFile>,
 ) -> std::io::Result<()> {
     let packs = packed::is_packed(path) && kind == Kind::Values;
     let kind = if packs { Kind::Packed } else { kind };
@@ -142,8 +142,8 @@ fn append(
             begun.get().append(path, &bytes).map(drop)
         }
         Entry::Vacant(first) => {
-            let mut file = places::create(plan, path, kind)?;
-            first.insert(Begun::of(&file)?);
+            let mut file = log_paths::create(plan, path, kind)?;
+            first.insert(AppendedFile::of(&file)?);
             file.write_all(&if packs { packed(text)? } else { text.into() })
         }
     }

@@ -4,9 +4,9 @@
 
 mod cgroup;
 mod dump;
+mod log_paths;
 mod logged;
 mod measured;
-mod places;
 mod scheduler;
 mod sink;
 mod states;
@@ -154,7 +154,7 @@ fn show(plan: &Plan) -> ExitCode {
             console::error(&error.to_string());
             return ExitCode::from(ERROR);
         }
-        if let Err(wrong) = places::check(plan) {
+        if let Err(wrong) = log_paths::check(plan) {
             console::error_raw(&wrong.to_string());
             return ExitCode::from(ERROR);
         }
@@ -197,11 +197,11 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
         console::error(&words(&error));
         return ExitCode::from(ERROR);
     }
-    if let Err(wrong) = places::check(plan) {
+    if let Err(wrong) = log_paths::check(plan) {
         console::error_raw(&wrong.to_string());
         return ExitCode::from(ERROR);
     }
-    if let Err(error) = places::write_merged(plan) {
+    if let Err(error) = log_paths::write_merged(plan) {
         console::error(&error);
         return ExitCode::from(ERROR);
     }
@@ -265,7 +265,7 @@ fn written_while_in_use(plan: &Plan) -> Vec<&Path> {
     };
     let files = writing().flat_map(|job| job.files.iter().flatten()).map(PathBuf::as_path);
     files
-        .filter(|path| places::is_named(plan, path))
+        .filter(|path| log_paths::is_named(plan, path))
         .filter(|path| writing().filter(|job| is_of(job, path)).all(allows))
         .collect()
 }

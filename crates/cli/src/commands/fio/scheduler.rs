@@ -84,7 +84,7 @@ fn places(job: &Job) -> Result<Vec<Place>, Wrong> {
     found.dedup();
     if found.is_empty() {
         let told =
-            format!("job {}: {OPTION}: its files lie on no block device that has a scheduler", job.name);
+            format!("job {}: {OPTION}: its files are not on a block device with a scheduler", job.name);
         console::note(&told);
     }
     Ok(found)

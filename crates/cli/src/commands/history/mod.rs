@@ -98,7 +98,7 @@ fn asked(options: &History) -> Result<Asked, Usage> {
     let mut search = Search::seeded(options.seed);
     if options.min_segment < 2 {
         return Err(Usage(format!(
-            "--min-segment {}: a level of a single run cannot be told from an outlier; at least 2 are needed",
+            "--min-segment {}: a level of a single run is indistinguishable from an outlier; at least 2 are needed",
             options.min_segment
         )));
     }

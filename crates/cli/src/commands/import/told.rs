@@ -139,7 +139,7 @@ fn nothing(name: &str, options: &Import) -> String {
     }
     let known: Vec<&str> = Kind::ALL.into_iter().map(Kind::word).collect();
     let only = options.kind.map_or(String::new(), |k| format!(" of {}", kind(k).word()));
-    format!("{name} holds no output{only} that is known; known are those of {}", known.join(", "))
+    format!("{name} holds no known output{only}; known are those of {}", known.join(", "))
 }
 
 /// Why a file cannot hold any output; `None` also for stdin.

@@ -234,7 +234,7 @@ impl Unpacking<'_> {
             },
             Kind::File => self.file(path, node)?,
             Kind::CharDevice | Kind::BlockDevice | Kind::Fifo | Kind::Socket => {
-                self.leave_out(path, "neither a file nor a directory nor a link");
+                self.leave_out(path, "not a file, directory or link");
             }
         }
         Ok(true)

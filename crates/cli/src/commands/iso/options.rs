@@ -29,15 +29,15 @@ pub struct Iso {
 pub enum What {
     /// List a directory
     Ls(Ls),
-    /// What there is to know of the volume, or of one file
+    /// Show the properties of the volume, or of one file
     Stat(Stat),
     /// Write a file's content to stdout
     Cat(Cat),
-    /// Go through the whole image and list what is wrong with it; exit code 1 if anything is
+    /// Check the whole image and list its defects; exit code 1 if there are any
     Check(Check),
     /// Unpack the tree, or a directory of it, into a new directory
     Extract(Extract),
-    /// The policies for real, by turns, on a loop device, with the block events beside
+    /// Measure the read policies in turn on a loop device, with block events
     Compare(Box<Compare>),
 }
 
@@ -46,13 +46,13 @@ pub enum What {
 pub struct Source {
     /// The image: a file or a block device; raw sectors (.bin) are recognised
     pub image: PathBuf,
-    /// Which session: first, last, a number from 1, or sector:N for one that starts there [default: first; of a disc in a drive the last]
+    /// Which session: first, last, a number from 1, or sector:N for the one that starts there [default: first; of a disc in a drive, last]
     #[arg(long, value_name = "WHICH")]
     pub session: Option<Which>,
-    /// Which tree [default: the first there is of rock-ridge, joliet, 1999, plain]
+    /// Which tree [default: the first present of rock-ridge, joliet, 1999, plain]
     #[arg(long, value_name = "TREE")]
     pub namespace: Option<Tree>,
-    /// Refuse what records one number twice with two values
+    /// Refuse images whose two copies of a number differ
     #[arg(long)]
     pub strict: bool,
     /// Also show associated files (resource data), as NAME%assoc
@@ -61,13 +61,13 @@ pub struct Source {
     /// Also show boot images (El Torito), as files of /.fathom/boot
     #[arg(long)]
     pub boot: bool,
-    /// Decompress zisofs files also where the directory does not say that they are
+    /// Decompress zisofs files even if the directory does not mark them
     #[arg(long)]
     pub zisofs_by_magic: bool,
-    /// Read the image past the kernel's page cache (O_DIRECT)
+    /// Bypass the kernel's page cache when reading the image (O_DIRECT)
     #[arg(long)]
     pub direct: bool,
-    /// What the image is read through: a call for each read, or a ring (io_uring), which takes several at once
+    /// How the image is read: one call per read, or io_uring, which takes several reads at once
     #[arg(long, value_name = "BACKEND", default_value = "pread")]
     pub backend: Backend,
 }
@@ -80,13 +80,13 @@ pub struct Source {
 pub struct Ls {
     #[command(flatten)]
     pub source: Source,
-    /// The directory, or a file
+    /// Directory or file to list
     #[arg(default_value = "/")]
     pub path: PathBuf,
-    /// Mode, links, owner, group, size, date
+    /// Also show mode, links, owner, group, size and date
     #[arg(short, long)]
     pub long: bool,
-    /// Everything below it
+    /// Also list everything below it
     #[arg(short = 'R', long)]
     pub recursive: bool,
 }
@@ -141,7 +141,7 @@ pub struct Check {
 pub struct Extract {
     #[command(flatten)]
     pub source: Source,
-    /// The directory to make; it must not exist
+    /// Directory to create; it must not exist
     pub into: PathBuf,
     /// Only what is below this directory of the image
     #[arg(long, value_name = "PATH", default_value = "/")]

@@ -11,16 +11,16 @@ use std::path::Path;
 /// How contents are read.
 #[derive(Clone, Debug, Args)]
 pub struct Reading {
-    /// As before 2007, as after the rework of that year, or as today (which is what the rest starts from)
+    /// Preset: before 2007, after the rework of 2007, or today. Other options here change single values, by default of modern
     #[arg(long, value_name = "POLICY", help_heading = "How contents are read")]
     pub policy: Option<Bundle>,
-    /// Another elevator than the policy's, with tunables: clook-hsfs,deadline=5; none
+    /// Elevator with tunables, such as clook-hsfs,deadline=5, or none [default: the policy's]
     #[arg(long, value_name = "ELEVATOR", help_heading = "How contents are read")]
     pub scheduler: Option<String>,
-    /// Another read-ahead than the policy's, with tunables: hsfs,max=8; none
+    /// Read-ahead with tunables, such as hsfs,max=8, or none [default: the policy's]
     #[arg(long, value_name = "RULES", help_heading = "How contents are read")]
     pub read_ahead: Option<String>,
-    /// What requests are made of: single logical blocks, or pages of 4 KiB
+    /// Unit of requests: single logical blocks, or pages of 4 KiB
     #[arg(long, value_name = "UNIT", help_heading = "How contents are read")]
     pub chunk: Option<Unit>,
     /// Whether adjacent requests are joined
@@ -29,37 +29,37 @@ pub struct Reading {
     /// Longest joined request, such as 16KiB
     #[arg(long, value_name = "SIZE", help_heading = "How contents are read")]
     pub max_transfer: Option<Bytes>,
-    /// Whether each open file has read-ahead of its own; off: all readers of a file share it
+    /// Whether each open file has separate read-ahead; off: all readers of a file share it
     #[arg(long, value_name = "SWITCH", help_heading = "How contents are read")]
     pub per_open: Option<Switch>,
-    /// Whether pages behind a sequential reader are the first to be dropped
+    /// Whether pages behind a sequential reader are evicted first
     #[arg(long, value_name = "SWITCH", help_heading = "How contents are read")]
     pub free_behind: Option<Switch>,
-    /// Whether what a failed request held is read again in smaller parts
+    /// Whether a failed request is retried in smaller parts
     #[arg(long, value_name = "SWITCH", help_heading = "How contents are read")]
     pub isolate: Option<Switch>,
-    /// Most that the page cache holds [default: 64MiB]
+    /// Size of the page cache [default: 64MiB]
     #[arg(long, value_name = "SIZE", help_heading = "How contents are read")]
     pub cache_size: Option<Bytes>,
-    /// Seconds without a read after which the page cache is given back, once no file is open; 0 keeps it [default: 30]
+    /// Free the page cache after N seconds without a read while no file is open; 0 keeps it [default: 30]
     #[arg(long, value_name = "SECONDS", help_heading = "How contents are read")]
     pub cache_idle: Option<u32>,
-    /// Whether who wants blocks that are on their way for another file waits for that read
+    /// Whether a reader waits for blocks that another file's read has in flight, instead of reading them itself
     #[arg(long, value_name = "SWITCH", help_heading = "How contents are read")]
     pub attach: Option<Switch>,
-    /// Whether queued read-ahead counts as waited for once somebody waits for it (elevator sweep)
+    /// Whether queued read-ahead gets the priority of a demand read once a reader waits for it (elevator sweep)
     #[arg(long, value_name = "SWITCH", help_heading = "How contents are read")]
     pub promote: Option<Switch>,
-    /// Whether queued read-ahead is dropped when its file is closed or its reader goes back
+    /// Whether queued read-ahead is cancelled when its file is closed or its reader seeks backwards
     #[arg(long, value_name = "SWITCH", help_heading = "How contents are read")]
     pub drop_ahead: Option<Switch>,
-    /// Largest hole between two requests that is read along to make them one, 0 to 1MiB [default: 32KiB under modern from a disc in a drive, else 0]
+    /// Largest gap that is read along to merge two requests, 0 to 1MiB [default: 32KiB under modern from a disc in a drive, else 0]
     #[arg(long, value_name = "SIZE", help_heading = "How contents are read")]
     pub bridge: Option<Bytes>,
-    /// Most requests with the device at once, 1 to 1024
+    /// Most requests in flight at the device, 1 to 1024
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "How contents are read")]
     pub depth: Option<u32>,
-    /// Most threads that read ahead, 0 to 256
+    /// Most read-ahead threads, 0 to 256
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=256), help_heading = "How contents are read")]
     pub helpers: Option<u32>,
 }

@@ -20,19 +20,19 @@ pub fn is_background() -> bool {
 
 /// The foreground process.
 pub fn start() -> anyhow::Result<ExitCode> {
-    let program = std::env::current_exe().context("the program does not find itself")?;
+    let program = std::env::current_exe().context("the path of the running program is unknown")?;
     let mut command = Command::new(program);
     command.args(std::env::args_os().skip(1)).env(BACKGROUND, "1");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().context("the background half could not be started")?;
+    let mut child = command.spawn().context("the background process could not be started")?;
     let mut said = String::new();
     let heard = child.stdout.take().map(|mut stdout| stdout.read_to_string(&mut said));
-    heard.unwrap_or(Ok(0)).context("the background half cannot be heard")?;
+    heard.unwrap_or(Ok(0)).context("the background process cannot be read from")?;
     if said == MOUNTED {
         return Ok(ExitCode::SUCCESS);
     }
     // It has exited, so all of its output is here.
-    let ended = child.wait_with_output().context("the background half is lost")?;
+    let ended = child.wait_with_output().context("the background process ended unexpectedly")?;
     std::io::stderr().write_all(&ended.stderr).context("stderr cannot be written")?;
     let code = ended.status.code().and_then(|code| u8::try_from(code).ok());
     Ok(ExitCode::from(code.unwrap_or(exit::FAILED)))

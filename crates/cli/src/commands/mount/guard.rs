@@ -21,7 +21,7 @@ pub struct Guard {
 impl Guard {
     pub fn start() -> anyhow::Result<Self> {
         let (reader, pipe) = std::io::pipe().context("no pipe to the guard of the mount")?;
-        let program = std::env::current_exe().context("the program does not find itself")?;
+        let program = std::env::current_exe().context("the path of the running program is unknown")?;
         let mut command = Command::new(program);
         // Its own process group: Ctrl-C is meant for the process it watches.
         command.arg(COMMAND).current_dir("/").process_group(0);

@@ -30,7 +30,8 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     let background = daemon::is_background();
     if options.daemon && options.counters {
         return Err(Usage(
-            "--counters prints when it is unmounted, and with --daemon nobody listens then; leave one of them out".into(),
+            "--counters prints to the terminal at the end, which --daemon gives up; leave one of them out"
+                .into(),
         )
         .into());
     }
@@ -119,7 +120,7 @@ fn policy(options: &Mount) -> Result<Policy, Usage> {
     let mut policy = policy_of(&options.source, &options.reading)?;
     let Some(bytes) = options.small_files.map(|bytes| bytes.0) else { return Ok(policy) };
     if bytes > 0 && !options.reading.is_asked() {
-        let why = "--small-files reads into a cache of our own, and without --policy and its kin the kernel keeps contents; add --policy modern, or leave it out";
+        let why = "--small-files needs fathom's cache, and without --policy the kernel caches contents; add --policy modern, or leave it out";
         return Err(Usage(why.into()));
     }
     policy.small_files = bytes;
@@ -142,7 +143,7 @@ fn cannot(on: &std::path::Path) -> String {
     let how = if rustix::process::geteuid().is_root() {
         "root needs /dev/fuse (the kernel's module fuse)"
     } else {
-        "an ordinary user needs the program fusermount3 (package fuse3), a /dev/fuse that he may open and a directory of his own"
+        "an ordinary user needs the program fusermount3 (package fuse3), access to /dev/fuse, and a directory that belongs to that user"
     };
     format!("{}: the image could not be mounted; {how}", on.display())
 }

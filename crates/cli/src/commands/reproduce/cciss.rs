@@ -14,7 +14,7 @@ const BEGUN: DateTime = DateTime::constant(2008, 1, 23, 14, 12, 42, 0);
 
 pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
     if options.seeds.is_some() {
-        let why = "--seeds does not go with cciss-2008: nothing of that table is drawn at random";
+        let why = "--seeds: cciss-2008 has no random choices";
         return Err(Usage(why.into()).into());
     }
     let workloads: Vec<Workload> =

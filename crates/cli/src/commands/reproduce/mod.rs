@@ -27,19 +27,19 @@ use std::process::ExitCode;
   fathom reproduce ncsa-2005 -o ncsa.html     IOzone's surfaces of 2005, drawn, too: some seconds
   fathom reproduce hsfs-2007                  a DVD before and after an elevator and read-ahead
 
-Exit code: 0 every stated tolerance holds, 1 one is a MISS. docs/simulator.md says which, and what
+Exit code: 0 every stated tolerance holds, 1 one is a MISS. docs/simulator.md lists them, and what
 was fitted.")]
 pub struct Reproduce {
     /// Which table
     #[arg(value_enum)]
     pub table: Published,
-    /// Means over so many seeds [default: 8]; sysbench-2004 only, the others draw nothing
+    /// Average over N seeds [default: 8]; sysbench-2004 only, the others are not random
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub seeds: Option<u32>,
-    /// Also leave mechanisms out, one at a time
+    /// Also simulate with each mechanism left out in turn
     #[arg(long)]
     pub ablation: bool,
-    /// Also write a page (.html): published and simulated figures drawn, every tolerance, every degree of freedom
+    /// Also write a page (.html): charts of published and simulated figures, every tolerance, every degree of freedom
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Print JSON instead of the table

@@ -10,7 +10,7 @@ use table::published::{FILES_KIB, RECORDS_KIB, Standing};
 
 pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
     if options.seeds.is_some() {
-        return Err(Usage("ncsa-2005 draws nothing at random: --seeds would change nothing".into()).into());
+        return Err(Usage("--seeds: ncsa-2005 has no random choices".into()).into());
     }
     if options.ablation {
         return Err(Usage(

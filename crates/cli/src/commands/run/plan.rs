@@ -82,7 +82,7 @@ fn conditions(phase: &Phase) -> Vec<String> {
     let mut lines = Vec::new();
     match phase.cache {
         CacheState::AsFound => {}
-        CacheState::Cold => lines.push("begins: nothing of its files in the page cache".to_string()),
+        CacheState::Cold => lines.push("begins: none of its files in the page cache".to_string()),
         CacheState::Warm => lines.push("begins: its files in the page cache".to_string()),
     }
     if phase.holes == Holes::Leave {
@@ -212,7 +212,7 @@ stop = { time = "10s", operations = 1, bytes = "1GiB", steady = { round = "1s" }
 "#;
         let wanted = "t: 1 phase, 1 repetition, seed 0x0
 phase 0: p, only the steps below
-  begins: nothing of its files in the page cache
+  begins: none of its files in the page cache
   begins: holes in what it reads are left as they are
   warm-up: 1s, not counted
   ends early: after 10s, or after 1 operation of all workers, or after 1GiB of all workers, or in a steady state (5 rounds of 1s within 20 %, trend 10 %), at the latest after 25 rounds, or when the first worker is done

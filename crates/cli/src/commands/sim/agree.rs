@@ -3,7 +3,7 @@
 
 use super::super::trace::input::{self, Input};
 use super::line::Agree;
-use super::stand::limits_by_name;
+use super::machine::limits_by_name;
 use super::traced;
 use crate::console;
 use crate::exit::{self, Usage};

@@ -4,7 +4,7 @@ mod traces;
 
 pub use traces::{Agree, Calibrate, Handing, LogForm, ProfileKind, Replay, ReplayMode, TraceFile};
 
-use super::stand::Wanted;
+use super::machine::Wanted;
 use crate::exit::Usage;
 use crate::line::SweepFigure;
 use clap::{Args, Subcommand};
@@ -14,11 +14,11 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  fathom sim profiles                                     what can be named
+  fathom sim profiles                                     hosts, devices, schedulers, read-ahead
   fathom sim run workload.toml --device sata-7200-ncq     a workload in virtual time
   fathom sim sweep --vary scheduler=none,bfq-lite workload.toml
   fathom sim replay a.fbl --device ssd-generic            a trace on another device
-  fathom sim agree a.fbl                                  the kernel's choices against ours
+  fathom sim agree a.fbl                                  do our schedulers choose like the kernel?
   fathom sim calibrate a.fbl -o sda.toml                  a device's profile from a trace")]
 pub struct Sim {
     #[command(subcommand)]
@@ -37,14 +37,14 @@ pub enum SimCommand {
   fathom sim run --device ssd-generic -- fio --name=a --rw=randread --size=1g --direct=1
 
 `fathom sim profiles` lists hosts, devices, schedulers and read-ahead policies. Nothing is measured:
-the run that is kept is called simulated wherever it is shown (docs/simulator.md).")]
+the stored run is marked as simulated wherever it is shown (docs/simulator.md).")]
     Run(Box<RunSimulated>),
     /// Simulate a workload under every combination of settings, on all processors at once
     #[command(
         after_help = "Settings: host, device, scheduler, readahead, limits, stack; every value of the profiles as
-device.KEY and host.KEY; of a native workload those of `fathom sweep`; of a drop-in whatever stands
-in its arguments as {NAME}. Values are separated by commas; where they hold commas themselves
-(deadline,fifo_batch=8), by semicolons.
+device.KEY and host.KEY; with a native workload, those of `fathom sweep`; with a drop-in, any {NAME}
+in its arguments. Separate values by commas, or by semicolons if a value contains a comma
+(deadline,fifo_batch=8).
 
 Examples:
   fathom sim sweep --vary scheduler=none,mq-deadline,kyber,bfq-lite \\
@@ -56,18 +56,17 @@ Examples:
   fathom sim sweep --replay a.fbl --device smartarray-6i-h1 \\
       --vary device.layout.unit_kib=16,64,256 --vary device.layout.level=raid5,raid10
 
-Nothing is measured. The runs are kept as those of a sweep: `fathom compare --sweep last` judges
-them."
+Nothing is measured. The runs are stored as a sweep: `fathom compare --sweep last` compares them."
     )]
     Sweep(Box<SweepSimulated>),
-    /// Replay a block trace, or one that is made up, through a scheduler to a device
+    /// Replay a block trace, or a synthetic one, through a scheduler to a device
     #[command(after_help = "Examples:
   fathom sim replay a.fbl --device sata-7200-ncq --scheduler bfq-lite
   fathom sim replay a.blktrace.0 a.blktrace.1 --mode closed --depth 64 --json
   fathom sim replay web.spc --from spc --traced 0:1 --mode open --scale 0.5 --log b.fbl
   fathom sim replay --synthetic 1000000 --device deskstar-60gxp
 
-`fathom sim profiles` lists devices and schedulers, docs/formats/trace.md the forms of traces.")]
+`fathom sim profiles` lists devices and schedulers, docs/formats/trace.md the formats of traces.")]
     Replay(Box<Replay>),
     /// Would our schedulers have chosen as the kernel of a trace did? One step at a time
     #[command(after_help = "Examples:
@@ -75,21 +74,21 @@ them."
   fathom sim agree a.fbl                                      every scheduler of today
   fathom sim agree a.fbl --scheduler mq-deadline --at-least 97
 
-Exit code: 0, or 1 if --at-least is not reached or a merge differs. docs/simulator.md says more.")]
+Exit code: 0, or 1 if --at-least is not reached or a merge differs. See docs/simulator.md.")]
     Agree(Agree),
-    /// A device's profile from the requests of a trace, judged on those it was not fitted to
+    /// Fit a device's profile to part of a trace, and test it on the rest
     #[command(after_help = "Examples:
   fathom trace record -o a.fbl sda -- fathom run random-reads.toml
-  fathom sim calibrate --record /mnt/data -o sda.toml       runs and records some loads there first
+  fathom sim calibrate --record /mnt/data -o sda.toml       first runs and records some loads there
   fathom sim calibrate a.fbl -o sda.toml                    a time for each command and each byte
   fathom sim calibrate a.fbl -o sda.toml --kind disk --like sata-7200-ncq    a seek curve
   fathom sim replay a.fbl --device sda.toml
 
 Exit code: 0, or 1 if --at-most is exceeded. docs/simulator.md says what is fitted and what is not.")]
     Calibrate(Calibrate),
-    /// Hosts, devices, schedulers and read-ahead policies that can be named, and where their values come from
+    /// List hosts, devices, schedulers and read-ahead policies, and where their values come from
     #[command(after_help = "Examples:
-  fathom sim profiles                      all of them, a line each")]
+  fathom sim profiles                      all of them, one per line")]
     Profiles,
 }
 
@@ -108,13 +107,13 @@ pub struct SweepSimulated {
     /// Runs of every combination, each with another seed; a verdict needs at least 6
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub rounds: u32,
-    /// Simulations at once [default: as many as there are processors]
+    /// Simulations at once [default: the number of processors]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
     /// Which figure the tables show
     #[arg(long, value_enum, default_value = "rate")]
     pub figure: SweepFigure,
-    /// Instead of a workload: a block trace, which is replayed in every combination
+    /// Instead of a workload: a block trace to replay in every combination
     #[arg(long, value_name = "TRACE")]
     pub replay: Vec<PathBuf>,
     #[command(flatten)]
@@ -136,17 +135,17 @@ pub struct RunSimulated {
     /// I/O scheduler, with a kernel's version and tunables if wanted: deadline@2.6.6,fifo_batch=8
     #[arg(long, value_name = "NAME[@VERSION][,TUNABLE=N]", default_value = "mq-deadline")]
     pub scheduler: String,
-    /// Read-ahead policy, with tunables if wanted: modern,max=32; not without the cache [default: modern]
+    /// Read-ahead policy, optionally with tunables: modern,max=32; not with --stack nocache [default: modern]
     #[arg(long, value_name = "NAME[,TUNABLE=N]")]
     pub readahead: Option<String>,
-    /// What the device takes in one request: ide-2.4, ide-2.6, scsi-2.6, cciss, loop-6.18, unknown; with numbers of its own if
-    /// wanted: cciss,max_segments=64 (max_sectors, max_segments, max_segment_size in bytes) [default: by host and device]
+    /// Largest request the device takes: ide-2.4, ide-2.6, scsi-2.6, cciss, loop-6.18, unknown; optionally with changed numbers:
+    /// cciss,max_segments=64 (max_sectors, max_segments, max_segment_size in bytes) [default: by host and device]
     #[arg(long, value_name = "NAME[,LIMIT=N]")]
     pub limits: Option<String>,
-    /// A value of a profile that is to be another: device.layout.unit_kib=128, host.cpu.cpus=2; may be given several times
+    /// Change a value of a profile: device.layout.unit_kib=128, host.cpu.cpus=2; may be given several times
     #[arg(long, value_name = "OWNER.KEY=VALUE")]
     pub set: Vec<String>,
-    /// Layers: full, or nocache (every call reaches the queue, a sync is a flush of the device)
+    /// Layers: full, or nocache (every call reaches the queue, and a sync flushes the device)
     #[arg(long, value_name = "LAYERS", default_value = Self::STACK)]
     pub stack: String,
     /// Seed instead of the workload's own

@@ -6,12 +6,12 @@
 mod agree;
 mod calibrate;
 pub mod line;
+mod machine;
 mod only_read;
 mod progress;
 mod record;
 mod replay;
 mod segments;
-mod stand;
 mod sweep;
 mod traced;
 
@@ -26,7 +26,7 @@ use fathom_sim::shapes::Shapes;
 use fathom_sim::{Setup, SimError, Stack, devices, host, simulate};
 use fathom_workload::{Seed, Workload};
 use line::{RunSimulated, Sim, SimCommand};
-use stand::Stand;
+use machine::SimulatedMachine;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
@@ -53,8 +53,8 @@ fn workload(o: &RunSimulated, common: &Common) -> anyhow::Result<ExitCode> {
     }
     let words = o.words()?;
     let subject = Subject::read(&words)?;
-    let stand = Stand::read(&o.wanted())?;
-    let planned = subject.plan_on(stand.place(), &[], &[], o.seed.unwrap_or(SEED))?;
+    let machine = SimulatedMachine::read(&o.wanted())?;
+    let planned = subject.plan_on(machine.place(), &[], &[], o.seed.unwrap_or(SEED))?;
     planned.notes().iter().for_each(|note| console::note(note));
     let stack = stack_of(o)?;
     let mut runs = Vec::new();
@@ -62,7 +62,7 @@ fn workload(o: &RunSimulated, common: &Common) -> anyhow::Result<ExitCode> {
         if let Some(seed) = o.seed {
             workload.seed = Seed(seed);
         }
-        let (mut run, shapes) = one(o, &subject, &workload, (&stand, stack))?;
+        let (mut run, shapes) = one(o, &subject, &workload, (&machine, stack))?;
         if common.no_store {
             forget_when(&mut run);
         }
@@ -102,17 +102,17 @@ fn one(
     o: &RunSimulated,
     subject: &Subject,
     workload: &Workload,
-    (stand, stack): (&Stand, Stack),
+    (machine, stack): (&SimulatedMachine, Stack),
 ) -> anyhow::Result<(Run, Shapes)> {
     let refused = |why: String| Usage(format!("{}: {why}", subject.words()));
-    only_read::check(workload, stand, &o.device).map_err(refused)?;
-    let scheduler = elevator::on_device(&o.scheduler, stand.device.rotational())
+    only_read::check(workload, machine, &o.device).map_err(refused)?;
+    let scheduler = elevator::on_device(&o.scheduler, machine.device.rotational())
         .map_err(|e| explained(&e.into(), &subject.words()))?;
     let setup = Setup {
-        host: stand.host.clone(),
-        device: Box::new(stand.device.build().map_err(|e| Usage(e.to_string()))?),
+        host: machine.host.clone(),
+        device: Box::new(machine.device.build().map_err(|e| Usage(e.to_string()))?),
         device_name: o.device.clone(),
-        limits: stand.limits,
+        limits: machine.limits,
         scheduler,
         readahead: o.readahead().into(),
         stack,
@@ -123,11 +123,11 @@ fn one(
     let simulated = simulate(workload, setup);
     progress::clear();
     let mut out = simulated.map_err(|e| explained(&e, &subject.words()))?;
-    only_read::check_after(&out, stand, &o.device).map_err(refused)?;
+    only_read::check_after(&out, machine, &o.device).map_err(refused)?;
     out.inside.notes.iter().chain(&out.inside.said).for_each(|text| console::note(text));
     let shapes = std::mem::take(&mut out.inside.shapes);
-    let mut simulation = stand.simulation();
-    stand.judge(&mut simulation, out.phases.iter().flatten().filter_map(|r| r.block.as_ref()));
+    let mut simulation = machine.simulation();
+    machine.judge(&mut simulation, out.phases.iter().flatten().filter_map(|r| r.block.as_ref()));
     Ok((record::of(o, subject, workload, &started, simulation, out), shapes))
 }
 

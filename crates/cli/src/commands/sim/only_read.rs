@@ -1,7 +1,7 @@
 //! Read-only media: rejects whatever writes to one, since its figures would be meaningless. Flushes do no harm and
 //! pass.
 
-use super::stand::Stand;
+use super::machine::SimulatedMachine;
 use crate::run_loop::described;
 use fathom_sim::Simulated;
 use fathom_sim::devices::DeviceProfile;
@@ -16,8 +16,8 @@ pub fn why(who: &str, device: &str, instead: &str) -> String {
 }
 
 /// Rejects a workload with a phase that writes.
-pub fn check(workload: &Workload, stand: &Stand, device: &str) -> Result<(), String> {
-    if !stand.device.is_only_read() {
+pub fn check(workload: &Workload, machine: &SimulatedMachine, device: &str) -> Result<(), String> {
+    if !machine.device.is_only_read() {
         return Ok(());
     }
     let mut phases = workload.phases.iter().enumerate();
@@ -28,9 +28,9 @@ pub fn check(workload: &Workload, stand: &Stand, device: &str) -> Result<(), Str
 }
 
 /// Rejects a workload that turns out to write, for example in steps between phases.
-pub fn check_after(out: &Simulated, stand: &Stand, device: &str) -> Result<(), String> {
+pub fn check_after(out: &Simulated, machine: &SimulatedMachine, device: &str) -> Result<(), String> {
     // A flush is a request without sectors.
-    if stand.device.is_only_read() && out.inside.shapes.all().any(|(sectors, ..)| sectors > 0) {
+    if machine.device.is_only_read() && out.inside.shapes.all().any(|(sectors, ..)| sectors > 0) {
         return Err(why("what is done between the phases", device, INSTEAD));
     }
     Ok(())

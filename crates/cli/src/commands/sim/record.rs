@@ -13,7 +13,7 @@ pub fn of(
     subject: &Subject,
     workload: &Workload,
     started: &jiff::Zoned,
-    stand: Simulation,
+    machine: Simulation,
     out: Simulated,
 ) -> Run {
     let mut counts: Vec<(String, u64)> =
@@ -43,7 +43,7 @@ pub fn of(
         stack: o.stack.clone(),
         counts,
         phases: out.inside.phases,
-        ..stand
+        ..machine
     };
     let phases: Vec<_> = workload
         .phases

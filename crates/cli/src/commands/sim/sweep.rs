@@ -2,8 +2,8 @@
 //! number does not change a figure: every combination is simulated separately, and results are stored in plan order
 //! (`keeper`). `plan` lists the simulations. Tables, page and marks on stored runs are those of a real sweep.
 
-mod keeper;
 mod plan;
+mod results;
 
 use super::line::SweepSimulated;
 use super::{SEED, one, replay, stack_of};
@@ -15,8 +15,8 @@ use fathom_engine::interrupted_by;
 use fathom_record::Run;
 use fathom_record::store::new_run_id;
 use fathom_report::sweep::{self as report, Cell, Factor, PhaseFigures, SCHEMA, Sweep};
-use keeper::Keeper;
 use plan::{Plan, Turn, What};
+use results::Results;
 use std::process::ExitCode;
 
 pub fn run(o: &SweepSimulated, common: &Common) -> anyhow::Result<ExitCode> {
@@ -46,33 +46,34 @@ pub fn run(o: &SweepSimulated, common: &Common) -> anyhow::Result<ExitCode> {
         figure: figure(o.figure),
         ended_early: None,
         notes: vec![
-            "All of this is simulated: nothing was measured. Differences below a model's error cannot be told.".into(),
+            "All of this is simulated: nothing was measured. Differences below a model's error mean nothing."
+                .into(),
         ],
     };
     let store = if common.no_store { None } else { Some(state::store(common.store.as_deref())?) };
-    let keeper = Keeper::new(&plan, sweep, store, started);
-    simulate_all(o, &plan, &keeper);
-    let mut sweep = keeper.finish()?;
+    let results = Results::new(&plan, sweep, store, started);
+    simulate_all(o, &plan, &results);
+    let mut sweep = results.finish()?;
     sweep.ended_early = interrupted_by().map(|signal| format!("signal {signal}"));
     sweep.tell_origins();
     conclude(o, common, &sweep)
 }
 
 /// Simulates all, as many at once as requested.
-fn simulate_all(o: &SweepSimulated, plan: &Plan, keeper: &Keeper<'_>) {
+fn simulate_all(o: &SweepSimulated, plan: &Plan, results: &Results<'_>) {
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = o.jobs.map_or(all, |n| n.get()).min(plan.turns.len()).max(1);
     let bar = console::progress(plan.turns.len() as u64);
     std::thread::scope(|scope| {
         for _ in 0..jobs {
             scope.spawn(|| {
-                while let Some((number, turn)) = keeper.next() {
+                while let Some((number, turn)) = results.next() {
                     let outcome = turn_of(o, &plan.what, turn).map_err(|e| format!("{e:#}"));
                     // A simulation cut off by a signal does not count.
                     if outcome.is_err() && interrupted_by().is_some() {
                         break;
                     }
-                    keeper.put(
+                    results.put(
                         number,
                         outcome.map(|runs| {
                             let figures = PhaseFigures::of_all(&runs);
@@ -89,9 +90,9 @@ fn simulate_all(o: &SweepSimulated, plan: &Plan, keeper: &Keeper<'_>) {
 
 fn turn_of(o: &SweepSimulated, what: &What, turn: &Turn) -> anyhow::Result<Vec<Run>> {
     let What::Workloads(subject) = what else {
-        return Ok(vec![replay::one(&o.replay_of(turn), &turn.stand)?]);
+        return Ok(vec![replay::one(&o.replay_of(turn), &turn.machine)?]);
     };
-    let place = (&*turn.stand, stack_of(&turn.options)?);
+    let place = (&*turn.machine, stack_of(&turn.options)?);
     let runs = turn.workloads.iter().map(|workload| one(&turn.options, subject, workload, place));
     runs.map(|done| done.map(|(run, _)| run)).collect()
 }

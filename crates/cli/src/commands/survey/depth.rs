@@ -5,10 +5,8 @@ use super::plan::{BLOCK, Plan, Stage, Step, sets};
 use fathom_record::Run;
 use fathom_workload::{Access, Amount, Direction, Duration, Stream};
 
-const STAGE: Stage = Stage(
-    "depth",
-    "Random reads of 4 KiB past the cache with more and more of them in flight, by one thread.",
-);
+const STAGE: Stage =
+    Stage("depth", "Random reads of 4 KiB past the cache by one thread, with increasing queue depth.");
 /// A rate limit with time slices lets unused budget pass at once; this long a warm-up uses it up.
 const WARM_UP: Duration = Duration(100_000_000);
 /// Maximum depth.

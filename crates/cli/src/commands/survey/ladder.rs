@@ -6,7 +6,7 @@ use fathom_workload::{Access, Action, Amount, Direction, Open, OpenSync, Stream,
 
 const STAGE: Stage = Stage(
     "ladder",
-    "4 KiB at a time, one operation in flight, random places in one file: from memory to the device and to durable.",
+    "4 KiB at random offsets of one file, one operation in flight: from memory to the device and to durable.",
 );
 
 pub fn add(plan: &mut Plan<'_>) {

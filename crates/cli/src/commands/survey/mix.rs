@@ -4,8 +4,10 @@ use super::effort::Wish;
 use super::plan::{BLOCK, Plan, Stage, Step, sets};
 use fathom_workload::{Access, Amount, Direction, Mix, Stream};
 
-const STAGE: Stage =
-    Stage("mix", "4 KiB at random places of one file, one operation in flight: so many reads in a hundred.");
+const STAGE: Stage = Stage(
+    "mix",
+    "4 KiB at random offsets of one file, one operation in flight, with different percentages of reads.",
+);
 
 pub fn add(plan: &mut Plan<'_>) {
     if !plan.writes() {

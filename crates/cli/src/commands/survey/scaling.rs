@@ -4,7 +4,7 @@ use super::plan::{BLOCK, COMMITTERS, MIB, Plan, Stage, Step, sets};
 use fathom_workload::{Access, Action, Amount, Bytes, Direction, Stream, SyncEvery, Timed};
 
 const STAGE: Stage =
-    Stage("scaling", "The same work by one, two and more streams at once, each on a file of its own.");
+    Stage("scaling", "The same work by one, two and more streams at once, each on a separate file.");
 
 pub fn add(plan: &mut Plan<'_>) {
     commits(plan);

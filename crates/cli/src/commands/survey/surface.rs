@@ -9,7 +9,7 @@ use fathom_workload::{Action, Amount, Bytes, Direction, Stream, Timed};
 
 const STAGE: Stage = Stage(
     "surface",
-    "One stream, sequential, over file sizes and record sizes, where something changes. Writes include the fsync; cold reads start with evicted pages.",
+    "One stream, sequential, over file sizes and record sizes, denser where the rate changes. Writes include the fsync; cold reads start with evicted pages.",
 );
 /// A test is done when its expected error is at most this.
 const TOLERANCE: f64 = 0.1;

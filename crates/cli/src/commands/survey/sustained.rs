@@ -5,7 +5,7 @@ use fathom_workload::{Amount, Bytes, Direction, Duration, Stream, SyncEvery};
 
 const STAGE: Stage = Stage(
     "sustained",
-    "1 MiB after the other for as long as the survey has time: whether the rate lasts when the caches on the way are full.",
+    "Writes of 1 MiB for as long as the survey has time: does the rate last once the caches are full?",
 );
 /// Points of the course over time.
 const POINTS: u64 = 60;

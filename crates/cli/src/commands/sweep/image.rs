@@ -19,9 +19,7 @@ pub fn read(
     if !varied.iter().any(Varied::is_of_disk) {
         for (option, given) in [("--image-in", directory.is_some()), ("--image-size", size.is_some())] {
             if given {
-                return Err(Usage(format!(
-                    "{option} is about the loop device that fs=... makes, and nothing asks for one"
-                )));
+                return Err(Usage(format!("{option} needs a loop device, which only fs=... makes")));
             }
         }
     }
@@ -36,17 +34,15 @@ pub fn read(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::sweep::vary::Of;
+    use crate::commands::sweep::vary::Target;
 
     #[test]
     fn an_image_is_only_spoken_of_where_one_is_made() {
-        let fs = Varied { name: "fs".into(), values: vec!["ext4".into()], of: Of::FileSystem };
+        let fs = Varied { name: "fs".into(), values: vec!["ext4".into()], target: Target::FileSystem };
         let made = |size| read(std::slice::from_ref(&fs), None, size);
         assert_eq!(made(None).unwrap_or_else(|e| panic!("{e}")), (PathBuf::from("."), 2 << 30));
         assert!(made(Some("1MiB")).is_err_and(|e| e.0.contains("at least 16MiB")));
-        assert!(read(&[], None, Some("1GiB")).is_err_and(|e| e.0.starts_with("--image-size is about")));
-        assert!(
-            read(&[], Some(Path::new("/d")), None).is_err_and(|e| e.0.starts_with("--image-in is about"))
-        );
+        assert!(read(&[], None, Some("1GiB")).is_err_and(|e| e.0.starts_with("--image-size needs")));
+        assert!(read(&[], Some(Path::new("/d")), None).is_err_and(|e| e.0.starts_with("--image-in needs")));
     }
 }

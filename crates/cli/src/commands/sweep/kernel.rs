@@ -2,7 +2,7 @@
 //! sets and restores them.
 
 use super::stage::Asked;
-use super::vary::{Of, PRESENT, Varied};
+use super::vary::{PRESENT, Target, Varied};
 use crate::exit::Usage;
 use crate::output;
 use fathom_observe::device::{self, DeviceStack};
@@ -37,7 +37,7 @@ pub fn look(varied: &mut Varied, places: &[Place]) -> Result<Option<String>, Usa
     let before = if now.len() == 1 { now.pop() } else { None };
     for value in varied.values.iter_mut().filter(|v| *v == PRESENT) {
         *value = before.clone().ok_or_else(|| {
-            Usage(format!("{}={PRESENT}: there is no one value that it has now; name it", varied.name))
+            Usage(format!("{}={PRESENT}: it has no single value now; name one", varied.name))
         })?;
     }
     for place in places {
@@ -49,7 +49,7 @@ pub fn look(varied: &mut Varied, places: &[Place]) -> Result<Option<String>, Usa
             place
                 .knob
                 .check(&LIVE, &place.path, value)
-                .map_err(|e| Usage(format!("{e}. Nothing was turned, nothing was run")))?;
+                .map_err(|e| Usage(format!("{e}. Nothing was changed, nothing was run")))?;
         }
     }
     Ok(before)
@@ -57,7 +57,7 @@ pub fn look(varied: &mut Varied, places: &[Place]) -> Result<Option<String>, Usa
 
 /// Checks that the requested file systems can be made.
 pub fn look_at_disk(asked: &Asked) -> Result<(), Usage> {
-    for varied in asked.varied.iter().filter(|v| v.of == Of::FileSystem) {
+    for varied in asked.varied.iter().filter(|v| v.target == Target::FileSystem) {
         if let Some(kind) = varied.values.iter().find(|k| !can_make(k)) {
             return Err(Usage(format!(
                 "fs={kind}: there is no mkfs.{kind} here; install it, or leave {kind} out"
@@ -92,15 +92,15 @@ pub fn look_at_disk(asked: &Asked) -> Result<(), Usage> {
 
 /// The file system of a cell; `None` if none is made. "defaults" means no options.
 pub fn file_system(varied: &[Varied], levels: &[usize]) -> Option<FileSystem> {
-    let value = |of: Of| {
-        let at = varied.iter().position(|v| v.of == of)?;
+    let value = |target: Target| {
+        let at = varied.iter().position(|v| v.target == target)?;
         varied[at].values.get(levels[at]).cloned()
     };
-    let options = |of: Of| value(of).filter(|v| v != "defaults").unwrap_or_default();
+    let options = |target: Target| value(target).filter(|v| v != "defaults").unwrap_or_default();
     Some(FileSystem {
-        kind: value(Of::FileSystem)?,
-        mkfs: options(Of::Mkfs).split_whitespace().map(String::from).collect(),
-        mount: options(Of::Mount),
+        kind: value(Target::FileSystem)?,
+        mkfs: options(Target::Mkfs).split_whitespace().map(String::from).collect(),
+        mount: options(Target::Mount),
     })
 }
 
@@ -110,15 +110,15 @@ mod tests {
 
     #[test]
     fn a_cells_file_system_is_put_together_from_its_factors() {
-        let varied = |name: &str, of: Of, values: &[&str]| Varied {
+        let varied = |name: &str, target: Target, values: &[&str]| Varied {
             name: name.into(),
             values: values.iter().map(|v| (*v).into()).collect(),
-            of,
+            target,
         };
         let all = [
-            varied("fs", Of::FileSystem, &["ext4", "xfs"]),
-            varied("mount", Of::Mount, &["defaults", "noatime,nodiratime"]),
-            varied("mkfs", Of::Mkfs, &["-b 1024"]),
+            varied("fs", Target::FileSystem, &["ext4", "xfs"]),
+            varied("mount", Target::Mount, &["defaults", "noatime,nodiratime"]),
+            varied("mkfs", Target::Mkfs, &["-b 1024"]),
         ];
         let made = file_system(&all, &[1, 1, 0]).expect("a file system");
         assert_eq!((made.kind.as_str(), made.mount.as_str()), ("xfs", "noatime,nodiratime"));

@@ -3,15 +3,15 @@
 //!
 //! `vary` parses what is varied, `subject` what is measured, `native` sets values in a native workload; `kernel` turns
 //! knobs and makes file systems, `settle` waits until the machine is idle, `stage` measures one cell and restores
-//! everything, `going` runs the plan, `image` locates the loop device's file, `guard` restores what a killed sweep left
+//! everything, `session` runs the plan, `image` locates the loop device's file, `guard` restores what a killed sweep left
 //! changed. This file checks everything before anything is changed, and reports the result however the sweep ended.
 
-mod going;
 pub mod guard;
 pub mod image;
 pub mod kernel;
 mod native;
 pub mod plan;
+mod session;
 mod settle;
 pub mod stage;
 pub mod subject;
@@ -22,7 +22,7 @@ use crate::exit::{self, Usage};
 use crate::line::{self, Common};
 use fathom_report::sweep::{self as report, Factor, Figure, Sweep};
 use fathom_workload::Duration;
-use going::{Ended, Going};
+use session::{Session, SessionEnd};
 use std::path::Path;
 use std::process::ExitCode;
 use subject::Subject;
@@ -44,16 +44,16 @@ pub fn run(options: &line::Sweep, common: &Common) -> anyhow::Result<ExitCode> {
         check_page(output)?;
     }
     let common = &common.under(&options.conditions);
-    let mut going = Going::begin(&asked, common)?;
+    let mut session = Session::begin(&asked, common)?;
     if options.plan {
-        console::out(&plan::words(&going));
+        console::out(&plan::words(&session));
         return Ok(ExitCode::SUCCESS);
     }
     fathom_engine::watch_signals();
-    let ended = going.all();
-    let outcomes = going.put_back();
+    let ended = session.all();
+    let outcomes = session.put_back();
     guard::tell(&outcomes, "");
-    let sweep = going.result(figure(options.figure));
+    let sweep = session.result(figure(options.figure));
     if options.json {
         console::out(&(serde_json::to_string_pretty(&sweep)? + "\n"));
     } else {
@@ -69,18 +69,18 @@ pub fn run(options: &line::Sweep, common: &Common) -> anyhow::Result<ExitCode> {
     Ok(guard::code(conclude(ended), &outcomes))
 }
 
-fn conclude(ended: Ended) -> ExitCode {
+fn conclude(ended: SessionEnd) -> ExitCode {
     match ended {
-        Ended::Complete => ExitCode::SUCCESS,
-        Ended::OutOfTime(why) => {
+        SessionEnd::Complete => ExitCode::SUCCESS,
+        SessionEnd::OutOfTime(why) => {
             console::note(&why);
             ExitCode::SUCCESS
         }
-        Ended::Signal(signal) => {
+        SessionEnd::Signal(signal) => {
             console::warning(&format!("stopped by signal {signal}; what was measured until then is above"));
             ExitCode::from(exit::of_signal(signal))
         }
-        Ended::Failed(why) => {
+        SessionEnd::Failed(why) => {
             console::error(&why);
             ExitCode::from(exit::FAILED)
         }
@@ -102,7 +102,7 @@ impl Asked {
         let has_disk = varied.iter().any(Varied::is_of_disk);
         if has_disk && options.on.is_some() {
             return Err(Usage(
-                "--on names a device, and fs=... makes one of its own; leave one of them out".into(),
+                "--on names a device, and fs=... makes a new one; leave one of them out".into(),
             ));
         }
         let (image_in, image_bytes) =
@@ -133,7 +133,7 @@ pub fn time(option: &str, text: &str) -> Result<std::time::Duration, Usage> {
 pub fn check_page(output: &Path) -> Result<(), Usage> {
     if !matches!(output.extension().and_then(|e| e.to_str()), Some("html" | "htm")) {
         return Err(Usage(format!(
-            "{}: a sweep is written as .html; its runs can be had in every other form with fathom report",
+            "{}: a sweep is written as .html; fathom report writes its runs in other formats",
             output.display()
         )));
     }

@@ -1,10 +1,10 @@
 //! A sweep's plan in words, for `--plan`: what is changed from which value to which, what is made, and the number and
 //! order of runs.
 
-use super::going::Going;
 use super::kernel;
+use super::session::Session;
 use super::stage::Stage;
-use super::vary::Of;
+use super::vary::Target;
 use crate::console;
 use crate::line::ColdReach;
 use fathom_report::units;
@@ -12,19 +12,19 @@ use std::fmt::Write as _;
 
 const MOST_RUNS: usize = 200;
 
-pub fn words(going: &Going<'_>) -> String {
-    let runs: usize = going.blocks.iter().map(Vec::len).sum();
+pub fn words(session: &Session<'_>) -> String {
+    let runs: usize = session.blocks.iter().map(Vec::len).sum();
     let mut text = format!(
         "sweep of {}: {}, {}, {}, order from seed {}\n",
-        going.asked.stage.words(),
-        console::counted(going.stage.cells.len() as u64, "cell"),
-        console::counted(going.asked.rounds.into(), "round"),
+        session.asked.stage.words(),
+        console::counted(session.stage.cells.len() as u64, "cell"),
+        console::counted(session.asked.rounds.into(), "round"),
         console::counted(runs as u64, "run"),
-        going.asked.stage.seed
+        session.asked.stage.seed
     );
-    text += &prepared(&going.stage);
+    text += &prepared(&session.stage);
     let mut number = 0;
-    for (at, block) in going.blocks.iter().enumerate() {
+    for (at, block) in session.blocks.iter().enumerate() {
         let _ = writeln!(text, "block {}:", at + 1);
         for cell in block {
             number += 1;
@@ -32,7 +32,7 @@ pub fn words(going: &Going<'_>) -> String {
                 let _ = writeln!(text, "  ... and {} more", runs - MOST_RUNS);
                 return text;
             }
-            let _ = writeln!(text, "  {number}. {}", going.stage.settings(*cell));
+            let _ = writeln!(text, "  {number}. {}", session.stage.settings(*cell));
         }
     }
     text
@@ -55,22 +55,22 @@ pub fn prepared(stage: &Stage<'_>) -> String {
             Some(_) => {
                 let devices: Vec<&str> = places.iter().map(|p| p.device.as_str()).collect();
                 let now = before.as_ref().map_or(String::new(), |b| format!(", now {b}"));
-                format!("of {}{now}; turned, and put back at the end", devices.join(", "))
+                format!("of {}{now}; changed, and restored at the end", devices.join(", "))
             }
             None if varied.is_of_disk() => "of the file system that is made".into(),
-            None if matches!(varied.of, Of::Subject | Of::Directory) => continue,
+            None if matches!(varied.target, Target::Subject | Target::Directory) => continue,
             None => "of the workload".into(),
         };
         let _ = writeln!(text, "varies {}: {} ({whose})", varied.name, varied.values.join(", "));
     }
     let cold = match stage.asked.cold {
         None => "",
-        Some(ColdReach::Files) => ", what is read is dropped from memory",
+        Some(ColdReach::Files) => ", the files to read are evicted from memory",
         Some(ColdReach::Machine) => {
-            ", what is read is dropped from memory, with the whole machine's cache if need be"
+            ", the files to read are evicted from memory, if need be with the whole machine's cache"
         }
     };
     let _ =
-        writeln!(text, "before every run: everything dirty is written back{cold}, the device comes to rest");
+        writeln!(text, "before every run: dirty pages are written back{cold}, and the device becomes idle");
     text
 }

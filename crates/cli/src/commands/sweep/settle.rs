@@ -23,7 +23,7 @@ pub fn settle(stack: &DeviceStack, pause: Duration) -> Option<String> {
     }
     busy.map(|n| {
         format!(
-            "the device still had {n} requests in flight after {} s without work of ours: something else uses it",
+            "the device still had {n} requests in flight {} s after our last one: something else uses it",
             PATIENCE.as_secs()
         )
     })

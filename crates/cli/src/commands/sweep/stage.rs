@@ -1,6 +1,6 @@
 //! Measures cells: checks everything first, then changes settings, makes file systems, enters directories, prepares
 //! files, makes a run of one cell between two idle periods, and restores everything in any case. The callers decide the
-//! order of cells and what happens to the runs: `going` for a sweep, `compare::run` for two sides in quads. `checked`
+//! order of cells and what happens to the runs: `session` for a sweep, `compare::run` for two sides in quads. `checked`
 //! finds out all that can be known before the first run.
 
 mod checked;
@@ -9,7 +9,7 @@ mod directories;
 use super::kernel::{self, LIVE};
 use super::settle::settle;
 use super::subject::{Planned, Subject};
-use super::vary::{Of, Varied};
+use super::vary::{Target, Varied};
 use crate::exit::Usage;
 use crate::line::{ColdReach, Common};
 use crate::mark::Mark;
@@ -135,14 +135,15 @@ impl<'a> Stage<'a> {
 
     /// A cell's subject and its index.
     pub fn subject_of(&self, cell: usize) -> (usize, &'a Subject) {
-        let at = self.varied.iter().position(|v| v.of == Of::Subject);
+        let at = self.varied.iter().position(|v| v.target == Target::Subject);
         let level = at.map_or(0, |at| self.cells[cell].levels[at]);
         (level, &self.asked.subjects[level])
     }
 
     /// A cell's workloads, as far as known before it runs.
     pub fn workloads_of(&self, cell: usize) -> Result<Vec<Workload>, Usage> {
-        let (arguments, settings) = (self.values(cell, &Of::Argument), self.values(cell, &Of::Workload));
+        let (arguments, settings) =
+            (self.values(cell, &Target::Argument), self.values(cell, &Target::Workload));
         self.enter_directory(cell)?;
         let planned = self.subject_of(cell).1.plan(&arguments, &settings, self.asked.seed);
         let workloads = planned.and_then(|p| p.workloads());
@@ -158,7 +159,7 @@ impl<'a> Stage<'a> {
 
     /// Index of the directory factor, and the cell's level of it.
     fn directory_level(&self, cell: usize) -> Option<(usize, usize)> {
-        let at = self.varied.iter().position(|v| v.of == Of::Directory)?;
+        let at = self.varied.iter().position(|v| v.target == Target::Directory)?;
         Some((at, self.cells[cell].levels[at]))
     }
 
@@ -180,12 +181,12 @@ impl<'a> Stage<'a> {
     }
 
     /// A cell's values of this kind of factor, by name.
-    fn values(&self, cell: usize, of: &Of) -> Vec<(String, String)> {
+    fn values(&self, cell: usize, target: &Target) -> Vec<(String, String)> {
         let levels = &self.cells[cell].levels;
         self.varied
             .iter()
             .zip(levels)
-            .filter(|(v, _)| v.of == *of)
+            .filter(|(v, _)| v.target == *target)
             .map(|(v, level)| (v.name.clone(), v.values[*level].clone()))
             .collect()
     }
@@ -213,7 +214,7 @@ impl<'a> Stage<'a> {
             let plan = DiskPlan { directory: self.asked.image_in.clone(), bytes: self.asked.image_bytes };
             let disk = self.disk.insert(turner.disk(&plan)?);
             if !disk.goes_past_the_cache() {
-                let told = "The loop device works through the page cache of the file system its image lies on: much of what is measured is memory's speed.";
+                let told = "The loop device uses the page cache of the file system that holds its image: the figures are partly memory's speed.";
                 console::warning(told);
                 self.notes.push(told.into());
             }
@@ -289,7 +290,8 @@ impl<'a> Stage<'a> {
             self.enter_directory(cell).map_err(|e| Stop::Failed(e.0))?;
             self.stack = kernel::stack_of(Path::new("."));
         }
-        let (arguments, settings) = (self.values(cell, &Of::Argument), self.values(cell, &Of::Workload));
+        let (arguments, settings) =
+            (self.values(cell, &Target::Argument), self.values(cell, &Target::Workload));
         let planned =
             self.subject_of(cell).1.plan(&arguments, &settings, seed).map_err(|e| Stop::Failed(e.0))?;
         self.prepare(&planned)?;
@@ -376,8 +378,7 @@ fn disturbed(places: &[Place], readings: &[Reading]) -> Option<String> {
     let all = fathom_observe::knobs::disturbed(&LIVE, places, readings);
     all.first().map(|r| {
         format!(
-            "somebody else changed {} of {} from {} to {} during a run; that run does not count, and nothing more is measured, so as not to \
-             fight over it",
+            "another process changed {} of {} from {} to {} during a run; that run does not count, and the measurement ends here",
             r.knob, r.device, r.asked, r.found
         )
     })

@@ -60,7 +60,7 @@ impl Subject {
             "fio" => Kind::Fio(here()?),
             file if words.len() > 1 => {
                 return Err(Usage(format!(
-                    "{file} {}: behind the -- stands either one workload file, or sysbench, iozone, filebench or fio with its arguments",
+                    "{file} {}: after -- give either one workload file, or sysbench, iozone, filebench or fio with its arguments",
                     words[1]
                 )));
             }

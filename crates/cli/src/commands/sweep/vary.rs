@@ -14,12 +14,12 @@ pub struct Varied {
     pub name: String,
     /// As typed.
     pub values: Vec<String>,
-    pub of: Of,
+    pub target: Target,
 }
 
 /// What a setting belongs to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Of {
+pub enum Target {
     Kernel(Knob),
     /// The type of file system on the loop device; likewise options of mkfs, and mount options.
     FileSystem,
@@ -45,12 +45,12 @@ pub const PRESENT: &str = "present";
 impl Varied {
     /// Whether it concerns the file system on the loop device.
     pub fn is_of_disk(&self) -> bool {
-        matches!(self.of, Of::FileSystem | Of::Mkfs | Of::Mount)
+        matches!(self.target, Target::FileSystem | Target::Mkfs | Target::Mount)
     }
 
     pub fn knob(&self) -> Option<&Knob> {
-        match &self.of {
-            Of::Kernel(knob) => Some(knob),
+        match &self.target {
+            Target::Kernel(knob) => Some(knob),
             _ => None,
         }
     }
@@ -75,19 +75,19 @@ pub fn read_with(
                 "--vary {option}: {name} is varied twice; name all its values at once"
             )));
         }
-        let of = if model(&name) { Of::Model } else { owner(&name, subjects)? };
-        all.push(Varied { name, values, of });
+        let target = if model(&name) { Target::Model } else { owner(&name, subjects)? };
+        all.push(Varied { name, values, target });
     }
-    let has = |of: Of| all.iter().any(|v| v.of == of);
-    if (has(Of::Mkfs) || has(Of::Mount)) && !has(Of::FileSystem) {
+    let has = |target: Target| all.iter().any(|v| v.target == target);
+    if (has(Target::Mkfs) || has(Target::Mount)) && !has(Target::FileSystem) {
         return Err(Usage(
-            "mkfs=... and mount=... are of the file system that fs=... makes; name it too, as in --vary fs=ext4".into(),
+            "mkfs=... and mount=... need a file system to make; add one, as in --vary fs=ext4".into(),
         ));
     }
     for unused in subjects.iter().flat_map(Subject::placeholders) {
-        if !all.iter().any(|v| v.of == Of::Argument && v.name == unused) {
+        if !all.iter().any(|v| v.target == Target::Argument && v.name == unused) {
             return Err(Usage(format!(
-                "{{{unused}}} stands in the arguments, and no --vary {unused}=... gives it values"
+                "the arguments contain {{{unused}}}; give it values with --vary {unused}=..."
             )));
         }
     }
@@ -112,29 +112,29 @@ fn split(option: &str) -> Result<(String, Vec<String>), Usage> {
     }
     if let Some(twice) = values.iter().enumerate().find(|(i, v)| values[..*i].contains(v)) {
         return Err(Usage(format!(
-            "--vary {option}: {} stands twice; --rounds repeats measurements",
+            "--vary {option}: {} is listed twice; --rounds repeats measurements",
             twice.1
         )));
     }
     Ok((name.to_string(), values))
 }
 
-fn owner(name: &str, subjects: &[Subject]) -> Result<Of, Usage> {
+fn owner(name: &str, subjects: &[Subject]) -> Result<Target, Usage> {
     if subjects.iter().any(|s| s.placeholders().iter().any(|p| p == name)) {
-        return Ok(Of::Argument);
+        return Ok(Target::Argument);
     }
     match name {
-        "fs" => return Ok(Of::FileSystem),
-        "mkfs" => return Ok(Of::Mkfs),
-        "mount" => return Ok(Of::Mount),
+        "fs" => return Ok(Target::FileSystem),
+        "mkfs" => return Ok(Target::Mkfs),
+        "mount" => return Ok(Target::Mount),
         _ => {}
     }
     if let Some(knob) = Knob::find(name) {
-        return Ok(Of::Kernel(knob));
+        return Ok(Target::Kernel(knob));
     }
     if native::is_setting(name) {
         if subjects.iter().all(Subject::is_native) {
-            return Ok(Of::Workload);
+            return Ok(Target::Workload);
         }
         return Err(Usage(format!(
             "--vary {name}=...: {name} is a setting of native workload files; for a drop-in write {{{name}}} where the value belongs in its arguments"
@@ -143,7 +143,7 @@ fn owner(name: &str, subjects: &[Subject]) -> Result<Of, Usage> {
     let known = catalogue::names().into_iter().chain(native::names()).chain(["fs", "mkfs", "mount"]);
     let end = nearest(name, known).map_or_else(|| ".".to_string(), |near| format!("; did you mean {near}?"));
     Err(Usage(format!(
-        "--vary {name}=...: {name} is no setting that fathom knows{end} Of the kernel there are {}; of a file system made for it fs, mkfs, mount; of a native workload {}; of a drop-in whatever stands in its arguments as {{{name}}}",
+        "--vary {name}=...: {name} is not a known setting{end} Settings of the kernel: {}; of a file system to make: fs, mkfs, mount; of a native workload: {}; of a drop-in: any {{{name}}} in its arguments",
         catalogue::names().join(", "),
         native::names().join(", ")
     )))
@@ -180,21 +180,21 @@ mod tests {
     #[test]
     fn each_setting_has_an_owner() {
         let subject = [subject(&["sysbench", "--num-threads={threads}", "run"])];
-        assert_eq!(owner("threads", &subject).expect("a word"), Of::Argument);
-        assert!(matches!(owner("iosched/low_latency", &subject), Ok(Of::Kernel(_))));
-        assert_eq!(owner("mount", &subject).expect("of the disk"), Of::Mount);
+        assert_eq!(owner("threads", &subject).expect("a word"), Target::Argument);
+        assert!(matches!(owner("iosched/low_latency", &subject), Ok(Target::Kernel(_))));
+        assert_eq!(owner("mount", &subject).expect("of the disk"), Target::Mount);
     }
 
     #[test]
     fn what_cannot_be_meant_is_told() {
         assert!(
             told(&["threads=1", "skeduler=none"])
-                .contains("skeduler is no setting that fathom knows; did you mean scheduler? Of the")
+                .contains("skeduler is not a known setting; did you mean scheduler? Settings of the")
         );
         assert!(told(&["threads=1", "record=4k"]).contains("write {record} where the value belongs"));
-        assert!(told(&["scheduler=none"]).contains("{threads} stands in the arguments"));
+        assert!(told(&["scheduler=none"]).contains("the arguments contain {threads}"));
         assert!(told(&["threads=1", "threads=2"]).contains("varied twice"));
-        assert!(told(&["threads=1", "mount=noatime"]).contains("fs=... makes"));
+        assert!(told(&["threads=1", "mount=noatime"]).contains("need a file system to make"));
         assert_eq!(told(&["threads=1,4", "scheduler=none,bfq"]), "");
     }
 }

@@ -36,7 +36,7 @@ impl<'p> EventFile<'p> {
 
     /// Completes the file and gives it its name.
     pub fn finish(self) -> anyhow::Result<()> {
-        let out = Rc::into_inner(self.out.0).context("a file of events is still written to")?.into_inner();
+        let out = Rc::into_inner(self.out.0).context("a file of events is still being written")?.into_inner();
         let ended = out.into_inner().map_err(io::IntoInnerError::into_error).and_then(LogFile::end);
         ended.with_context(|| cannot_write(self.path))?;
         self.whole.finish()

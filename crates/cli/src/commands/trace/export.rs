@@ -31,10 +31,7 @@ fn export(options: &Export) -> anyhow::Result<ExitCode> {
     let inputs = input::inputs(&options.source)?;
     let [input] = &inputs[..] else {
         let n = inputs.len();
-        return Err(Usage(format!(
-            "export turns one trace into another, and {n} were named; export them one by one"
-        ))
-        .into());
+        return Err(Usage(format!("export converts one trace at a time, and {n} were named")).into());
     };
     if options.source.files.iter().any(|f| same_file(f, &options.output)) {
         return Err(

@@ -14,7 +14,7 @@ use std::path::PathBuf;
   fathom trace export --format csv a.fbl.zst -o a.csv
   fathom trace export --format iolog a.fbl.zst -o a.log    for fio --read_iolog=a.log
 
-The forms, what each can tell and what it cannot: docs/formats/trace.md")]
+docs/formats/trace.md describes the formats, and what each can and cannot hold")]
 pub struct Trace {
     #[command(subcommand)]
     pub what: What,
@@ -24,9 +24,9 @@ pub struct Trace {
 pub enum What {
     /// Record what reaches a device (needs root and tracefs)
     Record(Record),
-    /// What a trace comes to: a page of text per device, or JSON
+    /// Summarise a trace: a page of text per device, or JSON
     Summary(Summary),
-    /// Turn a trace into another form
+    /// Convert a trace to another format
     Export(Export),
 }
 
@@ -36,23 +36,23 @@ pub enum What {
   fathom trace record --seconds 60 -o a.fbl sda      one minute of a device
   fathom trace record --full -o a.fbl.zst sda -- cp big /mnt/data")]
 pub struct Record {
-    /// A file or directory, whose devices are recorded; or a block device (/dev/sda, or just sda)
+    /// A block device (/dev/sda, or just sda), or a file or directory whose devices are recorded
     #[arg(value_name = "PATH|DEVICE")]
     pub target: PathBuf,
     /// Record while this command runs
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
-    /// Where to write it, best on another device; a name that ends in .zst is compressed
+    /// File to write, best on another device; .zst compresses it
     /// [default: fathom-trace-DEVICE-TIME.fbl]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Overwrite the file if it exists
     #[arg(long)]
     pub force: bool,
-    /// Record the way above the driver too: arrivals, merges, splits, plugs. Twice to three times the events
+    /// Also record the layers above the driver: arrivals, merges, splits, plugs. Two to three times the events
     #[arg(long)]
     pub full: bool,
-    /// End after so many seconds
+    /// Stop after N seconds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=31_536_000))]
     pub seconds: Option<u32>,
 }
@@ -63,7 +63,7 @@ pub struct Source {
     /// Traces; - reads stdin. Several files of blktrace (X.blktrace.0, X.blktrace.1 ..., or just X) are one trace
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The form, if its content does not tell
+    /// Format of the trace [default: detected]
     #[arg(long, value_name = "FORM")]
     pub from: Option<Form>,
 }
@@ -79,7 +79,7 @@ pub struct Summary {
     /// Only this device, by its name or number (loop0, 7:0)
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<String>,
-    /// Print JSON: an array with one object a trace
+    /// Print JSON: an array with one object per trace
     #[arg(long)]
     pub json: bool,
 }
@@ -92,10 +92,10 @@ pub struct Summary {
 pub struct Export {
     #[command(flatten)]
     pub source: Source,
-    /// The form to write
+    /// Format to write
     #[arg(long)]
     pub format: To,
-    /// Where to write it; - is stdout, a name that ends in .zst is compressed
+    /// File to write; - is stdout, .zst compresses it
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Overwrite the file if it exists
@@ -132,11 +132,11 @@ pub enum To {
     /// fathom's event log: loses nothing
     #[default]
     Own,
-    /// Text as the kernel's trace file has it
+    /// Text like the kernel's trace file
     Tracefs,
     /// Text as blkparse prints it
     Blkparse,
-    /// A row per request
+    /// One row per request
     Csv,
     /// What `fathom trace summary --json` prints
     Json,

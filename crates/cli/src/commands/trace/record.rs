@@ -234,7 +234,7 @@ fn header(full: bool) -> LogHeader {
 fn wall_of_monotonic_zero() -> Option<i64> {
     let read = |clock| {
         let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: `now` is a timespec of ours, and the call writes nothing else.
+        // SAFETY: `now` is a valid timespec, and the call writes nothing else.
         let done = unsafe { libc::clock_gettime(clock, &raw mut now) };
         (done == 0).then(|| now.tv_sec.checked_mul(1_000_000_000)?.checked_add(now.tv_nsec))?
     };
@@ -312,7 +312,7 @@ fn tell_end(path: &Path, cost: &Cost) {
     let per_event = if events > 0 { cpu_us / events as f64 } else { 0.0 };
     console::note(&format!(
         "recorded {} in {seconds:.1} s: {bytes} bytes ({each:.1} an event), lost {}; recording took {:.3} s of CPU \
-         ({per_event:.2} us an event), what the kernel spends on each event not counted",
+         ({per_event:.2} us an event), without the kernel's time for each event",
         text::block::events(events),
         lost,
         cpu_us / 1e6
@@ -323,7 +323,7 @@ fn tell_end(path: &Path, cost: &Cost) {
             lost, ring_kib
         ));
     }
-    console::note(&format!("fathom trace summary {} shows what it comes to", path.display()));
+    console::note(&format!("fathom trace summary {} summarises it", path.display()));
 }
 
 /// Passes on the command's own exit code; Ctrl-C is the normal end of a recording without a limit.

@@ -14,7 +14,7 @@ pub fn devices(target: &Path) -> anyhow::Result<Vec<Watched>> {
             let (major, minor) = (libc::major(found.rdev()), libc::minor(found.rdev()));
             let sys = format!("/sys/dev/block/{major}:{minor}");
             let name = whole_device(Path::new(&sys))
-                .ok_or_else(|| Usage(format!("{shown}: /sys tells nothing of the device {major}:{minor}")))?;
+                .ok_or_else(|| Usage(format!("{shown}: /sys has no entry for the device {major}:{minor}")))?;
             one(&name, &shown.to_string())
         }
         Ok(found) if !found.is_dir() && !found.is_file() => {

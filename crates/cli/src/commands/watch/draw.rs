@@ -201,8 +201,7 @@ fn size_lines(moment: &Moment, device: usize, area: Rect) -> Vec<Line<'static>> 
 fn issuer_lines(moment: &Moment, device: usize, area: Rect) -> Vec<Line<'static>> {
     let issuers = moment.issuers(device);
     if issuers.is_empty() {
-        let why =
-            if moment.activity(device).is_some() { "nobody" } else { "only events tell issuers (root)" };
+        let why = if moment.activity(device).is_some() { "none" } else { "only events tell issuers (root)" };
         return vec![Line::from(why)];
     }
     let seconds = moment.length.as_secs_f64().max(1e-9);

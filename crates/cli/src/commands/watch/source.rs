@@ -110,7 +110,7 @@ impl Source {
                 && taken.lost > 0
             {
                 crate::console::warning(&format!(
-                    "{} of {} events were lost for want of room: no count above is a total",
+                    "{} of {} events were lost because the buffers were full: no count above is a total",
                     taken.lost,
                     taken.events + taken.lost
                 ));

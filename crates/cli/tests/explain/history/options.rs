@@ -40,7 +40,7 @@ fn the_search_can_be_set_and_repeats_with_its_seed() {
     let _ = run(&["--min-segment", "13"])
         .expect_stdout("24 runs are too few: a change can be shown from 26 runs on");
     for (words, said) in [
-        (["--min-segment", "1"], "a level of a single run cannot be told from an outlier"),
+        (["--min-segment", "1"], "a level of a single run is indistinguishable from an outlier"),
         (["--permutations", "50"], "with fewer than 99 no change can reach the level of 1 %"),
         (["--since", "yesterday"], "a day such as 2026-10-01 is expected"),
         (["--threshold", "0"], "a share above 0 and below 100 % is expected"),

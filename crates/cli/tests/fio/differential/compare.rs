@@ -187,7 +187,7 @@ fn amounts(key: &str, a: &Value, b: &Value, loose: &Loose) -> Option<String> {
     (!same).then(|| format!("{key}: {theirs:?}, here {ours:?}"))
 }
 
-/// Whether who reads back while it writes does so here as in fio, as far as can be told of a job that ends by the clock.
+/// Whether a job that reads back while it writes does as much of both as in fio, as far as a job with a time limit shows it.
 fn reads_along(theirs: &[u64], ours: &[u64]) -> bool {
     let ([their_reads, their_writes, ..], [reads, writes, ..]) = (theirs, ours) else { return true };
     let many = *their_writes >= 200 && *writes >= 200;

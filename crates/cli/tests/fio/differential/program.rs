@@ -63,16 +63,16 @@ impl Program {
             command.env("FATHOM_FIO_VERSION", version);
         }
         let (out, errors) = (dir.path().join("home.out"), dir.path().join("home.err"));
-        let file = |path| Stdio::from(std::fs::File::create(path).expect("a file of ours"));
+        let file = |path| Stdio::from(std::fs::File::create(path).expect("our file"));
         let mut running = command.stdout(file(&out)).stderr(file(&errors)).spawn().expect("it starts");
         let begun = Instant::now();
         let code = loop {
-            match running.try_wait().expect("a child of ours") {
+            match running.try_wait().expect("our child") {
                 Some(status) => break status.code(),
                 None if begun.elapsed() > PATIENCE => {
                     let jobs = children(running.id());
-                    running.kill().expect("a child of ours");
-                    running.wait().expect("a child of ours");
+                    running.kill().expect("our child");
+                    running.wait().expect("our child");
                     jobs.into_iter().for_each(kill);
                     break None;
                 }
@@ -82,10 +82,10 @@ impl Program {
         let text = std::fs::read_to_string(&out).unwrap_or_default();
         // Notes of fio come before the document.
         let document = text.find('{').and_then(|from| serde_json::from_str(&text[from..]).ok());
-        let entries = std::fs::read_dir(dir.path()).expect("a directory of ours").flatten();
+        let entries = std::fs::read_dir(dir.path()).expect("our directory").flatten();
         let mut files: Vec<(String, u64)> = entries
             .filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.metadata().ok()?.len())))
-            // What is not a job's: our own, logs (which tests of their own compare) and states of verification.
+            // Files that do not belong to a job: ours, logs (compared by other tests) and states of verification.
             .filter(|(name, _)| !name.starts_with("home") && !name.starts_with("local-"))
             .filter(|(name, _)| !name.ends_with(".log") && name != "l")
             .collect();

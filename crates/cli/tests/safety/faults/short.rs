@@ -99,7 +99,7 @@ fn d16_a_transfer_of_nothing_is_one_clear_error_with_every_backend() {
             let outcome = outcome.expect_code(3);
             let errors = lines_with(&outcome.stderr, "error:");
             assert_eq!(errors.len(), 1, "{outcome:?}");
-            // Of a write of nothing io_uring makes an error of its own.
+            // io_uring reports a write of 0 bytes as a different error.
             let by_ring = name.starts_with("uring") && errors[0].contains("cannot write");
             assert!(errors[0].contains("data") && (by_ring || errors[0].contains(words)), "{}", errors[0]);
             for left in names_in(fs.path()) {

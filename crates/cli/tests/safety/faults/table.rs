@@ -1,4 +1,4 @@
-//! Faults, calls and commands that stand for the others.
+//! Representative faults, calls and commands.
 
 use super::trial::{Command, Trial};
 use fathom_testkit::{Call, Fault, FaultFs};

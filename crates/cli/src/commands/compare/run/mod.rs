@@ -1,13 +1,13 @@
-//! `fathom compare --run`: plans and measures the quads. `wish` reads how the sides differ, `going` runs warm-up, noise
+//! `fathom compare --run`: plans and measures the quads. `request` reads how the sides differ, `session` runs warm-up, noise
 //! and quads on the stage that sweeps use, `words` prints the plan, `progress` the progress. The result is reported
 //! like any other comparison; the runs carry their position in the design, so that `--of` reaches the same verdict
 //! later.
 
 mod differs;
-mod going;
 pub mod line;
 mod progress;
-mod wish;
+mod request;
+mod session;
 mod words;
 
 use super::line::Compare;
@@ -17,64 +17,64 @@ use crate::console;
 use crate::exit;
 use crate::line::Common;
 use fathom_report::compared;
-use going::{Ended, Going};
+use request::Request;
+use session::{Session, SessionEnd};
 use std::process::ExitCode;
-use wish::Wish;
 
 pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
     let asked = asked(options, None)?;
     check_files(options)?;
-    let wish = Wish::read(options, asked.rules.threshold)?;
+    let request = Request::read(options, asked.rules.threshold)?;
     let common = &common.under(&options.measure.conditions);
-    let mut going = Going::begin(&wish, asked, common)?;
+    let mut session = Session::begin(&request, asked, common)?;
     if options.measure.plan {
-        console::out(&words::plan(&going, !common.no_store)?);
+        console::out(&words::plan(&session, !common.no_store)?);
         return Ok(ExitCode::SUCCESS);
     }
-    let [a, b] = &wish.plan.sides;
+    let [a, b] = &request.plan.sides;
     console::note(&format!(
         "{}, seed {}; {} at most",
-        if wish.alone { format!("the noise of {a}") } else { format!("{b} against {a}") },
-        wish.stage.seed,
-        console::counted(going.most_runs(), "run")
+        if request.alone { format!("the noise of {a}") } else { format!("{b} against {a}") },
+        request.stage.seed,
+        console::counted(session.most_runs(), "run")
     ));
     fathom_engine::watch_signals();
-    let ended = going.all();
-    let outcomes = going.put_back();
+    let ended = session.all();
+    let outcomes = session.put_back();
     guard::tell(&outcomes, "");
-    if matches!(ended, Ended::Failed(_) | Ended::Signal(_)) {
-        going.note_early_end(&ended.words());
+    if matches!(ended, SessionEnd::Failed(_) | SessionEnd::Signal(_)) {
+        session.note_early_end(&ended.words());
     }
     let mut code = None;
-    if going.has_a_quad() {
-        code = Some(tell(options, &[going.compared()], options.gate)?);
+    if session.has_a_quad() {
+        code = Some(tell(options, &[session.compared()], options.gate)?);
     } else {
         // A against itself is never a regression.
-        let noise = going.noise_compared();
+        let noise = session.noise_compared();
         if noise.is_some() || options.json {
             let _ = tell(options, noise.as_slice(), false)?;
         }
         if options.gate {
-            let [a, b] = &wish.plan.sides;
+            let [a, b] = &request.plan.sides;
             tell_undecided(options, &[a, b], &ended.words())?;
         }
     }
-    if !common.no_store && going.has_a_quad() {
-        tell_kept(&going);
+    if !common.no_store && session.has_a_quad() {
+        tell_kept(&session);
     }
     Ok(guard::code(conclude(ended, code, options.gate), &outcomes))
 }
 
-fn tell_kept(going: &Going<'_>) {
-    let (made, stored) = going.kept();
+fn tell_kept(session: &Session<'_>) {
+    let (made, stored) = session.kept();
     if stored == made {
-        let again = format!("`fathom compare --of {}` says this again", going.stage.id);
+        let again = format!("`fathom compare --of {}` prints this again", session.stage.id);
         console::note(&format!("every run is kept; {again}"));
     } else {
         console::warning(&format!(
             "{stored} of {} are kept: `fathom compare --of {}` will not say the same",
             console::counted(made, "run"),
-            going.stage.id
+            session.stage.id
         ));
     }
 }
@@ -92,27 +92,27 @@ pub fn tell_undecided(options: &Compare, sides: &[&str; 2], why: &str) -> anyhow
 }
 
 /// Reports what ended the comparison. `code` is its exit code, if it got that far.
-fn conclude(ended: Ended, code: Option<u8>, gate: bool) -> ExitCode {
+fn conclude(ended: SessionEnd, code: Option<u8>, gate: bool) -> ExitCode {
     let undecided = if gate { exit::UNDECIDED } else { exit::DONE };
     ExitCode::from(match ended {
-        Ended::Complete(why) => {
+        SessionEnd::Complete(why) => {
             console::note(&why);
             code.unwrap_or(undecided)
         }
-        Ended::TooNoisy(why) => {
+        SessionEnd::TooNoisy(why) => {
             console::warning(&format!("nothing was compared, because this machine cannot tell:\n{why}"));
             undecided
         }
-        Ended::Signal(signal) => {
+        SessionEnd::Signal(signal) => {
             let what = if code.is_some() {
-                "the verdict above is on the quads that were whole by then. It holds unless it was stopped because of what was seen; a gate does not pass by it"
+                "the verdict above is from the quads completed by then. It is invalid if you stopped because of what you saw, so a gate does not pass on it"
             } else {
-                "no quad was whole by then, so nothing is compared"
+                "no quad was complete by then, so nothing is compared"
             };
             console::warning(&format!("stopped by signal {signal}; {what}"));
             exit::of_signal(signal)
         }
-        Ended::Failed(why) => {
+        SessionEnd::Failed(why) => {
             console::error(&why);
             exit::FAILED
         }

@@ -2,7 +2,7 @@
 //! restored, the order of the runs, the stopping rule, and the longest possible duration.
 
 use super::differs;
-use super::going::{Going, NOISE_QUADS, letters};
+use super::session::{NOISE_QUADS, Session, letters};
 use crate::commands::run::plan_of;
 use crate::commands::sweep::plan::prepared;
 use crate::console;
@@ -13,17 +13,17 @@ use std::time::Duration;
 
 const MOST_ORDERS: usize = 50;
 
-pub fn plan(going: &Going<'_>, kept: bool) -> Result<String, Usage> {
-    let wish = going.wish;
+pub fn plan(session: &Session<'_>, kept: bool) -> Result<String, Usage> {
+    let request = session.request;
     let mut text = String::new();
     let mut told: Option<(String, Vec<Workload>)> = None;
     let mut stay = false;
     let mut lasts = Vec::new();
-    for cell in 0..going.cells() {
-        let workloads = going.stage.workloads_of(cell)?;
+    for cell in 0..session.cells() {
+        let workloads = session.stage.workloads_of(cell)?;
         let directory =
-            going.stage.directory_of(cell).map_or(String::new(), |d| format!(", in {}", d.display()));
-        let _ = writeln!(text, "{}: {}{directory}", ["A", "B"][cell], wish.plan.sides[cell]);
+            session.stage.directory_of(cell).map_or(String::new(), |d| format!(", in {}", d.display()));
+        let _ = writeln!(text, "{}: {}{directory}", ["A", "B"][cell], request.plan.sides[cell]);
         let words: String = workloads.iter().map(plan_of).collect();
         stay |= workloads.iter().flat_map(|w| &w.filesets).any(|set| set.keep);
         lasts.push(workloads.iter().map(lasts_at_most).sum::<Option<Duration>>());
@@ -41,12 +41,12 @@ pub fn plan(going: &Going<'_>, kept: bool) -> Result<String, Usage> {
         text.extend(differ.iter().map(|line| format!("    {line}\n")));
         told = told.or(Some((words, workloads)));
     }
-    text += &prepared(&going.stage);
-    order(&mut text, going);
-    let runs = going.most_runs();
+    text += &prepared(&session.stage);
+    order(&mut text, session);
+    let runs = session.most_runs();
     let _ = writeln!(text, "{} at most{}", console::counted(runs, "run"), time(runs, &lasts));
-    if let Some(budget) = wish.budget {
-        let _ = writeln!(text, "no quad is begun that would not end within {}", console::duration(budget));
+    if let Some(budget) = request.budget {
+        let _ = writeln!(text, "no quad is started that would not end within {}", console::duration(budget));
     }
     let _ = writeln!(
         text,
@@ -57,13 +57,13 @@ pub fn plan(going: &Going<'_>, kept: bool) -> Result<String, Usage> {
     Ok(text)
 }
 
-fn order(text: &mut String, going: &Going<'_>) {
-    let wish = going.wish;
-    if wish.warm_up > 0 {
+fn order(text: &mut String, session: &Session<'_>) {
+    let request = session.request;
+    if request.warm_up > 0 {
         let _ = writeln!(
             text,
-            "first {} of each side, thrown away",
-            console::counted(wish.warm_up.into(), "run")
+            "first {} of each side, discarded",
+            console::counted(request.warm_up.into(), "run")
         );
     }
     let words = |orders: &[Vec<usize>]| {
@@ -71,17 +71,17 @@ fn order(text: &mut String, going: &Going<'_>) {
         let more = if orders.len() > MOST_ORDERS { " ..." } else { "" };
         shown.join(" ") + more
     };
-    if wish.calibrate {
+    if request.calibrate {
         let _ = writeln!(
             text,
             "then A against itself, {NOISE_QUADS} quads ({}): whether this machine can tell a change of {} %",
-            words(&going.noise_orders),
-            fathom_compare::wording::short(wish.plan.effect * 100.0)
+            words(&session.noise_orders),
+            fathom_compare::wording::short(request.plan.effect * 100.0)
         );
     }
-    if !wish.alone {
-        let _ = writeln!(text, "then {}", wish.plan.stopping.words());
-        let _ = writeln!(text, "orders from seed {}: {}", wish.stage.seed, words(&going.orders));
+    if !request.alone {
+        let _ = writeln!(text, "then {}", request.plan.stopping.words());
+        let _ = writeln!(text, "orders from seed {}: {}", request.stage.seed, words(&session.orders));
     }
 }
 

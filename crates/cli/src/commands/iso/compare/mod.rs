@@ -5,7 +5,7 @@ mod blocks;
 mod load;
 pub mod options;
 mod print;
-mod stand;
+mod setup;
 
 use super::reading::Bundle;
 use crate::console;
@@ -16,7 +16,7 @@ use fathom_isofs::reader::{Counters, Reader};
 use load::{Done, Plan};
 use options::{Compare, Load};
 use rustix::time::{ClockId, clock_gettime};
-use stand::Stand;
+use setup::Setup;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub struct Row {
 
 pub struct Compared<'o> {
     pub options: &'o Compare,
-    pub stand: &'o Stand,
+    pub setup: &'o Setup,
     pub plan: &'o Plan,
     pub rows: Vec<Row>,
 }
@@ -51,8 +51,8 @@ pub struct Compared<'o> {
 pub fn run(options: &Compare) -> anyhow::Result<ExitCode> {
     check(options)?;
     fathom_engine::watch_signals();
-    let mut stand = Stand::made(options)?;
-    let image = stand.cold()?;
+    let mut setup = Setup::made(options)?;
+    let image = setup.cold()?;
     let plan = Plan::of(&image, options.record.0, options.amount.0).ok_or_else(|| {
         Usage(format!("{}: no file with content is in it that could be read", options.source.image.display()))
     })?;
@@ -63,7 +63,7 @@ pub fn run(options: &Compare) -> anyhow::Result<ExitCode> {
     for round in 0..options.rounds {
         for row in &mut rows {
             bar.set_message(format!("{} {}", row.load.name(), row.policy.name()));
-            let one = one(&mut stand, &plan, row, round);
+            let one = one(&mut setup, &plan, row, round);
             if let Some(signal) = fathom_engine::interrupted_by() {
                 bar.finish_and_clear();
                 return Ok(ExitCode::from(exit::of_signal(signal)));
@@ -73,7 +73,7 @@ pub fn run(options: &Compare) -> anyhow::Result<ExitCode> {
         }
     }
     bar.finish_and_clear();
-    let compared = Compared { options, stand: &stand, plan: &plan, rows };
+    let compared = Compared { options, setup: &setup, plan: &plan, rows };
     if options.json {
         console::out_raw(&(serde_json::to_string_pretty(&print::json(&compared))? + "\n"));
     } else {
@@ -86,7 +86,7 @@ pub fn run(options: &Compare) -> anyhow::Result<ExitCode> {
 fn check(options: &Compare) -> Result<(), Usage> {
     if options.source.direct {
         return Err(Usage(
-            "compare always reads past the page cache where that can be had; leave --direct out".into(),
+            "compare always bypasses the page cache where possible; leave --direct out".into(),
         ));
     }
     if !(512..=MOST_RECORD).contains(&options.record.0) {
@@ -115,12 +115,12 @@ fn rows(options: &Compare) -> Vec<Row> {
 }
 
 /// A run with a new reader, so no cache holds data of the previous run.
-fn one(stand: &mut Stand, plan: &Plan, row: &Row, round: u32) -> anyhow::Result<Run> {
-    let image = stand.cold()?;
-    let policy = stand.policy(row.policy);
+fn one(setup: &mut Setup, plan: &Plan, row: &Row, round: u32) -> anyhow::Result<Run> {
+    let image = setup.cold()?;
+    let policy = setup.policy(row.policy);
     let reader = Reader::new(Arc::new(image), &policy)?;
     let before = cpu_ns();
-    let (done, blocks) = blocks::during(stand.watch.as_ref(), || load::run(row.load, plan, &reader))?;
+    let (done, blocks) = blocks::during(setup.watch.as_ref(), || load::run(row.load, plan, &reader))?;
     let observer = blocks.as_ref().map_or(0, |blocks| blocks.observer_cpu_ns);
     let cpu_ns = cpu_ns().saturating_sub(before).saturating_sub(observer);
     let backend = reader.image().source().told();

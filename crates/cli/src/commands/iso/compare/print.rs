@@ -2,7 +2,7 @@
 //! belong to a cache and which to the device; as JSON, every run.
 
 use super::blocks::Blocks;
-use super::stand::Below;
+use super::setup::Below;
 use super::{Compared, Row, Run, load};
 use crate::commands::iso::reading;
 use serde_json::{Value, json};
@@ -12,10 +12,10 @@ use std::fmt::Write as _;
 const SCHEMA: &str = "fathom-iso-compare/1";
 
 pub fn text(compared: &Compared<'_>) -> String {
-    let Compared { options, stand, plan, rows } = compared;
+    let Compared { options, setup, plan, rows } = compared;
     let mut text = format!(
         "{}; medians of {} rounds, by turns, each run with empty caches\n",
-        stand.about, options.rounds
+        setup.about, options.rounds
     );
     let mut first: Option<&Row> = None;
     for row in rows {
@@ -29,14 +29,14 @@ pub fn text(compared: &Compared<'_>) -> String {
         };
         text += &line(row, base);
     }
-    let _ = write!(text, "\n{}\n", stand.below.sentence());
+    let _ = write!(text, "\n{}\n", setup.below.sentence());
     text += "Requests of the reader are pages that it asked for, joined as its policy says; those of the device are the kernel's block events.\n";
     let lost: u64 =
         rows.iter().flat_map(|row| &row.runs).filter_map(|run| Some(run.blocks.as_ref()?.lost)).sum();
     if lost > 0 {
         let _ = writeln!(text, "{lost} block events were lost: the device's columns are too small.");
     }
-    for note in &stand.notes {
+    for note in &setup.notes {
         let _ = writeln!(text, "{note}");
     }
     text
@@ -130,9 +130,9 @@ fn from_cache(run: &Run) -> Option<f64> {
 }
 
 pub fn json(compared: &Compared<'_>) -> Value {
-    let Compared { options, stand, rows, plan } = compared;
+    let Compared { options, setup, rows, plan } = compared;
     let of = |row: &Row| {
-        let policy = stand.policy(row.policy);
+        let policy = setup.policy(row.policy);
         let runs = row.runs.iter().map(|run| {
             json!({
                 "round": run.round,
@@ -160,10 +160,10 @@ pub fn json(compared: &Compared<'_>) -> Value {
     json!({
         "schema": SCHEMA,
         "image": options.source.image.display().to_string(),
-        "about": stand.about,
-        "below": stand.below.name(),
-        "from_device": stand.below == Below::Device,
-        "notes": stand.notes,
+        "about": setup.about,
+        "below": setup.below.name(),
+        "from_device": setup.below == Below::Device,
+        "notes": setup.notes,
         "rounds": options.rounds,
         "record_bytes": options.record.0,
         "reads_per_s_most": options.iops,

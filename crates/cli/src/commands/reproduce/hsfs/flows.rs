@@ -174,14 +174,14 @@ impl Flow<'_> {
         let stream = opened.file.ok_or(Wrong::ClosedSlot(slot as u64))?;
         let size = opened.of.map_or(0, |(set, _)| self.stage.extents[set].bytes());
         let moved = size.saturating_sub(transfer.offset).min(transfer.bytes);
-        let anew = !op.random && transfer.offset == 0;
+        let restarts = !op.random && transfer.offset == 0;
         self.thread.was_read(op, &transfer, moved);
         self.doing = Some((at, moved));
-        if anew {
+        if restarts {
             let before = std::mem::replace(&mut self.marks[1], self.totals.clone());
             self.marks[0] = before;
         }
-        Ok(Read { stream, offset: transfer.offset, bytes: moved, anew })
+        Ok(Read { stream, offset: transfer.offset, bytes: moved, restarts })
     }
 }
 

@@ -3,7 +3,7 @@
 
 /// One or two sentences each.
 pub(super) const FREEDOM: [&str; 13] = [
-    "the code under test has no value of its own here: elevator, read-ahead, cache and joining are those of the mount, under its bundles baseline, \
+    "no value of the code under test is chosen for this table: elevator, read-ahead, cache and joining are those of the mount, under its bundles baseline, \
      seed (here ENHANCED, as the report calls it) and modern; only the size of the cache is set",
     "fitted, the drive: 8x at the rim to 190 s of dd after the rework; overhead 0.58 ms to 1515 reads/s at 96 % busy before it; seek 53.5 ms + 81 ms \
      per square root of a GiB to 14.8 random reads/s and to 151 ms a visit of three streams. So these four figures prove nothing; all others \
@@ -37,5 +37,5 @@ pub(super) const FREEDOM: [&str; 13] = [
      the drive (as the specification has it for optical drives; our first results were with 32, and the host's driver followed one stream and starved the others); it has no published figure. The cache is the mount's 64 MiB \
      but for dd and the single streams. The walk in the order of the disc is the walker's doing, not the mount's",
     "not simulated: tar of an image on UFS and on ZFS through lofi (187.1 to 146.9 s, 158.1 to 95.4 s: CPU time, to be measured for real), the tests \
-     on SPARC (no figures in the report), dd's system time of its own (above, without tolerance)",
+     on SPARC (no figures in the report), dd's own system time (above, without tolerance)",
 ];

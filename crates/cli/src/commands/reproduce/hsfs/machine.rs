@@ -200,7 +200,7 @@ impl Machine {
                 return self.wake(left_ns, Wake::Reader(at));
             }
             let Some(read) = task.reader.next(&mut self.core) else { return };
-            if let Some(until_ns) = until_ns.filter(|_| read.anew) {
+            if let Some(until_ns) = until_ns.filter(|_| read.restarts) {
                 self.repeat_passes(task.reader, until_ns);
             }
             (task.began_ns, task.bytes, task.missed) = (self.now, read.bytes, false);

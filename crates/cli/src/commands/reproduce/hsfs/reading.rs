@@ -24,7 +24,7 @@ pub(super) struct Read {
     pub offset: u64,
     pub bytes: u64,
     /// Starts another pass over the same file.
-    pub anew: bool,
+    pub restarts: bool,
 }
 
 /// A program that reads.

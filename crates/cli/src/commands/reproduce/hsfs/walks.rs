@@ -50,7 +50,7 @@ impl<I: Iterator<Item = Arc<Extents>>> Reader for Walk<I> {
                 continue;
             }
             *at += bytes;
-            return Some(Read { stream, offset, bytes, anew: false });
+            return Some(Read { stream, offset, bytes, restarts: false });
         }
     }
 

@@ -1,7 +1,7 @@
 //! One of several traces: its data for a fit, its coverage, and how well a model fitted to others predicts it.
 
 use super::super::super::trace::input::{self, Input};
-use super::whose::Whose;
+use super::workload_filter::WorkloadFilter;
 use crate::console;
 use crate::exit::Usage;
 use fathom_dialects::trace::TraceError;
@@ -38,15 +38,16 @@ pub(super) struct Load {
 impl Load {
     /// Reads a trace to its end three times.
     pub fn read(input: Input, number: DeviceNumber, called: String) -> anyhow::Result<Self> {
-        let mut whose = Whose::of(&input, number)?;
-        let own =
-            |whose: &mut Whose, event: &BlockEvent| event.action == BlockAction::Issue && whose.is_its(event);
+        let mut filter = WorkloadFilter::of(&input, number)?;
+        let own = |filter: &mut WorkloadFilter, event: &BlockEvent| {
+            event.action == BlockAction::Issue && filter.is_its(event)
+        };
         let watched = WatchedDevice { number, name: called.clone(), level: 0, bio_based: false };
         let mut analysis = Analysis::new(Options { devices: vec![watched], ..Options::default() });
         let (mut whole, mut left_out) = (Gathered::new(number), 0);
         for event in input.open()? {
             let event = event.map_err(input::wrong)?;
-            let is_its = own(&mut whose, &event);
+            let is_its = own(&mut filter, &event);
             whole.take(&event, is_its);
             let issued = event.device == number && event.action == BlockAction::Issue;
             if issued && !is_its {
@@ -70,11 +71,11 @@ impl Load {
                 break;
             }
             until_ns = event.time_ns;
-            let is_its = own(&mut whose, &event);
+            let is_its = own(&mut filter, &event);
             first_half.take(&event, is_its);
         }
         let activity = analysis.finish(0).devices.into_iter().next().unwrap_or_default();
-        let between = whose.between();
+        let between = filter.between();
         Ok(Self {
             number,
             called,

@@ -8,7 +8,7 @@ mod loads;
 mod page;
 mod recorded;
 mod several;
-mod whose;
+mod workload_filter;
 
 use super::super::trace::input::{self, Input};
 use super::super::trace::options::Source;
@@ -150,10 +150,11 @@ fn fitting(o: &Calibrate) -> anyhow::Result<Option<Fitting>> {
         (ProfileKind::Constant, None) => Ok(Some(Fitting::constant())),
         (ProfileKind::Distribution, None) => Ok(None),
         (ProfileKind::Constant | ProfileKind::Distribution, Some(_)) => {
-            Err(Usage("--like belongs to --kind disk; a device without an arm is like no other".into()).into())
+            Err(Usage("--like needs --kind disk: only a disk's profile is copied from another".into()).into())
         }
         (ProfileKind::Disk, None) => Err(Usage(
-            "--kind disk needs --like NAME|FILE: a disk whose surfaces and turn are those of the one that was traced".into(),
+            "--kind disk needs --like NAME|FILE: a disk with the surfaces and the rotation of the traced one"
+                .into(),
         )
         .into()),
         (ProfileKind::Disk, Some(name)) => {
@@ -185,7 +186,7 @@ fn which(named: Option<&str>, input: &Input) -> anyhow::Result<(DeviceNumber, u6
     match busiest.filter(|d| d.issued > 0) {
         Some(d) => Ok((d.number, d.issued, traced::called(&about, d.number))),
         None => Err(Usage(format!(
-            "{}: no request is issued in it, so nothing tells how long one takes",
+            "{}: it has no issued request, so the time per request is unknown",
             input.name
         ))
         .into()),
@@ -224,7 +225,9 @@ fn text(told: &Told) -> String {
         let _ = writeln!(text, "{:<24} {:>12.4} {error:>14}  {}: {}", v.key, v.value, v.src, v.note);
     }
     match &told.held_out {
-        None => text += "\nThe second half has no request: nothing was held out, and nothing judges this.\n",
+        None => {
+            text += "\nThe second half has no requests: nothing was held out, so the fit is not tested.\n"
+        }
         Some(j) => {
             let _ = writeln!(
                 text,

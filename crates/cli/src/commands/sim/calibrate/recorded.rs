@@ -89,8 +89,8 @@ pub(super) fn record(path: &Path) -> anyhow::Result<Recorded> {
     ));
     if let Some(limit) = limit_of(&fathom_observe::environment::capture(path), &devices) {
         console::warning(&format!(
-            "a control group limits this device ({limit}): requests wait for that above the device, where a trace does not see it, so the \
-             profile knows nothing of the limit"
+            "a control group limits this device ({limit}): requests wait for it above the device, where a trace does not see them, so the \
+             profile does not include the limit"
         ));
     }
     fathom_engine::watch_signals();
@@ -149,7 +149,7 @@ fn file_size(path: &Path) -> anyhow::Result<u64> {
     let free = room.f_bavail.saturating_mul(room.f_frsize);
     size_for(free).ok_or_else(|| {
         Usage(format!(
-            "--record {}: {} MiB are free there, and {} are needed: the file takes {} MiB at least, and half of the room at most",
+            "--record {}: {} MiB are free there, and {} are needed: the file takes at least {} MiB, and at most half of the free space",
             path.display(),
             free >> 20,
             SMALLEST >> 19,
@@ -168,7 +168,7 @@ fn size_for(free: u64) -> Option<u64> {
 fn place_for_traces() -> anyhow::Result<TempDir> {
     let mut how = tempfile::Builder::new();
     let _ = how.prefix("fathom-calibration-");
-    how.tempdir_in(MEMORY).or_else(|_| how.tempdir()).context("no place for the traces")
+    how.tempdir_in(MEMORY).or_else(|_| how.tempdir()).context("no directory for the traces")
 }
 
 fn text_of(name: &str, stream: &str, depth: u32, bytes: u64) -> String {
@@ -183,15 +183,15 @@ fn text_of(name: &str, stream: &str, depth: u32, bytes: u64) -> String {
 
 /// Records one load while it runs.
 fn one(path: &Path, workload: &Path, trace: &Path, dir: &Path) -> anyhow::Result<()> {
-    let program = std::env::current_exe().context("the program does not find itself")?;
+    let program = std::env::current_exe().context("the path of the running program is unknown")?;
     let said = dir.join("said");
-    let log = std::fs::File::create(&said).context("cannot keep what the load says")?;
+    let log = std::fs::File::create(&said).context("cannot store the output of the load")?;
     let mut command = Command::new(&program);
     command.args(["trace", "record", "."]).arg("-o").arg(trace).arg("--");
     command.arg(&program).args(["run", "--no-store"]).arg(workload);
     // Its own process group: a terminal signal reaches only this process, which forwards it to both children.
     command.current_dir(path).process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-    let mut child = command.spawn().context("the program cannot be started once more")?;
+    let mut child = command.spawn().context("the program cannot be started again")?;
     let ended = wait(&mut child)?;
     if ended.success() {
         return Ok(());
@@ -199,7 +199,7 @@ fn one(path: &Path, workload: &Path, trace: &Path, dir: &Path) -> anyhow::Result
     let said = std::fs::read_to_string(said).unwrap_or_default();
     let errors: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("error: ")).collect();
     let errors = if errors.is_empty() { said.trim().to_owned() } else { errors.join("\n") };
-    anyhow::bail!("the load did not run to its end: {errors}")
+    anyhow::bail!("the load failed: {errors}")
 }
 
 /// Waits for the end; forwards a signal once.

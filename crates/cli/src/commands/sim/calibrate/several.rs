@@ -188,8 +188,10 @@ fn page(told: &Told) -> String {
         }
     }
     let _ = match told.error_bar_percent {
-        Some(bar) => writeln!(text, "\nerror bar of an answer: {bar:.1} %"),
-        None => writeln!(text, "\nNo trace has enough requests to be held out: answers have no error bar."),
+        Some(bar) => writeln!(text, "\nerror bar of a prediction: {bar:.1} %"),
+        None => {
+            writeln!(text, "\nNo trace has enough requests to be held out: predictions have no error bar.")
+        }
     };
     text
 }

@@ -1,7 +1,7 @@
 //! Options of the commands on traces: `fathom sim replay`, `agree` and `calibrate`, one definition each.
 
 use super::super::super::trace::options::{Form, Source};
-use super::super::stand::Wanted;
+use super::super::machine::Wanted;
 use clap::{Args, ValueEnum};
 use fathom_dialects::trace::Output;
 use std::num::NonZeroU32;
@@ -10,19 +10,19 @@ use std::path::PathBuf;
 /// What of a trace is handed in, and how.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Handing {
-    /// The trace's form, if its content does not tell
+    /// Format of the trace [default: detected]
     #[arg(long, value_name = "FORM")]
     pub from: Option<Form>,
-    /// The device of the trace, by name or number (loop0, 7:0) [default: the first that is met]
+    /// The device of the trace, by name or number (loop0, 7:0) [default: the first in the trace]
     #[arg(long, value_name = "DEVICE")]
     pub traced: Option<String>,
-    /// When arrivals are handed in [default: open; closed for a trace that is made up]
+    /// When arrivals are submitted [default: open; with --synthetic closed]
     #[arg(long, value_name = "MODE")]
     pub mode: Option<ReplayMode>,
-    /// Gaps in time are multiplied by this: 0.5 is twice as fast (open, dependent)
+    /// Factor on the time between arrivals: 0.5 is twice as fast (open, dependent)
     #[arg(long, value_name = "FACTOR")]
     pub scale: Option<f64>,
-    /// Arrivals under way at any time (closed) [default: 32]
+    /// Arrivals in flight at any time (closed) [default: 32]
     #[arg(long, value_name = "N")]
     pub depth: Option<NonZeroU32>,
 }
@@ -47,13 +47,13 @@ pub struct Replay {
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub handing: Handing,
-    /// Instead of a trace: so many arrivals, three in four random reads of 4 KiB, a quarter sequential writes
+    /// Instead of a trace: N arrivals, 75 % random reads of 4 KiB, 25 % sequential writes
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub synthetic: Option<u64>,
     /// Seed of --synthetic [default: 1]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Host, for its kernel's queue: a name, or a file (.toml)
+    /// Host whose kernel queues the requests: a name, or a file (.toml)
     #[arg(long, value_name = "NAME|FILE", default_value = "today")]
     pub host: String,
     /// Device: a name, or a file (.toml)
@@ -62,17 +62,17 @@ pub struct Replay {
     /// I/O scheduler, with a kernel's version and tunables if wanted: deadline@2.6.6,fifo_batch=8
     #[arg(long, value_name = "NAME[@VERSION][,TUNABLE=N]", default_value = "mq-deadline")]
     pub scheduler: String,
-    /// What the device takes in one request: ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown; with numbers of its own if
-    /// wanted: cciss,max_sectors=256 [default: by host and device]
+    /// Largest request the device takes: ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown; optionally with changed numbers:
+    /// cciss,max_sectors=256 [default: by host and device]
     #[arg(long, value_name = "NAME[,LIMIT=N]")]
     pub limits: Option<String>,
-    /// A value of a profile that is to be another: device.layout.unit_kib=128, host.block.requests=64; may be given several times
+    /// Change a value of a profile: device.layout.unit_kib=128, host.block.requests=64; may be given several times
     #[arg(long, value_name = "OWNER.KEY=VALUE")]
     pub set: Vec<String>,
-    /// Write every event of the simulated device into this file; a name that ends in .zst is compressed
+    /// Write every event of the simulated device to this file; .zst compresses it
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// The form of --log [default: own]
+    /// Format of --log [default: own]
     #[arg(long, value_name = "FORM")]
     pub log_format: Option<LogForm>,
     /// Overwrite the file of --log if it exists
@@ -98,10 +98,10 @@ impl Replay {
 /// A trace that is read more than once, which stdin cannot be.
 #[derive(Debug, Args)]
 pub struct TraceFile {
-    /// A trace in a file; it is read more than once. Several files of blktrace (X.blktrace.0, X.blktrace.1 ..., or just X) are one trace
+    /// A trace in a file, which is read more than once. Several files of blktrace (X.blktrace.0, X.blktrace.1 ..., or just X) are one trace
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The form, if its content does not tell
+    /// Format of the trace [default: detected]
     #[arg(long, value_name = "FORM")]
     pub from: Option<Form>,
 }
@@ -109,11 +109,11 @@ pub struct TraceFile {
 /// Traces of one device.
 #[derive(Debug, Args)]
 pub struct TraceFiles {
-    /// Traces of one device under different loads, in files; they are read more than once. Several files of blktrace (X.blktrace.0,
+    /// Traces of one device under different loads, in files, which are read more than once. Several files of blktrace (X.blktrace.0,
     /// X.blktrace.1 ..., or just X) are one trace
     #[arg(required_unless_present = "record", value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The form, if its content does not tell
+    /// Format of the trace [default: detected]
     #[arg(long, value_name = "FORM")]
     pub from: Option<Form>,
 }
@@ -123,11 +123,11 @@ pub struct TraceFiles {
 pub enum LogForm {
     /// fathom's event log: loses nothing
     Own,
-    /// Text as the kernel's trace file has it
+    /// Text like the kernel's trace file
     Tracefs,
     /// Text as blkparse prints it
     Blkparse,
-    /// A row per request; this form is not read again
+    /// One row per request; fathom cannot read this format
     Csv,
     /// fio's iolog version 3, for replay
     Iolog,
@@ -151,9 +151,9 @@ impl LogForm {
 pub enum ReplayMode {
     /// At the times of the trace
     Open,
-    /// So many at any time
+    /// A fixed number in flight (--depth)
     Closed,
-    /// As long after the completion of what its task waited for as in the trace
+    /// Each after the completion its task waited for, with the delay of the trace
     Dependent,
 }
 
@@ -164,20 +164,20 @@ pub struct Agree {
     /// The device of the trace, by name or number (loop0, 7:0) [default: the one with the most requests]
     #[arg(long, value_name = "DEVICE")]
     pub traced: Option<String>,
-    /// A scheduler to hold beside the kernel; may be given several times [default: all of today]
+    /// A scheduler to compare with the kernel; may be given several times [default: all of today]
     #[arg(long, value_name = "NAME[@VERSION][,TUNABLE=N]")]
     pub scheduler: Vec<String>,
-    /// What the device takes in one request: ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown; with numbers of its own if
-    /// wanted: loop-6.18,max_segments=64
+    /// Largest request the device takes: ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown; optionally with changed numbers:
+    /// loop-6.18,max_segments=64
     #[arg(long, value_name = "NAME[,LIMIT=N]", default_value = "loop-6.18")]
     pub limits: String,
-    /// Requests that the driver takes at once (its tags) [default: the most that the trace has in it]
+    /// Requests that the driver takes at once (its tags) [default: the most in flight in the trace]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16384))]
     pub places: Option<u32>,
-    /// Exit code 1 if fewer of the choices are the same, or a merge differs
+    /// Exit with 1 if fewer of the choices agree (percent), or a merge differs
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub at_least: Option<f64>,
-    /// Disagreements that are shown of each scheduler
+    /// Disagreements to show for each scheduler
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub show: usize,
     /// Print JSON instead of the table
@@ -189,30 +189,29 @@ pub struct Agree {
 pub struct Calibrate {
     #[command(flatten)]
     pub source: TraceFiles,
-    /// Instead of traces: run a short set of loads below this directory, which writes one file there and removes it, and record them
-    /// (needs root and tracefs)
+    /// Instead of traces: run and record a short set of loads on a temporary file in this directory (needs root and tracefs)
     #[arg(long, value_name = "PATH", conflicts_with_all = ["files", "from", "traced"])]
     pub record: Option<PathBuf>,
-    /// The profile that is written (.toml)
+    /// Profile to write (.toml)
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Overwrite it if it exists
     #[arg(long)]
     pub force: bool,
-    /// What the device is taken to be
+    /// Model of the device
     #[arg(long, value_name = "KIND", default_value = "constant")]
     pub kind: ProfileKind,
-    /// The disk whose surfaces, turn and everything else but its seeks are taken over (disk): a name, or a file (.toml)
+    /// With --kind disk: the disk to copy everything but the seeks from: a name, or a file (.toml)
     #[arg(long, value_name = "NAME|FILE")]
     pub like: Option<String>,
     /// The device of the trace, by name or number (loop0, 7:0) [default: the one with the most requests]
     #[arg(long, value_name = "DEVICE")]
     pub traced: Option<String>,
-    /// Exit code 1 if the response times of the held-out half are farther off, in percent of their mean; of several traces, if the error
-    /// bar is larger
+    /// Exit with 1 if the error of the held-out half's response times exceeds this, in percent of their mean; with several traces, if
+    /// the error bar does
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub at_most: Option<f64>,
-    /// Also write a page (.html), of one trace: the requests of both halves with the fitted curve, what it is off by, response times
+    /// Also write a page (.html), for one trace: the requests of both halves with the fitted curve, its errors, response times
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
     /// Print JSON instead of the table
@@ -225,8 +224,8 @@ pub struct Calibrate {
 pub enum ProfileKind {
     /// A time for each command and one for each byte
     Constant,
-    /// A time for each byte, and for each command one of those that the trace has, so many at once: keeps long tails and the waits
-    /// behind a rate limit
+    /// A time for each byte, and for each command one drawn from the trace's, with a number of commands at once: keeps long tails and
+    /// waits behind a rate limit
     Distribution,
     /// A disk: its seek curve
     Disk,

@@ -8,8 +8,8 @@ mod source;
 mod told;
 
 use super::line::{Replay, ReplayMode};
+use super::machine::{SimulatedMachine, check_for_replay};
 use super::only_read::{Gate, why};
-use super::stand::{Stand, check_for_replay};
 use crate::console;
 use crate::exit::Usage;
 use crate::line::Common;
@@ -44,9 +44,9 @@ pub fn run(o: &Replay, common: &Common) -> anyhow::Result<ExitCode> {
         // Half a file must be removed.
         fathom_engine::watch_signals();
     }
-    let stand = Stand::read(&o.wanted())?;
+    let machine = SimulatedMachine::read(&o.wanted())?;
     let started = Instant::now();
-    let done = simulated(o, &stand)?;
+    let done = simulated(o, &machine)?;
     let took = started.elapsed();
     conclude(&done, common)?;
     let rate = done.out.counts.arrivals as f64 / took.as_secs_f64().max(1e-9);
@@ -55,24 +55,26 @@ pub fn run(o: &Replay, common: &Common) -> anyhow::Result<ExitCode> {
 }
 
 /// One replay of a sweep.
-pub fn one(o: &Replay, stand: &Stand) -> anyhow::Result<Run> {
-    simulated(o, stand).map(|done| record::of(&done))
+pub fn one(o: &Replay, machine: &SimulatedMachine) -> anyhow::Result<Run> {
+    simulated(o, machine).map(|done| record::of(&done))
 }
 
-fn simulated<'o>(o: &'o Replay, stand: &Stand) -> anyhow::Result<Done<'o>> {
+fn simulated<'o>(o: &'o Replay, machine: &SimulatedMachine) -> anyhow::Result<Done<'o>> {
     let mode = mode(o)?;
-    let built = stand.device.build().map_err(|e| Usage(e.to_string()))?;
-    let scheduler = elevator::on_device(&o.scheduler, stand.device.rotational())
+    let built = machine.device.build().map_err(|e| Usage(e.to_string()))?;
+    let scheduler = elevator::on_device(&o.scheduler, machine.device.rotational())
         .and_then(|name| elevator::by_name(&name))
         .map_err(|e| Usage(e.to_string()))?;
-    if o.synthetic.is_some() && stand.device.is_only_read() {
-        return Err(Usage(why("a quarter of what is made up", &o.device, "a trace that only reads")).into());
+    if o.synthetic.is_some() && machine.device.is_only_read() {
+        return Err(
+            Usage(why("a quarter of the synthetic arrivals", &o.device, "a trace that only reads")).into()
+        );
     }
-    let queue = Queue::new(scheduler, stand.host.queue_rules(stand.limits, built.depth()));
+    let queue = Queue::new(scheduler, machine.host.queue_rules(machine.limits, built.depth()));
     let mut arriving = Arriving::open(o, built.capacity_sectors(), matches!(mode, Mode::Dependent(_)))?;
     let log = RefCell::new(log::Log::begin(o)?);
     let setup = Setup { queue, device: built, device_name: o.device.clone(), mode };
-    let mut gate = Gate::before(&stand.device);
+    let mut gate = Gate::before(&machine.device);
     let next = || {
         if let Some(error) = log.borrow_mut().failed.take() {
             return Err(Broken::Log(error));
@@ -87,20 +89,18 @@ fn simulated<'o>(o: &'o Replay, stand: &Stand) -> anyhow::Result<Done<'o>> {
     let origin = arriving.into_origin();
     if out.counts.arrivals == 0 {
         let file = &origin.file;
-        return Err(Usage(format!(
-            "{file}: nothing in it is an arrival at a device{}",
-            told::left_out(&origin)
-        ))
-        .into());
+        return Err(
+            Usage(format!("{file}: it holds no arrival at a device{}", told::left_out(&origin))).into()
+        );
     }
     let mut simulation = Simulation {
         scheduler: o.scheduler.clone(),
         readahead: "none".into(),
         stack: "replay".into(),
         handed_in: Some(handed_in(mode)),
-        ..stand.of_replay()
+        ..machine.of_replay()
     };
-    stand.judge(&mut simulation, std::iter::once(&out.block));
+    machine.judge(&mut simulation, std::iter::once(&out.block));
     Ok(Done { options: o, origin, mode, simulation, out })
 }
 
@@ -118,9 +118,7 @@ fn mode(o: &Replay) -> Result<Mode, Usage> {
     let made_up = o.synthetic.is_some();
     let wanted = o.handing.mode.unwrap_or(if made_up { ReplayMode::Closed } else { ReplayMode::Open });
     if made_up && wanted != ReplayMode::Closed {
-        return Err(Usage(
-            "arrivals that are made up have no times; --synthetic goes with --mode closed".into(),
-        ));
+        return Err(Usage("synthetic arrivals have no times; --synthetic needs --mode closed".into()));
     }
     if o.handing.scale.is_some() && wanted == ReplayMode::Closed {
         return Err(Usage(
@@ -156,7 +154,7 @@ fn explained(o: &Replay, error: ReplayError<Broken>) -> anyhow::Error {
             Usage(why(&who, &o.device, "a trace that only reads")).into()
         }
         ReplayError::Trace(Broken::Signal(signal)) => {
-            anyhow!("stopped by signal {signal}; nothing is kept of it")
+            anyhow!("stopped by signal {signal}; nothing is stored")
         }
         wrong @ (ReplayError::TooLong { .. } | ReplayError::TooLate { .. }) => {
             Usage(wrong.to_string()).into()

@@ -76,8 +76,14 @@ impl Arriving {
         if let Some(count) = o.synthetic {
             for (given, what) in [
                 (!o.files.is_empty(), "a trace, or --synthetic, but not both"),
-                (o.handing.from.is_some(), "--from is the form of a trace, and --synthetic makes one up"),
-                (o.handing.traced.is_some(), "--traced is a device of a trace, and --synthetic makes one up"),
+                (
+                    o.handing.from.is_some(),
+                    "--from is the format of a trace file, and --synthetic needs none",
+                ),
+                (
+                    o.handing.traced.is_some(),
+                    "--traced is a device of a trace file, and --synthetic needs none",
+                ),
             ] {
                 if given {
                     return Err(Usage(what.into()).into());
@@ -91,7 +97,7 @@ impl Arriving {
             return Ok(Self::MadeUp(Synthetic::new(count, capacity_sectors, o.seed.unwrap_or(SEED)), origin));
         }
         if o.seed.is_some() {
-            return Err(Usage("--seed belongs to --synthetic: a trace is what it is".into()).into());
+            return Err(Usage("--seed belongs to --synthetic: a recorded trace is not random".into()).into());
         }
         if o.files.is_empty() {
             return Err(Usage("what is to be replayed? Name a trace, or give --synthetic N".into()).into());
@@ -106,7 +112,7 @@ impl Arriving {
         let about = trace.about();
         if follows && about.header.arrivals_only {
             return Err(Usage(format!(
-                "{}: --mode dependent keeps the time from a completion to what follows it, and this form has no completions",
+                "{}: --mode dependent needs completions, and this format has none",
                 input.name
             ))
             .into());
@@ -133,8 +139,7 @@ impl Arriving {
         if !whole && !arrives && input.is_read_once() {
             let read = if input.name == "-" { "stdin" } else { input.name.as_str() };
             notes.push(format!(
-                "of {read} the first {LOOK_AHEAD} events were looked at, and none of them is an arrival: requests as they were issued stand for \
-                 them"
+                "the first {LOOK_AHEAD} events of {read} hold no arrival: issued requests are used instead"
             ));
         }
         let origin = Origin {

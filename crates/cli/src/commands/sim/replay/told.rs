@@ -30,7 +30,7 @@ pub fn left_out(origin: &Origin) -> String {
 pub fn mode_words(mode: Mode) -> String {
     match mode {
         Mode::Open(scale) => format!("at the times of the trace{}", scaled(scale.factor())),
-        Mode::Closed(depth) => format!("{depth} under way at any time"),
+        Mode::Closed(depth) => format!("{depth} in flight at any time"),
         Mode::Dependent(scale) => {
             format!(
                 "each as long after what its task had seen done as in the trace{}",
@@ -66,7 +66,7 @@ pub fn page(done: &Done<'_>) -> String {
     }
     let _ = writeln!(text, "; {}{}", mode_words(done.mode), left_out(origin));
     if origin.as_issued && origin.format != "synthetic" {
-        text += "The trace has no arrivals: its requests, as they were issued, stand for them.\n";
+        text += "The trace has no arrivals: issued requests are used instead.\n";
     }
     if origin.lost > 0 {
         let _ = writeln!(text, "! the recorder lost {} events", origin.lost);

@@ -2,12 +2,12 @@
 //! the first one starts. Shared parts exist once.
 
 use super::super::line::{Replay, RunSimulated, SweepSimulated};
-use super::super::stand::{self, Stand};
+use super::super::machine::{self, SimulatedMachine};
 use super::super::{SEED, only_read, stack_of, traced};
 use crate::commands::fio::Place;
 use crate::commands::sweep::stage::combinations;
 use crate::commands::sweep::subject::Subject;
-use crate::commands::sweep::vary::{self, Of, Varied};
+use crate::commands::sweep::vary::{self, Target, Varied};
 use crate::exit::Usage;
 use fathom_iopath::{elevator, readahead};
 use fathom_workload::{Seed, Workload};
@@ -33,7 +33,7 @@ pub struct Turn {
     pub cell: usize,
     pub block: usize,
     pub options: RunSimulated,
-    pub stand: Arc<Stand>,
+    pub machine: Arc<SimulatedMachine>,
     /// Empty for a replay.
     pub workloads: Arc<Vec<Workload>>,
 }
@@ -60,12 +60,12 @@ impl What {
             (o.run.file.is_some() || !o.run.drop_in.is_empty(), "a workload, or --replay, but not both"),
             (
                 o.replay.iter().any(|f| f == Path::new("-")),
-                "--replay -: a trace is read anew for each simulation; name a file",
+                "--replay -: each simulation reads the trace again; name a file",
             ),
-            (o.run.seed.is_some(), "--seed: a replay draws nothing"),
+            (o.run.seed.is_some(), "--seed: a replay has no random choices"),
             (o.rounds > 1, "--rounds: a replay gives the same each time"),
-            (o.run.readahead.is_some(), "--readahead: a trace has what read-ahead made of the calls"),
-            (o.run.stack != RunSimulated::STACK, "--stack: a trace goes to the queue"),
+            (o.run.readahead.is_some(), "--readahead: a trace already includes the effect of read-ahead"),
+            (o.run.stack != RunSimulated::STACK, "--stack: a trace is submitted directly to the queue"),
         ];
         if let Some((_, why)) = refused.into_iter().find(|r| r.0) {
             return Err(Usage(why.into()));
@@ -95,11 +95,11 @@ impl What {
             Self::Trace => &[],
         };
         let (model, of_trace) = (self.model(), matches!(self, Self::Trace));
-        let known = |name: &str| model.contains(&name) || stand::is_value(name);
+        let known = |name: &str| model.contains(&name) || machine::is_value(name);
         // A trace has nothing else to vary, whatever its name.
         let varied = vary::read_with(&|name: &str| of_trace || known(name), &o.vary, subjects)?;
         let other = |v: &&Varied| match self {
-            Self::Workloads(_) => !matches!(v.of, Of::Model | Of::Workload | Of::Argument),
+            Self::Workloads(_) => !matches!(v.target, Target::Model | Target::Workload | Target::Argument),
             Self::Trace => !known(&v.name),
         };
         match varied.iter().find(other) {
@@ -110,7 +110,7 @@ impl What {
                     Self::Trace => "; a trace has no others",
                 };
                 Err(Usage(format!(
-                    "--vary {}=...: that is turned on a real machine (fathom sweep). A simulation has {}, values of the profiles as device.KEY and host.KEY{of_workload}",
+                    "--vary {}=...: only a real machine has it (fathom sweep). A simulation has {}, values of the profiles as device.KEY and host.KEY{of_workload}",
                     v.name,
                     model.join(", ")
                 )))
@@ -137,7 +137,7 @@ impl Plan {
 
     fn turns(&mut self, o: &SweepSimulated) -> Result<(), Usage> {
         let mut times = vec![0u64; self.cells.len()];
-        let mut stands: BTreeMap<Vec<String>, Arc<Stand>> = BTreeMap::new();
+        let mut machines: BTreeMap<Vec<String>, Arc<SimulatedMachine>> = BTreeMap::new();
         let mut planned: BTreeMap<Planned, Arc<Vec<Workload>>> = BTreeMap::new();
         for block in 0..self.order.len() {
             for at in 0..self.order[block].len() {
@@ -146,18 +146,18 @@ impl Plan {
                 let (mut arguments, mut settings) = (Vec::new(), Vec::new());
                 for (v, level) in self.varied.iter().zip(&self.cells[cell]) {
                     let value = v.values[*level].clone();
-                    match v.of {
-                        Of::Argument => arguments.push((v.name.clone(), value)),
-                        Of::Workload => settings.push((v.name.clone(), value)),
+                    match v.target {
+                        Target::Argument => arguments.push((v.name.clone(), value)),
+                        Target::Workload => settings.push((v.name.clone(), value)),
                         _ => put(&mut options, &v.name, value),
                     }
                 }
-                let stand = match stands.get(&options.words_of_stand()) {
-                    Some(stand) => Arc::clone(stand),
+                let machine = match machines.get(&options.words_of_stand()) {
+                    Some(machine) => Arc::clone(machine),
                     None => {
-                        let stand = Arc::new(Stand::read(&options.wanted())?);
-                        stands.insert(options.words_of_stand(), Arc::clone(&stand));
-                        stand
+                        let machine = Arc::new(SimulatedMachine::read(&options.wanted())?);
+                        machines.insert(options.words_of_stand(), Arc::clone(&machine));
+                        machine
                     }
                 };
                 // The same operations in all cells of a round, others in the next.
@@ -166,11 +166,11 @@ impl Plan {
                 if round == 0 {
                     check(&options)?;
                     if matches!(self.what, What::Trace) {
-                        stand::check_for_replay(&options.set)?;
+                        machine::check_for_replay(&options.set)?;
                     }
                 }
                 let seed = options.seed.unwrap_or(SEED).wrapping_add(round);
-                let key = (stand.place(), arguments, settings, seed);
+                let key = (machine.place(), arguments, settings, seed);
                 let workloads = match planned.get(&key) {
                     Some(workloads) => Arc::clone(workloads),
                     None => {
@@ -181,9 +181,9 @@ impl Plan {
                 };
                 if round == 0 {
                     let mut all = workloads.iter();
-                    all.try_for_each(|w| only_read::check(w, &stand, &options.device)).map_err(Usage)?;
+                    all.try_for_each(|w| only_read::check(w, &machine, &options.device)).map_err(Usage)?;
                 }
-                self.turns.push(Turn { cell, block, options, stand, workloads });
+                self.turns.push(Turn { cell, block, options, machine, workloads });
             }
         }
         Ok(())

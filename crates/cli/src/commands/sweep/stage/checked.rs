@@ -3,7 +3,7 @@
 
 use super::{DROP_CACHES, Stage, Stop, Tried, found};
 use crate::commands::sweep::kernel::{self, LIVE};
-use crate::commands::sweep::vary::Of;
+use crate::commands::sweep::vary::Target;
 use crate::exit::Usage;
 use crate::line::ColdReach;
 use crate::{console, state};
@@ -25,7 +25,8 @@ impl Stage<'_> {
         let engine = Engine::new(state::quiet_ledger());
         let mut seen = BTreeSet::new();
         for cell in 0..self.cells.len() {
-            let (arguments, settings) = (self.values(cell, &Of::Argument), self.values(cell, &Of::Workload));
+            let (arguments, settings) =
+                (self.values(cell, &Target::Argument), self.values(cell, &Target::Workload));
             let chosen = (self.subject_of(cell).0, self.directory_of(cell).map(Path::to_path_buf));
             if !seen.insert((chosen, arguments.clone(), settings.clone())) {
                 continue;
@@ -43,7 +44,7 @@ impl Stage<'_> {
                 && let Some(path) = paths.iter().find(|p| leaves(p))
             {
                 return Err(Usage(format!(
-                    "{} would not be {why}; the workload has to name its files relatively, and without \"..\"",
+                    "{} would not be {why}; the workload must use relative paths, without \"..\"",
                     path.display()
                 )));
             }
@@ -62,7 +63,10 @@ impl Stage<'_> {
         if self.asked.has_disk() {
             return Some("on the file system that fs=... makes");
         }
-        self.varied.iter().any(|v| v.of == Of::Directory).then_some("in the directory that --in names")
+        self.varied
+            .iter()
+            .any(|v| v.target == Target::Directory)
+            .then_some("in the directory that --in names")
     }
 
     pub(super) fn look_at_kernel(&mut self) -> Result<(), Usage> {

@@ -1,6 +1,6 @@
 //! Opens the directories of runs once, before the first: a name may lead elsewhere by the next run.
 
-use crate::commands::sweep::vary::{Of, Varied};
+use crate::commands::sweep::vary::{Target, Varied};
 use crate::exit::Usage;
 use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, Mode, OFlags};
@@ -14,7 +14,7 @@ pub(super) fn open(path: &Path) -> std::io::Result<OwnedFd> {
 
 /// All named directories, in the order of the values.
 pub(super) fn all(varied: &[Varied], here: &Path) -> Result<Vec<OwnedFd>, Usage> {
-    let Some(varied) = varied.iter().find(|v| v.of == Of::Directory) else { return Ok(Vec::new()) };
+    let Some(varied) = varied.iter().find(|v| v.target == Target::Directory) else { return Ok(Vec::new()) };
     let one = |name: &String| open(Path::new(name)).map_err(|e| unusable(here, name, &e));
     varied.values.iter().map(one).collect()
 }

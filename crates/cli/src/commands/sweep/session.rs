@@ -14,7 +14,7 @@ use indicatif::ProgressBar;
 use std::io::IsTerminal as _;
 use std::time::Instant;
 
-pub enum Ended {
+pub enum SessionEnd {
     Complete,
     /// The budget is too short for another round.
     OutOfTime(String),
@@ -23,7 +23,7 @@ pub enum Ended {
     Failed(String),
 }
 
-pub struct Going<'a> {
+pub struct Session<'a> {
     pub asked: &'a Asked,
     pub stage: Stage<'a>,
     pub blocks: Vec<Vec<usize>>,
@@ -32,7 +32,7 @@ pub struct Going<'a> {
     began: Instant,
 }
 
-impl<'a> Going<'a> {
+impl<'a> Session<'a> {
     /// Checks all that can be checked without changing anything.
     pub fn begin(asked: &'a Asked, common: &'a Common) -> Result<Self, Usage> {
         let stage = Stage::begin(&asked.stage, common)?;
@@ -41,20 +41,20 @@ impl<'a> Going<'a> {
     }
 
     /// Runs everything until the end, whatever ends it.
-    pub fn all(&mut self) -> Ended {
+    pub fn all(&mut self) -> SessionEnd {
         let ended = match self.stage.take_over().and_then(|()| self.stage.try_all()) {
             Ok(()) => self.run_blocks(),
             Err(stop) => stopped(stop),
         };
         self.ended_early = match &ended {
-            Ended::Complete => None,
-            Ended::OutOfTime(why) | Ended::Failed(why) => Some(why.clone()),
-            Ended::Signal(signal) => Some(format!("signal {signal}")),
+            SessionEnd::Complete => None,
+            SessionEnd::OutOfTime(why) | SessionEnd::Failed(why) => Some(why.clone()),
+            SessionEnd::Signal(signal) => Some(format!("signal {signal}")),
         };
         ended
     }
 
-    fn run_blocks(&mut self) -> Ended {
+    fn run_blocks(&mut self) -> SessionEnd {
         let runnable = |cells: &[Cell], block: &[usize]| -> Vec<usize> {
             block.iter().copied().filter(|c| cells[*c].left_out.is_none()).collect()
         };
@@ -66,12 +66,12 @@ impl<'a> Going<'a> {
             let block = runnable(&self.stage.cells, block);
             if let Some(why) = self.does_not_fit(measuring, block.len()) {
                 bar.finish_and_clear();
-                return Ended::OutOfTime(why);
+                return SessionEnd::OutOfTime(why);
             }
             for cell in block {
                 if self.asked.budget.is_some_and(|b| self.began.elapsed() >= b) {
                     bar.finish_and_clear();
-                    return Ended::OutOfTime("the time of --budget is over".into());
+                    return SessionEnd::OutOfTime("the time of --budget is used up".into());
                 }
                 self.tell(&bar, planned, measuring, cell);
                 // If the program draws a seed at every start (SysBench), all cells of a round get the same one, and the
@@ -87,7 +87,7 @@ impl<'a> Going<'a> {
             }
         }
         bar.finish_and_clear();
-        Ended::Complete
+        SessionEnd::Complete
     }
 
     /// Says why the budget is too short for N more runs at the pace so far, if it is.
@@ -186,10 +186,10 @@ fn mark(
     Mark { label: format!("sweep {}: {}", stage.id, stage.settings(cell)), key: "sweep", value, spoils: None }
 }
 
-fn stopped(stop: Stop) -> Ended {
+fn stopped(stop: Stop) -> SessionEnd {
     match stop {
-        Stop::Signal(signal) => Ended::Signal(signal),
-        Stop::Failed(why) => Ended::Failed(why),
+        Stop::Signal(signal) => SessionEnd::Signal(signal),
+        Stop::Failed(why) => SessionEnd::Failed(why),
     }
 }
 

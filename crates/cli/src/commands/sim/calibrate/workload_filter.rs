@@ -11,13 +11,13 @@ use std::ops::RangeInclusive;
 /// Fewer requests of workers are not a workload.
 const LEAST: u64 = 20;
 
-pub(super) struct Whose {
+pub(super) struct WorkloadFilter {
     tasks: OwnTasks<Elsewhere>,
     /// From the first request of a worker to the last, ns; `None` without workers.
     between: Option<RangeInclusive<u64>>,
 }
 
-impl Whose {
+impl WorkloadFilter {
     pub fn of(input: &Input, device: DeviceNumber) -> anyhow::Result<Self> {
         let (mut count, mut first, mut last) = (0, u64::MAX, 0);
         for event in input.open()? {

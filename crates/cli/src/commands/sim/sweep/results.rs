@@ -1,5 +1,5 @@
 //! Takes the results of simulations: they finish in any order and are stored in plan order as soon as all before them
-//! are, so that an interrupted sweep keeps what was done. Of a stored run only the table figures stay in memory; few
+//! are, so that an interrupted sweep keeps what was done. Target a stored run only the table figures stay in memory; few
 //! wait for an earlier one.
 
 use super::plan::{Plan, Turn};
@@ -18,7 +18,7 @@ pub type Outcome = Result<(Vec<Run>, Vec<PhaseFigures>), String>;
 /// Turns that may start beyond the first unfinished one.
 const AHEAD: usize = 64;
 
-pub struct Keeper<'a> {
+pub struct Results<'a> {
     plan: &'a Plan,
     state: Mutex<State>,
     moved: Condvar,
@@ -36,7 +36,7 @@ struct State {
     failed: Option<anyhow::Error>,
 }
 
-impl<'a> Keeper<'a> {
+impl<'a> Results<'a> {
     pub fn new(plan: &'a Plan, sweep: Sweep, store: Option<Store>, started: jiff::Zoned) -> Self {
         let state = State {
             store,
@@ -133,7 +133,7 @@ impl State {
             self.ids += 1;
             let at = self.started.timestamp() + jiff::SignedDuration::from_millis(self.ids);
             run.id = new_run_id(at, std::process::id());
-            mark(&self.sweep, turn, number + 1).put_on(run);
+            mark(&self.sweep, turn, number + 1).apply(run);
             if let Some(store) = self.store.as_mut().filter(|_| self.failed.is_none())
                 && let Err(error) = store.save(run)
             {

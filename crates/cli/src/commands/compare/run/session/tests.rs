@@ -1,12 +1,12 @@
 //! When a comparison ends, and the order in which its figures were measured.
 
 use super::letters;
-use super::look::{Seen, enough};
 use super::noise::in_order;
+use super::stopping::{Watched, enough};
 use fathom_report::compared::Stopping;
 
-fn seen(p: f64, half_width: f64) -> Seen {
-    Seen { p: Some(p), half_width: Some(half_width) }
+fn seen(p: f64, half_width: f64) -> Watched {
+    Watched { p: Some(p), half_width: Some(half_width) }
 }
 
 #[test]
@@ -18,7 +18,7 @@ fn spending_ends_when_every_figure_is_beyond_doubt() {
     assert_eq!(enough(&rule, &[sure, unsure], 5, 3), None);
     assert_eq!(enough(&rule, &[sure], 10, 3), None, "the last look ends nothing: the quads are spent");
     assert_eq!(enough(&rule, &[sure], 5, 8), None, "many cells need eight quads");
-    assert_eq!(enough(&rule, &[Seen { p: None, half_width: None }], 5, 3), None);
+    assert_eq!(enough(&rule, &[Watched { p: None, half_width: None }], 5, 3), None);
 }
 
 #[test]

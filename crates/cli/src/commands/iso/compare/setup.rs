@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 const IN_MEMORY: [rustix::fs::FsWord; 2] = [0x0102_1994, 0x8584_58f6];
 
 /// Everything that must be torn down; fields drop in this order.
-pub struct Stand {
+pub struct Setup {
     _throttle: Option<Throttle>,
     pub watch: Option<(Instance, Watched)>,
     _device: Option<ReadOnlyLoop>,
@@ -58,7 +58,7 @@ impl Below {
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Device => {
-                "What the reader's own cache did not have came from the device, past the page cache: of each row the share \"cached\" came from memory and the rest from the device."
+                "Cache misses of the reader were read from the device, past the page cache: of each row the share \"cached\" came from memory and the rest from the device."
             }
             Self::PageCache => {
                 "The page cache stands below the reader: it was emptied before each run, but what the kernel read ahead into it came from memory. Requests are those of the reader; speeds are not the device's alone."
@@ -70,7 +70,7 @@ impl Below {
     }
 }
 
-impl Stand {
+impl Setup {
     /// Sets up everything available.
     pub fn made(options: &Compare) -> Result<Self, Usage> {
         let image = &options.source.image;
@@ -83,7 +83,7 @@ impl Stand {
             false => match ReadOnlyLoop::over(image) {
                 Ok(device) => Some(device),
                 Err(e) => {
-                    notes.push(format!("no loop device ({e}; it takes root): the image file itself is read, and nothing is known of requests below the reader"));
+                    notes.push(format!("no loop device ({e}; it takes root): the image file itself is read, without requests below the reader"));
                     None
                 }
             },
@@ -147,7 +147,7 @@ impl Stand {
             let why = match left {
                 Ok(left) if left.cached_pages == 0 => None,
                 Ok(left) => Some(format!(
-                    "{} pages of the image stayed in the page cache: somebody maps them",
+                    "{} pages of the image stayed in the page cache: another process maps them",
                     left.cached_pages
                 )),
                 Err(e) => Some(e.to_string()),
@@ -163,7 +163,7 @@ impl Stand {
 fn throttle(options: &Compare, device: Option<&Watched>) -> Result<Option<Throttle>, Usage> {
     let Some(reads) = options.iops else { return Ok(None) };
     let Some(device) = device else {
-        return Err(Usage("--iops: there is no block device to hold back; a loop device takes root".into()));
+        return Err(Usage("--iops: there is no block device to limit; a loop device needs root".into()));
     };
     let made = Throttle::this_process(device.number, reads);
     made.map(Some).map_err(|why| Usage(format!("--iops: {why}")))

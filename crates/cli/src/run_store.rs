@@ -8,14 +8,14 @@ use std::time::Duration;
 
 /// Stores the run as far as wanted and possible. The measurement continues if the store fails, and what is missing is
 /// stored at the end if possible; a run that is not stored where it should be is no success.
-pub struct Keeper {
+pub struct RunStore {
     store: Option<Store>,
     /// A phase could not be stored. No further attempt is made before the end: each one would wait for the store's
     /// lock.
     behind: bool,
 }
 
-impl Keeper {
+impl RunStore {
     /// Begins the run in the store. Runs that begin at the same time may get the same id; then this one gets a new one.
     pub fn open(common: &Common, run: &mut Run) -> Self {
         Self::begin(reach(common), common, run)
@@ -32,7 +32,7 @@ impl Keeper {
             Ok(store) => Self { store: Some(store), behind: false },
             Err(e) => {
                 let told =
-                    format!("this run will not be kept, and its figures are only in what is printed: {e:#}");
+                    format!("this run will not be stored; its figures are only in the printed output: {e:#}");
                 // If no store was named and there is none, none is expected.
                 if state::store_is_named(common.store.as_deref()) {
                     console::incomplete(&told);
@@ -67,12 +67,12 @@ impl Keeper {
             .and_then(|()| store.finish(run));
         if let Err(e) = &done {
             // Otherwise it would look as if it had been killed.
-            let _ = store.give_up(&run.id, &format!("not kept to its end: {e}"));
+            let _ = store.give_up(&run.id, &format!("stored only in part: {e}"));
         }
         let done = done.and(store.close());
         if let Err(e) = &done {
             console::incomplete(&format!(
-                "this run is not kept to its end, and what is missing is only in what is printed: {e}"
+                "this run is stored only in part; the rest is only in the printed output: {e}"
             ));
         }
         done.is_ok()
@@ -134,23 +134,23 @@ mod tests {
             directory: "/d".into(),
             ..Run::default()
         };
-        let mut keeper = Keeper::open(&common, &mut run);
+        let mut run_store = RunStore::open(&common, &mut run);
         // One that began at the same time.
         let mut other = run.clone();
-        let other_keeper = Keeper::open(&common, &mut other);
+        let other_keeper = RunStore::open(&common, &mut other);
         assert!(other_keeper.store.is_some() && other.id != run.id, "{}", other.id);
         assert!(other_keeper.close(&other));
         run.phases.push(phase(0));
-        keeper.phase(&run.id, &run.phases[0]);
+        run_store.phase(&run.id, &run.phases[0]);
         run.phases.push(phase(1));
         // The store refuses it; the next one is then not tried.
-        keeper.phase("20990101T000000-000000", &run.phases[1]);
-        assert!(keeper.behind);
+        run_store.phase("20990101T000000-000000", &run.phases[1]);
+        assert!(run_store.behind);
         run.phases.push(phase(2));
-        keeper.phase(&run.id, &run.phases[2]);
+        run_store.phase(&run.id, &run.phases[2]);
         run.status = Status::Completed;
         run.ended_at = "2026-11-23T23:40:35+00:00".into();
-        assert!(keeper.close(&run), "it is kept after all");
+        assert!(run_store.close(&run), "it is kept after all");
         let kept = Store::open(&path).and_then(|store| store.load(&run.id)).expect("the run");
         assert_eq!(kept.status, Status::Completed);
         let names: Vec<&str> = kept.phases.iter().map(|p| p.name.as_str()).collect();

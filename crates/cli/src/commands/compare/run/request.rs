@@ -6,7 +6,7 @@ use crate::commands::compare::line::Compare;
 use crate::commands::compare::share;
 use crate::commands::sweep::stage;
 use crate::commands::sweep::subject::Subject;
-use crate::commands::sweep::vary::{self, Of, Varied};
+use crate::commands::sweep::vary::{self, Target, Varied};
 use crate::commands::sweep::{image, time};
 use crate::exit::Usage;
 use fathom_compare::sequential::{Precision, Spending};
@@ -22,7 +22,7 @@ const MOST_EFFECT: f64 = 0.99;
 /// Separates the command lines of two drop-ins.
 const AND: &str = "--and";
 
-pub struct Wish {
+pub struct Request {
     pub stage: stage::Asked,
     pub plan: Plan,
     pub warm_up: u32,
@@ -33,7 +33,7 @@ pub struct Wish {
     pub alone: bool,
 }
 
-impl Wish {
+impl Request {
     pub fn read(options: &Compare, threshold: f64) -> Result<Self, Usage> {
         let measure = &options.measure;
         let subjects = subjects(&options.sides, &measure.words)?;
@@ -114,7 +114,7 @@ fn subjects(files: &[String], words: &[OsString]) -> Result<Vec<Subject>, Usage>
         if words.is_empty() { Vec::new() } else { words.split(|w| w == AND).collect() };
     if lines.iter().any(|line| line.is_empty()) {
         return Err(Usage(format!(
-            "{AND} stands between two command lines of drop-ins: on one side of it nothing is named"
+            "{AND} separates two command lines of drop-ins, and one of them is empty"
         )));
     }
     let all: Vec<Vec<OsString>> =
@@ -135,11 +135,11 @@ fn factors(measure: &Measure, subjects: &[Subject]) -> Result<Vec<Varied>, Usage
     let mut all = Vec::new();
     if subjects.len() > 1 {
         let values = subjects.iter().map(Subject::words).collect();
-        all.push(Varied { name: "workload".into(), values, of: Of::Subject });
+        all.push(Varied { name: "workload".into(), values, target: Target::Subject });
     }
     if !measure.dirs.is_empty() {
         let values = measure.dirs.iter().map(|d| d.display().to_string()).collect();
-        all.push(Varied { name: "in".into(), values, of: Of::Directory });
+        all.push(Varied { name: "in".into(), values, target: Target::Directory });
     }
     all.extend(vary::read(&measure.vary, subjects)?);
     Ok(all)
@@ -170,7 +170,7 @@ fn sides(varied: &[Varied], subjects: &[Subject], calibrate: bool) -> Result<Opt
                 .into(),
         )),
         several => Err(Usage(format!(
-            "the sides would differ in {}: nobody could tell what makes the difference. One of them may; fathom sweep measures combinations",
+            "the sides would differ in {}, so the cause of a difference could not be identified. Let them differ in one; fathom sweep measures combinations",
             several.join(" and ")
         ))),
     }
@@ -179,7 +179,7 @@ fn sides(varied: &[Varied], subjects: &[Subject], calibrate: bool) -> Result<Opt
 /// The name of a side: the values in which it differs, else its workload.
 fn name(varied: &[Varied], subjects: &[Subject], side: usize) -> String {
     match varied.iter().find(|v| v.values.len() == 2) {
-        Some(v) if v.of == Of::Subject => v.values[side].clone(),
+        Some(v) if v.target == Target::Subject => v.values[side].clone(),
         Some(v) => format!("{}={}", v.name, v.values[side]),
         None => subjects.first().map(Subject::words).unwrap_or_default(),
     }
@@ -190,17 +190,13 @@ fn check_places(measure: &Measure, varied: &[Varied]) -> Result<(), Usage> {
     let has_disk = varied.iter().any(Varied::is_of_disk);
     let refused = |told: &str| Err(Usage(told.into()));
     if has_disk && !measure.dirs.is_empty() {
-        return refused(
-            "--in names directories, and fs=... makes a file system of its own; leave one of them out",
-        );
+        return refused("--in names directories, and fs=... makes a new file system; leave one of them out");
     }
     if has_disk && measure.on.is_some() {
-        return refused("--on names a device, and fs=... makes one of its own; leave one of them out");
+        return refused("--on names a device, and fs=... makes a new one; leave one of them out");
     }
     if measure.dirs.len() == 2 && measure.on.is_none() && varied.iter().any(|v| v.knob().is_some()) {
-        return refused(
-            "a setting of the kernel and two directories: --on says whose device it is turned at",
-        );
+        return refused("a setting of the kernel with two directories: name the device to change with --on");
     }
     Ok(())
 }
@@ -209,8 +205,8 @@ fn check_places(measure: &Measure, varied: &[Varied]) -> Result<(), Usage> {
 mod tests {
     use super::*;
 
-    fn varied(name: &str, values: &[&str], of: Of) -> Varied {
-        Varied { name: name.into(), values: values.iter().map(|v| (*v).to_string()).collect(), of }
+    fn varied(name: &str, values: &[&str], target: Target) -> Varied {
+        Varied { name: name.into(), values: values.iter().map(|v| (*v).to_string()).collect(), target }
     }
 
     fn told(varied: &[Varied]) -> String {
@@ -219,17 +215,17 @@ mod tests {
 
     #[test]
     fn exactly_one_thing_differs() {
-        let rate = || varied("rate", &["100", "95"], Of::Workload);
-        let time = || varied("time", &["1s"], Of::Workload);
+        let rate = || varied("rate", &["100", "95"], Target::Workload);
+        let time = || varied("time", &["1s"], Target::Workload);
         assert_eq!(
             sides(&[time(), rate()], &[], false).expect("two").expect("sides"),
             ["rate=100", "rate=95"].map(String::from)
         );
         assert!(told(&[time()]).contains("nothing differs"));
         assert!(sides(&[time()], &[], true).expect("noise alone").is_none());
-        assert!(told(&[rate(), varied("in", &["a", "b"], Of::Directory)]).contains("rate and in"));
-        assert!(told(&[varied("rate", &["1", "2", "3"], Of::Workload)]).contains("rate has 3 values"));
-        let same = varied("workload", &["w.toml", "w.toml"], Of::Subject);
+        assert!(told(&[rate(), varied("in", &["a", "b"], Target::Directory)]).contains("rate and in"));
+        assert!(told(&[varied("rate", &["1", "2", "3"], Target::Workload)]).contains("rate has 3 values"));
+        let same = varied("workload", &["w.toml", "w.toml"], Target::Subject);
         assert_eq!(
             sides(&[same], &[], false).expect("two").expect("sides"),
             ["w.toml", "w.toml (again)"].map(String::from)

@@ -1,5 +1,5 @@
 //! Set-up of a simulation: a host and a device, each a name or a file, read once, with the changed values; and the part
-//! of it that a record keeps, so that runs on different profiles can be told apart and repeated.
+//! of it that a record keeps, so that runs on different profiles can be distinguished and repeated.
 
 use crate::commands::fio::Place;
 use crate::exit::Usage;
@@ -26,7 +26,7 @@ pub struct Wanted<'o> {
 }
 
 #[derive(Debug)]
-pub struct Stand {
+pub struct SimulatedMachine {
     pub host: Host,
     pub device: DeviceProfile,
     pub limits: Limits,
@@ -34,7 +34,7 @@ pub struct Stand {
     simulation: Simulation,
 }
 
-impl Stand {
+impl SimulatedMachine {
     pub fn read(wanted: &Wanted<'_>) -> Result<Self, Usage> {
         let set = changes(wanted.set)?;
         let [of_host, of_device] = OWNERS.map(|owner| {
@@ -213,7 +213,7 @@ mod tests {
     fn told(set: &[&str]) -> String {
         let set: Vec<String> = set.iter().map(|s| (*s).to_owned()).collect();
         let wanted = Wanted { host: "today", device: "smartarray-6i-h1", limits: None, set: &set };
-        Stand::read(&wanted).map_or_else(|e| e.0, |stand| stand.simulation().sentence())
+        SimulatedMachine::read(&wanted).map_or_else(|e| e.0, |machine| machine.simulation().sentence())
     }
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
         let with = |limits: &'static str| {
             let limits = Some(limits);
             let wanted = Wanted { host: "today", device: "smartarray-6i-h1", limits, set: &[] };
-            Stand::read(&wanted).map_or_else(|e| e.0, |stand| stand.simulation().sentence())
+            SimulatedMachine::read(&wanted).map_or_else(|e| e.0, |machine| machine.simulation().sentence())
         };
         let sentence = with("cciss,max_segments=64");
         assert!(sentence.contains(", limits cciss,max_segments=64; values"), "{sentence}");

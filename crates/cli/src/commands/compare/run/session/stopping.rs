@@ -1,37 +1,37 @@
 //! Looks at the figures once after each quad, by a rule fixed before the first.
 
-use super::Going;
+use super::Session;
 use crate::commands::compare::run::progress::Progress;
 use crate::commands::sweep::stage::Stop;
 use fathom_compare::quads::effect::half_width;
 use fathom_compare::sequential::{Decision, FIRST_LOOK, Precision, Spending};
 use fathom_report::compared::{Row, Stopping, first_look};
 
-impl Going<'_> {
+impl Session<'_> {
     /// The only look after a quad. Returns why to stop, if so.
     pub(super) fn look(&self, quads: usize, progress: &Progress) -> Result<Option<String>, Stop> {
         let found = self.compared();
         let watched: Vec<&Row> = found.rows.iter().filter(|r| self.plan.watches(r)).collect();
         if watched.is_empty() {
-            return Err(Stop::Failed("the sides have no figure in common that could be compared".into()));
+            return Err(Stop::Failed("the sides have no figure in common".into()));
         }
         if quads == FIRST_LOOK && self.plan.noise.is_none() {
             self.tell_noise(&found, progress);
         }
         let first = first_look(watched.len());
-        let seen: Vec<Seen> = watched.into_iter().map(Seen::of).collect();
+        let seen: Vec<Watched> = watched.into_iter().map(Watched::of).collect();
         Ok(enough(&self.plan.stopping, &seen, quads, first))
     }
 }
 
 /// One figure as a look sees it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct Watched {
     pub(super) p: Option<f64>,
     pub(super) half_width: Option<f64>,
 }
 
-impl Seen {
+impl Watched {
     fn of(row: &Row) -> Self {
         let bounds = row.effect.filter(|_| row.ratio().is_some()).and_then(|e| Some((e.low?, e.high?)));
         Self { p: row.p, half_width: bounds.map(|(low, high)| half_width(low, high)) }
@@ -40,7 +40,7 @@ impl Seen {
 
 /// Whether the rule ends the comparison now. It must hold for every watched figure, so that none stops because of
 /// another.
-pub(super) fn enough(rule: &Stopping, watched: &[Seen], quads: usize, first: usize) -> Option<String> {
+pub(super) fn enough(rule: &Stopping, watched: &[Watched], quads: usize, first: usize) -> Option<String> {
     if quads < first {
         return None;
     }
@@ -53,7 +53,7 @@ pub(super) fn enough(rule: &Stopping, watched: &[Seen], quads: usize, first: usi
         Stopping::Spending { early, last, .. } => {
             let rule = Spending { early, last, budget };
             let ends = watched.iter().all(|s| rule.decide(quads, s.p) == Decision::Changed);
-            ends.then(|| format!("it is beyond doubt after {quads} quads"))
+            ends.then(|| format!("the result is certain after {quads} quads"))
         }
         Stopping::Precision { half_width, .. } => {
             let rule = Precision { half_width, budget };

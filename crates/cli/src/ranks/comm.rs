@@ -1,7 +1,7 @@
 //! Communication of the ranks of a run: messages, waits that notice a rank that ends early, trees to broadcast to all
 //! and to collect from all.
 //!
-//! Every wait keeps checking: it ends when the circle is broken by a rank's failure (which it broadcasts), by a signal
+//! Every wait keeps checking: it ends when the communicator is broken by a rank's failure (which it broadcasts), by a signal
 //! (a launcher ends the others when it loses one), or because rank 0 has not heard from a rank for too long.
 
 use super::{End, Team};
@@ -58,7 +58,7 @@ pub(super) struct Broken {
     pub signal: bool,
 }
 
-pub(super) struct Circle<'t> {
+pub(super) struct Comm<'t> {
     pub team: &'t dyn Team,
     inbox: VecDeque<Message>,
     broken: Option<Broken>,
@@ -71,7 +71,7 @@ pub(super) struct Circle<'t> {
     lost: Option<u32>,
 }
 
-impl<'t> Circle<'t> {
+impl<'t> Comm<'t> {
     pub fn new(team: &'t dyn Team) -> Self {
         let count = if team.rank() == 0 { team.size() as usize } else { 0 };
         Self {
@@ -156,7 +156,7 @@ impl<'t> Circle<'t> {
             if let Some(lost) = lost {
                 self.lost = Some(lost as u32);
                 self.break_up(format!(
-                    "rank {lost} has not been heard of for {} s; it died, or its host cannot be reached",
+                    "rank {lost} has not answered for {} s; it died, or its host is unreachable",
                     self.patience.as_secs()
                 ));
                 stop_here();
@@ -179,7 +179,7 @@ impl<'t> Circle<'t> {
         }
     }
 
-    /// Waits for a result; `None` if the circle breaks first.
+    /// Waits for a result; `None` if the communicator breaks first.
     pub fn wait<T>(&mut self, mut for_what: impl FnMut(&mut Self) -> Option<T>) -> Option<T> {
         let mut looks = 0u32;
         loop {
@@ -212,7 +212,7 @@ impl<'t> Circle<'t> {
             return None;
         }
         self.team.enter_barrier();
-        self.wait(|circle| circle.team.passed_barrier().then_some(()))
+        self.wait(|comm| comm.team.passed_barrier().then_some(()))
     }
 
     /// The rank from which this one receives broadcasts.
@@ -236,7 +236,7 @@ impl<'t> Circle<'t> {
     pub fn tell<T: Serialize + DeserializeOwned>(&mut self, what: Option<T>) -> Option<T> {
         let bytes = match self.parent() {
             None => serde_json::to_vec(&what?).ok()?,
-            Some(parent) => self.wait(|circle| circle.take(DOWN, Some(parent)))?.bytes,
+            Some(parent) => self.wait(|comm| comm.take(DOWN, Some(parent)))?.bytes,
         };
         for child in self.children() {
             self.team.send(child, DOWN, &bytes);
@@ -252,7 +252,7 @@ impl<'t> Circle<'t> {
     ) -> Option<Option<T>> {
         let mut all = mine;
         for child in self.children() {
-            let message = self.wait(|circle| circle.take(UP, Some(child)))?;
+            let message = self.wait(|comm| comm.take(UP, Some(child)))?;
             match serde_json::from_slice(&message.bytes) {
                 Ok(theirs) => join(&mut all, theirs),
                 Err(e) => {
@@ -264,11 +264,11 @@ impl<'t> Circle<'t> {
         let Some(parent) = self.parent() else { return Some(Some(all)) };
         let bytes = serde_json::to_vec(&all).ok()?;
         self.team.send(parent, UP, &bytes);
-        self.wait(|circle| circle.team.sent().then_some(()))?;
+        self.wait(|comm| comm.team.sent().then_some(()))?;
         Some(None)
     }
 
-    /// Like [`Circle::collect`], for what ranks did in a phase.
+    /// Like [`Comm::collect`], for what ranks did in a phase.
     pub fn join(&mut self, mine: Option<Share>) -> Option<Option<Share>> {
         let joined = self.collect(mine, |all, more| match (all.as_mut(), more) {
             (Some(all), Some(more)) => all.join(more),
@@ -296,7 +296,7 @@ impl<'t> Circle<'t> {
         self.first_done = false;
     }
 
-    /// After the circle broke: rank 0 receives the other ranks' data that arrives in time, the others send.
+    /// After the communicator broke: rank 0 receives the other ranks' data that arrives in time, the others send.
     pub fn hand_over(&mut self, mine: &[u8]) -> Vec<Message> {
         if !self.is_first() {
             self.team.send(0, LEFT_OVER, mine);

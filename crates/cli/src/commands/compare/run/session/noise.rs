@@ -1,7 +1,7 @@
 //! Noise of the machine: from A against itself before the comparison, or, if not requested, from its first quads.
 //! Either way, reports how many runs and how much time it takes to detect the requested change.
 
-use super::{Ended, Going, NOISE_QUADS, Turn, compared, letters};
+use super::{NOISE_QUADS, QuadRun, Session, SessionEnd, compared, letters};
 use crate::commands::compare::run::progress::Progress;
 use crate::commands::sweep::stage::Stop;
 use crate::console;
@@ -9,13 +9,13 @@ use fathom_compare::sequential::FIRST_LOOK;
 use fathom_compare::wording;
 use fathom_report::compared::{Compared, Noise, NoiseOf, Part, Row};
 
-impl Going<'_> {
+impl Session<'_> {
     /// Measures A against itself. Returns why nothing can be compared, or what was found if there is no B.
-    pub(super) fn calibrate(&mut self, progress: &mut Progress) -> Result<Option<Ended>, Stop> {
+    pub(super) fn calibrate(&mut self, progress: &mut Progress) -> Result<Option<SessionEnd>, Stop> {
         for (number, order) in self.noise_orders.clone().iter().enumerate() {
             if self.budget_holds_no_quad() {
-                return Ok(Some(Ended::Complete(format!(
-                    "the time of --budget holds no further quad; {number} of {NOISE_QUADS} of A against itself are done, and nothing was compared"
+                return Ok(Some(SessionEnd::Complete(format!(
+                    "--budget has no time left for another quad; {number} of {NOISE_QUADS} of A against itself are done, and nothing was compared"
                 ))));
             }
             let words = letters(order);
@@ -27,12 +27,12 @@ impl Going<'_> {
                 self.left(4 * (NOISE_QUADS - number)),
             );
             for (place, side) in order.iter().enumerate() {
-                if self.wish.warm_up == 0 && number == 0 && !self.budget_holds(4 - place) {
-                    return Ok(Some(Ended::Complete(format!(
-                        "the time of --budget does not hold the first quad of {NOISE_QUADS} of A against itself, and nothing was compared"
+                if self.request.warm_up == 0 && number == 0 && !self.budget_holds(4 - place) {
+                    return Ok(Some(SessionEnd::Complete(format!(
+                        "--budget is too short for the first of {NOISE_QUADS} quads of A against itself; nothing was compared"
                     ))));
                 }
-                let turn = Turn {
+                let turn = QuadRun {
                     part: Part::Noise,
                     cell: 0,
                     side: *side,
@@ -83,20 +83,22 @@ impl Going<'_> {
             }
         }
         self.plan.noise = Some(noise);
-        if !self.wish.alone && self.budget_holds_no_quad() {
-            return Ok(Some(Ended::Complete(
-                "the noise was measured, and the time of --budget holds no quad of the comparison".into(),
+        if !self.request.alone && self.budget_holds_no_quad() {
+            return Ok(Some(SessionEnd::Complete(
+                "the noise was measured, and --budget has no time left for a quad of the comparison".into(),
             )));
         }
         if passed == 0 && !failed.is_empty() {
-            return Ok(Some(Ended::TooNoisy(failed.join("\n"))));
+            return Ok(Some(SessionEnd::TooNoisy(failed.join("\n"))));
         }
         // A cell that is too noisy does not silence the others.
         for told in &failed {
             progress.warn(told);
         }
-        if self.wish.alone {
-            return Ok(Some(Ended::Complete("the noise was measured; there is nothing to compare".into())));
+        if self.request.alone {
+            return Ok(Some(SessionEnd::Complete(
+                "the noise was measured; there is nothing to compare".into(),
+            )));
         }
         if !failed.is_empty() {
             progress.warn(&format!(

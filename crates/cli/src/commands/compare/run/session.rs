@@ -3,11 +3,11 @@
 //! `fathom_report::compared` judges the figures; `look` decides when to stop, `noise` measures the noise of the
 //! machine.
 
-mod look;
 mod noise;
+mod stopping;
 
 use super::progress::Progress;
-use super::wish::Wish;
+use super::request::Request;
 use crate::commands::sweep::stage::{Stage, Stop};
 use crate::console;
 use crate::exit::Usage;
@@ -25,7 +25,7 @@ pub const NOISE_QUADS: usize = 5;
 /// Names of the sides in orders and marks.
 const LETTERS: [&str; 2] = ["A", "B"];
 
-pub enum Ended {
+pub enum SessionEnd {
     /// As planned, or early because the result was clear; the reason in words.
     Complete(String),
     /// This machine is too noisy to detect the requested change; nothing was compared.
@@ -34,7 +34,7 @@ pub enum Ended {
     Failed(String),
 }
 
-impl Ended {
+impl SessionEnd {
     pub fn words(&self) -> String {
         match self {
             Self::Complete(why) | Self::TooNoisy(why) | Self::Failed(why) => why.clone(),
@@ -43,7 +43,7 @@ impl Ended {
     }
 }
 
-impl From<Stop> for Ended {
+impl From<Stop> for SessionEnd {
     fn from(stop: Stop) -> Self {
         match stop {
             Stop::Signal(signal) => Self::Signal(signal),
@@ -54,7 +54,7 @@ impl From<Stop> for Ended {
 
 /// A run's position in the design.
 #[derive(Clone, Copy)]
-struct Turn<'o> {
+struct QuadRun<'o> {
     part: Part,
     /// The stage's cell: 0 is A, 1 is B.
     cell: usize,
@@ -65,8 +65,8 @@ struct Turn<'o> {
     order: &'o str,
 }
 
-pub struct Going<'a> {
-    pub wish: &'a Wish,
+pub struct Session<'a> {
+    pub request: &'a Request,
     common: &'a Common,
     pub stage: Stage<'a>,
     asked: Asked,
@@ -89,24 +89,24 @@ pub struct Going<'a> {
     took: Vec<Duration>,
 }
 
-impl<'a> Going<'a> {
+impl<'a> Session<'a> {
     /// Checks all that can be checked without changing anything.
-    pub fn begin(wish: &'a Wish, asked: Asked, common: &'a Common) -> Result<Self, Usage> {
-        let stage = Stage::begin(&wish.stage, common)?;
-        let most = wish.plan.stopping.most_quads() as usize;
+    pub fn begin(request: &'a Request, asked: Asked, common: &'a Common) -> Result<Self, Usage> {
+        let stage = Stage::begin(&request.stage, common)?;
+        let most = request.plan.stopping.most_quads() as usize;
         let rounds = u32::try_from(2 * (NOISE_QUADS + most)).unwrap_or(u32::MAX);
         // One sequence for both, so that requesting the noise does not change the order of the comparison.
-        let mut orders = design::blocks(2, rounds, wish.stage.seed);
+        let mut orders = design::blocks(2, rounds, request.stage.seed);
         let noise_orders = orders.split_off(most);
-        let wanted = wish.calibrate;
+        let wanted = request.calibrate;
         Ok(Self {
             stage,
             asked,
             common,
             noise_orders: if wanted { noise_orders } else { Vec::new() },
-            orders: if wish.alone { Vec::new() } else { orders },
-            plan: wish.plan.clone(),
-            wish,
+            orders: if request.alone { Vec::new() } else { orders },
+            plan: request.plan.clone(),
+            request,
             warm: Default::default(),
             noise: Default::default(),
             quads: Default::default(),
@@ -121,18 +121,18 @@ impl<'a> Going<'a> {
 
     /// Number of cells: 2, or 1 if there is no B.
     pub fn cells(&self) -> usize {
-        if self.wish.alone { 1 } else { 2 }
+        if self.request.alone { 1 } else { 2 }
     }
 
     /// Runs everything until the end, whatever ends it.
-    pub fn all(&mut self) -> Ended {
+    pub fn all(&mut self) -> SessionEnd {
         let mut progress = Progress::new(self.most_runs());
         let ended = self.parts(&mut progress);
         progress.finish();
-        ended.unwrap_or_else(Ended::from)
+        ended.unwrap_or_else(SessionEnd::from)
     }
 
-    fn parts(&mut self, progress: &mut Progress) -> Result<Ended, Stop> {
+    fn parts(&mut self, progress: &mut Progress) -> Result<SessionEnd, Stop> {
         self.stage.take_over()?;
         self.stage.try_all()?;
         for (cell, letter) in LETTERS.iter().enumerate().take(self.cells()) {
@@ -141,7 +141,7 @@ impl<'a> Going<'a> {
             }
         }
         self.warm_up(progress)?;
-        if self.wish.calibrate
+        if self.request.calibrate
             && let Some(ended) = self.calibrate(progress)?
         {
             return Ok(ended);
@@ -151,23 +151,24 @@ impl<'a> Going<'a> {
 
     /// Upper bound of the number of runs.
     pub fn most_runs(&self) -> u64 {
-        (self.cells() * self.wish.warm_up as usize + 4 * (self.noise_orders.len() + self.orders.len())) as u64
+        (self.cells() * self.request.warm_up as usize + 4 * (self.noise_orders.len() + self.orders.len()))
+            as u64
     }
 
     fn warm_up(&mut self, progress: &mut Progress) -> Result<(), Stop> {
-        if self.wish.warm_up > 0 {
+        if self.request.warm_up > 0 {
             progress.part(&format!(
                 "warm-up: {} of each side, not counted",
-                console::counted(self.wish.warm_up.into(), "run")
+                console::counted(self.request.warm_up.into(), "run")
             ));
         }
-        for _ in 0..self.wish.warm_up {
+        for _ in 0..self.request.warm_up {
             for cell in 0..self.cells() {
                 if !self.budget_holds(1) {
                     self.times_run = [0; 2];
                     return Ok(());
                 }
-                let turn = Turn { part: Part::WarmUp, cell, side: cell, quad: 0, place: 0, order: "" };
+                let turn = QuadRun { part: Part::WarmUp, cell, side: cell, quad: 0, place: 0, order: "" };
                 let runs = self.turn(turn, progress)?;
                 self.warm[cell].extend(runs);
             }
@@ -184,7 +185,7 @@ impl<'a> Going<'a> {
         }
         let all = Asked { metrics: vec![Metric::All], ..self.asked.clone() };
         // Without B, A alone has everything to be compared.
-        let other = if self.wish.alone { &self.warm[0] } else { &self.warm[1] };
+        let other = if self.request.alone { &self.warm[0] } else { &self.warm[1] };
         let found = compared(&self.plan, &[self.warm[0].clone(), other.clone()], &all);
         let has = || {
             let mut names: Vec<&str> = found.rows.iter().map(|r| r.metric.as_str()).collect();
@@ -213,7 +214,7 @@ impl<'a> Going<'a> {
     /// Quads that fit the plan and the remaining budget.
     fn quads_that_fit(&self) -> u32 {
         let most = u32::try_from(self.plan.stopping.most_quads()).unwrap_or(u32::MAX);
-        match (self.wish.budget, self.pace()) {
+        match (self.request.budget, self.pace()) {
             (Some(budget), Some(pace)) => {
                 let left = budget.saturating_sub(self.began.elapsed()).as_secs_f64();
                 most.min((left / (4.0 * pace.as_secs_f64()).max(1e-9)) as u32)
@@ -225,23 +226,23 @@ impl<'a> Going<'a> {
 
     /// Whether the remaining budget is too short for another quad of either kind.
     fn budget_holds_no_quad(&self) -> bool {
-        self.wish.budget.is_some() && self.quads_that_fit() == 0
+        self.request.budget.is_some() && self.quads_that_fit() == 0
     }
 
     /// Whether N more runs fit the budget. While the duration of a run is unknown, any remaining time is enough.
     fn budget_holds(&self, runs: usize) -> bool {
-        self.wish.budget.is_none_or(|budget| {
+        self.request.budget.is_none_or(|budget| {
             let left = budget.saturating_sub(self.began.elapsed());
             !left.is_zero() && self.left(runs).is_none_or(|takes| takes <= left)
         })
     }
 
-    fn run_quads(&mut self, progress: &mut Progress) -> Result<Ended, Stop> {
+    fn run_quads(&mut self, progress: &mut Progress) -> Result<SessionEnd, Stop> {
         let most = self.orders.len();
         for (number, order) in self.orders.clone().iter().enumerate() {
             if self.budget_holds_no_quad() {
-                return Ok(Ended::Complete(format!(
-                    "the time of --budget holds no further quad; {} of at most {most} are done",
+                return Ok(SessionEnd::Complete(format!(
+                    "--budget has no time left for another quad; {} of at most {most} are done",
                     number
                 )));
             }
@@ -255,12 +256,12 @@ impl<'a> Going<'a> {
             );
             for (place, side) in order.iter().enumerate() {
                 // Without a warm-up, the first quad's runs show how long a quad takes.
-                if self.wish.warm_up == 0 && number == 0 && !self.budget_holds(4 - place) {
-                    return Ok(Ended::Complete(
-                        "the time of --budget does not hold the first quad: nothing is compared".into(),
+                if self.request.warm_up == 0 && number == 0 && !self.budget_holds(4 - place) {
+                    return Ok(SessionEnd::Complete(
+                        "--budget is too short for the first quad: nothing is compared".into(),
                     ));
                 }
-                let turn = Turn {
+                let turn = QuadRun {
                     part: Part::Quads,
                     cell: *side,
                     side: *side,
@@ -273,20 +274,20 @@ impl<'a> Going<'a> {
             }
             self.whole_quads += 1;
             if let Some(why) = self.look(number + 1, progress)? {
-                return Ok(Ended::Complete(why));
+                return Ok(SessionEnd::Complete(why));
             }
         }
-        Ok(Ended::Complete(format!("all {most} quads are done")))
+        Ok(SessionEnd::Complete(format!("all {most} quads are done")))
     }
 
-    fn turn(&mut self, turn: Turn<'_>, progress: &mut Progress) -> Result<Vec<Run>, Stop> {
+    fn turn(&mut self, turn: QuadRun<'_>, progress: &mut Progress) -> Result<Vec<Run>, Stop> {
         let began = Instant::now();
         // If the program draws a seed at every start (SysBench), both sides get the same one, and a different one in
         // the next round.
-        let seed = self.wish.stage.seed.wrapping_add(self.times_run[turn.side]);
+        let seed = self.request.stage.seed.wrapping_add(self.times_run[turn.side]);
         self.times_run[turn.side] += 1;
         self.runs_made += 1;
-        let (number, plan, seed_of_orders) = (self.runs_made, self.plan.clone(), self.wish.stage.seed);
+        let (number, plan, seed_of_orders) = (self.runs_made, self.plan.clone(), self.request.stage.seed);
         progress.run(LETTERS[turn.side], &self.plan.sides[turn.cell]);
         let finished = self.stage.one(turn.cell, seed, progress, |stage, found| {
             let mark = SessionMark {
@@ -312,7 +313,7 @@ impl<'a> Going<'a> {
 
     /// Duration of a run, from the counted runs once there are any.
     fn pace(&self) -> Option<Duration> {
-        let warm = (self.cells() * self.wish.warm_up as usize).min(self.took.len());
+        let warm = (self.cells() * self.request.warm_up as usize).min(self.took.len());
         let counted = if self.took.len() > warm { &self.took[warm..] } else { &self.took[..] };
         let runs = u32::try_from(counted.len()).ok().filter(|n| *n > 0)?;
         Some(counted.iter().sum::<Duration>() / runs)

@@ -1,7 +1,7 @@
 //! The ranks' hosts: which host each is on, which rank reports for a host and a machine, and the distance to the next
 //! host's ranks.
 
-use super::circle::Circle;
+use super::comm::Comm;
 use fathom_workload::ranks::Seat;
 use serde::{Deserialize, Serialize};
 
@@ -33,17 +33,17 @@ impl Who {
 
 /// All ranks, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Seats(pub Vec<Who>);
+pub(super) struct Hosts(pub Vec<Who>);
 
-impl Seats {
+impl Hosts {
     /// Collects it from all ranks; collective.
-    pub fn find(circle: &mut Circle) -> Option<Self> {
-        let mine = vec![Who::me(circle.team.rank())];
-        let mut all = circle.collect(mine, |all, more| all.extend(more))?;
+    pub fn find(comm: &mut Comm) -> Option<Self> {
+        let mine = vec![Who::me(comm.team.rank())];
+        let mut all = comm.collect(mine, |all, more| all.extend(more))?;
         if let Some(all) = &mut all {
             all.sort_by_key(|w| w.rank);
         }
-        circle.tell(all).map(Self)
+        comm.tell(all).map(Self)
     }
 
     pub fn seat(&self, rank: u32) -> Seat {
@@ -98,35 +98,35 @@ impl Seats {
 mod tests {
     use super::*;
 
-    fn seats(hosts: &[&str]) -> Seats {
+    fn ranks_on(hosts: &[&str]) -> Hosts {
         let who = |(rank, host): (u32, &&str)| Who {
             rank,
             host: (*host).into(),
             machine: "m".into(),
             ..Who::default()
         };
-        Seats((0..).zip(hosts).map(who).collect())
+        Hosts((0..).zip(hosts).map(who).collect())
     }
 
     #[test]
-    fn nobody_reads_what_its_own_host_wrote_however_ranks_are_spread() {
-        for hosts in [vec!["a", "a", "b", "b"], vec!["a", "b", "a", "b"], vec!["a", "a", "b", "b", "c", "c"]]
+    fn no_rank_reads_what_its_own_host_wrote_however_ranks_are_spread() {
+        for names in [vec!["a", "a", "b", "b"], vec!["a", "b", "a", "b"], vec!["a", "a", "b", "b", "c", "c"]]
         {
-            let seats = seats(&hosts);
-            for rank in 0..hosts.len() as u32 {
-                assert_ne!(seats.host(rank), seats.host(seats.seat(rank).other()), "{hosts:?}, rank {rank}");
+            let hosts = ranks_on(&names);
+            for rank in 0..names.len() as u32 {
+                assert_ne!(hosts.host(rank), hosts.host(hosts.seat(rank).other()), "{names:?}, rank {rank}");
             }
         }
-        assert_eq!(seats(&["a", "a", "a"]).seat(1).other(), 1, "one host: everybody its own");
+        assert_eq!(ranks_on(&["a", "a", "a"]).seat(1).other(), 1, "one host: everybody its own");
     }
 
     #[test]
     fn one_rank_speaks_for_a_host_and_one_for_a_machine() {
-        let seats = seats(&["a", "b", "a", "b"]);
-        let first: Vec<bool> = (0..4).map(|r| seats.seat(r).first_on_host).collect();
+        let hosts = ranks_on(&["a", "b", "a", "b"]);
+        let first: Vec<bool> = (0..4).map(|r| hosts.seat(r).first_on_host).collect();
         assert_eq!(first, [true, true, false, false]);
-        let tells: Vec<bool> = (0..4).map(|r| seats.tells_of_machine(r)).collect();
+        let tells: Vec<bool> = (0..4).map(|r| hosts.tells_of_machine(r)).collect();
         assert_eq!(tells, [true, false, false, false], "namespaces of one kernel share its devices");
-        assert_eq!(seats.hosts(), [("a", 2), ("b", 2)]);
+        assert_eq!(hosts.hosts(), [("a", 2), ("b", 2)]);
     }
 }

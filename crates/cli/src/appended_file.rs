@@ -9,13 +9,13 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 /// Proof of which file the first step created or adopted.
-pub struct Begun {
+pub struct AppendedFile {
     identity: Identity,
     /// Kept open during the run if the file system offers no lasting proof.
     held: Option<OwnedFd>,
 }
 
-impl Begun {
+impl AppendedFile {
     pub fn of(file: &File) -> Result<Self> {
         let identity = Identity::of_new(file.as_fd())?;
         let held = if identity.is_unproven() { Some(file.as_fd().try_clone_to_owned()?) } else { None };
@@ -55,8 +55,8 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let (path, other) = (dir.path().join("log"), dir.path().join("other"));
         let file = File::create_new(&path).expect("a file");
-        let proven = Begun::of(&file).expect("looked at");
-        let held = Begun { identity: proven.identity, held: Some(file.into()) };
+        let proven = AppendedFile::of(&file).expect("looked at");
+        let held = AppendedFile { identity: proven.identity, held: Some(file.into()) };
         fs::write(&other, "other").expect("a file");
         for begun in [&proven, &held] {
             drop(begun.append(&path, b"x").expect("the same"));
