@@ -67,7 +67,7 @@ fn check_cpus(place: &str, pinning: &Pinning) -> Result<(), EngineError> {
     let Pinning::Among(wanted) = pinning else { return Ok(()) };
     let ours = crate::engine::allowed_cpus();
     match wanted.iter().find(|cpu| !ours.contains(&(**cpu as usize))) {
-        Some(cpu) => Err(unsupported(place, &format!("CPU {cpu} is none of those that fathom may use"))),
+        Some(cpu) => Err(unsupported(place, &format!("fathom may not use CPU {cpu}"))),
         None => Ok(()),
     }
 }

@@ -591,7 +591,7 @@ mod tests {
         for i in 0..300u64 {
             let record = c.record_to_write(i * 8192, 8192);
             for page in record.chunks(4096) {
-                assert_eq!(page[2048..], expected, "it begins anew in every page");
+                assert_eq!(page[2048..], expected, "it starts again in every page");
                 assert_ne!(page[..2048], expected);
             }
         }

@@ -170,7 +170,7 @@ fn sentence(path: &Path, needed: Needed, odd: Option<(String, u64, u64)>) -> Opt
     let path = path.display();
     if needed.offset == 0 {
         return Some(format!(
-            "{path} cannot have O_DIRECT: its file system does not offer that for this file (encryption, verity, compression or a journal of data in the way); choose another directory, or leave open = {{ direct = true }} out"
+            "{path} cannot be opened with O_DIRECT: its file system does not support that for this file (perhaps because of encryption, verity, compression or a data journal); choose another directory, or leave open = {{ direct = true }} out"
         ));
     }
     if needed.memory > OURS {

@@ -91,7 +91,7 @@ impl Needed {
 fn too_much(needed: u64, available: u64, there: &str) -> Option<String> {
     (needed > available / 4 * 3).then(|| {
         format!(
-            "its I/O buffers need {} MiB and {} MiB {there}; fewer workers, a smaller queue depth or smaller records need less",
+            "its I/O buffers need {} MiB, but only {} MiB {there}; use fewer workers, a smaller queue depth or smaller records",
             needed >> 20,
             available >> 20
         )
@@ -103,7 +103,7 @@ fn too_much_locked(locked: u64, buffers: u64, available: Option<u64>) -> Option<
     let available = available.filter(|_| locked > 0)?;
     (locked.saturating_add(buffers) > available / 16 * 15).then(|| {
         format!(
-            "its workers are to lock {} MiB of memory and {} MiB are available, of which a sixteenth is to be left; lock less (fio: lockmem)",
+            "its workers lock {} MiB of memory, but {} MiB are available and a sixteenth of it must stay free; lock less (fio: lockmem)",
             locked >> 20,
             available >> 20
         )
@@ -136,7 +136,7 @@ impl Pool {
 fn huge_pages_wanting(needed: u64, page_bytes: u64, pool: Pool) -> Option<String> {
     let missing = needed.checked_sub(pool.free).filter(|&n| n > 0)?;
     Some(format!(
-        "its I/O buffers need {needed} huge pages of {} KiB and {} are free; reserve them by writing {} to /proc/sys/vm/nr_hugepages, or leave buffers = {{ pages = \"huge\" }} out",
+        "its I/O buffers need {needed} huge pages of {} KiB, but only {} are free; reserve them by writing {} to /proc/sys/vm/nr_hugepages, or leave buffers = {{ pages = \"huge\" }} out",
         page_bytes / 1024,
         pool.free,
         pool.reserved.saturating_add(missing)

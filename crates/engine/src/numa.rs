@@ -34,7 +34,7 @@ pub(crate) fn refusal(wanted: Node) -> Option<String> {
     let n = wanted.into_iter().find(|n| !nodes.contains(n))?;
     let there: Vec<String> = nodes.iter().map(u32::to_string).collect();
     Some(format!(
-        "its buffers are to lie on NUMA node {n}, and this machine has memory on {} {} only; give buffers = {{ node = {{ number = {} }} }} or leave it out (fio: numa_mem_policy)",
+        "its buffers need NUMA node {n}, but this machine has memory only on {} {}; set buffers = {{ node = {{ number = {} }} }} or leave it out (fio: numa_mem_policy)",
         if there.len() == 1 { "node" } else { "nodes" },
         there.join(", "),
         nodes.first().unwrap_or(&0)

@@ -56,15 +56,15 @@ pub(crate) fn io_priority_refusal(class: IoClass, hint: u16) -> Option<String> {
     let tried = std::thread::spawn(move || set_io_priority(class.with_hint(0, hint))).join();
     match (tried, class) {
         (Ok(Err(Errno::PERM)), IoClass::RealTime) => Some(
-            "its I/O priority is of the class real-time, which the kernel gives to those with CAP_SYS_NICE only: run fathom as root, or take \
+            "the I/O priority class real-time needs CAP_SYS_NICE: run fathom as root, or take \
              best-effort or idle (fio: prioclass=2 or 3)"
                 .into(),
         ),
-        (Ok(Err(Errno::INVAL)), _) if hint > 0 => {
-            Some("the kernel takes no hint with its I/O priority: they came with Linux 6.5; leave it out".into())
-        }
+        (Ok(Err(Errno::INVAL)), _) if hint > 0 => Some(
+            "the kernel refuses a hint in the I/O priority: hints came with Linux 6.5; leave it out".into(),
+        ),
         (Ok(Err(errno)), _) => Some(format!(
-            "the kernel does not take its I/O priority: {}; leave it out",
+            "the kernel refuses its I/O priority: {}; leave it out",
             std::io::Error::from_raw_os_error(errno.raw_os_error())
         )),
         (Ok(Ok(())) | Err(_), _) => None,

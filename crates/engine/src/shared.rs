@@ -273,7 +273,7 @@ impl Call {
             Self::Memory => "get memory for",
             Self::Ring => "set up asynchronous I/O for",
             Self::Submit => "submit operations on",
-            Self::Settle => "get the CPU or the priority that was asked for to work on",
+            Self::Settle => "set the requested CPU or priority for",
             Self::Pick => "pick",
             Self::OpenSlot | Self::ClosedSlot | Self::UnknownSlot | Self::ForeignSlot => "use",
             Self::Range | Self::Area | Self::Empty => "place an operation in",
@@ -290,9 +290,9 @@ impl Call {
             Self::Truncate => "ftruncate",
             Self::MoveExtents => "EXT4_IOC_MOVE_EXT",
             Self::Pipe => "make a pipe for",
-            Self::LockMemory => "lock as much memory as was asked for before it opens",
+            Self::LockMemory => "lock the requested memory before opening",
             Self::SyncFileSystem => "syncfs the file system of",
-            Self::RunAs => "run as the user that was asked for, to work on",
+            Self::RunAs => "run as the requested user on",
             Self::SyncRange => "sync_file_range",
             Self::Spawn => "start the program of",
             Self::Panic => "work on (fathom itself failed; please report it)",
@@ -315,7 +315,7 @@ pub(crate) struct Live {
     pub stop: AtomicU32,
     /// 1 when its clock has stopped.
     pub clocked: AtomicU32,
-    /// See [`End`]. Set last, with release: whoever reads it with acquire may read the figures.
+    /// See [`End`]. Set last, with release: a thread that reads it with acquire may read the figures.
     pub end: AtomicU32,
 }
 

@@ -1,5 +1,5 @@
 //! The regions that the engine reports as read, and the bytes written into holes: those that laying the file out would have
-//! written, only in files of ours.
+//! written, only in our files.
 
 use fathom_engine::{Engine, Ledger};
 use fathom_testkit::TestDir;
@@ -154,7 +154,7 @@ fn what_is_not_ours_stays_as_it_is() {
             File::create(path).unwrap().set_len(BYTES).unwrap();
         }
         assert_eq!(case.fill(&[(theirs.clone(), 0, BYTES), (elsewhere.clone(), 0, BYTES)]), 0);
-        // A file of ours that was replaced by a link.
+        // One of our files that was replaced by a link.
         case.workload.filesets[0].existing = fathom_workload::Existing::Replace;
         case.act(&Action::Recreate("f".into()));
         std::fs::remove_file(&theirs).unwrap();

@@ -252,7 +252,7 @@ fn an_operation_without_a_set_uses_the_last_one() {
     ];
     let b = Flows::new().files("a", 1, 1).files("b", 1, 1).thread(looped(1, ops));
     let r = b.run();
-    assert_eq!(r.workers[0].ending, Ending::Completed, "each set has a slot of its own");
+    assert_eq!(r.workers[0].ending, Ending::Completed, "each set has its own slot");
     assert_eq!((b.path("a", 0).metadata().unwrap().len(), b.path("b", 0).metadata().unwrap().len()), (1, 50));
 }
 
@@ -377,7 +377,7 @@ fn sizes_that_o_direct_does_not_take_are_refused_with_their_operation() {
         );
     };
     let said = error.to_string();
-    if said.contains("cannot have O_DIRECT") {
+    if said.contains("cannot be opened with O_DIRECT") {
         return fathom_testkit::skip("sizes_that_o_direct_does_not_take", &said);
     }
     assert!(said.contains("the size of operation r is 1000B; choose"), "{said}");

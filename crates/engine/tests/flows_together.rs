@@ -278,7 +278,7 @@ fn what_cannot_be_is_refused_before_the_start() {
         (op("x", Act::Wake).target("x"), "no operation named \"x\" waits for it"),
         (op("x", Act::SemaphorePost), "it needs a target"),
         (op("x", Act::Sequence), "the sequence has no operation"),
-        (op("x", Act::AsyncWrite).set("f").size(1), "say random = true"),
+        (op("x", Act::AsyncWrite).set("f").size(1), "set random = true"),
     ];
     for (case, words) in cases {
         let said = refused(vec![case]);

@@ -155,7 +155,7 @@ static TABLE: [Tunable; 3] = [
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LimitsError {
     /// No preset has this name.
-    #[error("there are {}; behind a name may stand {}", presets(), rows())]
+    #[error("there are {}; a name may be followed by {}", presets(), rows())]
     Unknown {
         /// The requested name.
         name: String,

@@ -38,7 +38,7 @@ impl Engine {
     /// the number of bytes. Files that are not ours are left alone; a signal ends it early.
     ///
     /// # Errors
-    /// If a file of ours cannot be written.
+    /// If one of our files cannot be written.
     pub fn fill(&mut self, workload: &Workload, ranges: &[(PathBuf, u64, u64)]) -> Result<u64, EngineError> {
         let mut of_path: BTreeMap<&Path, Vec<(u64, u64)>> = BTreeMap::new();
         for (path, start, length) in ranges {

@@ -14,7 +14,7 @@ use std::fs::{File, Metadata};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-/// Opens a file of ours for writing data, without following a link put in its place or waiting for a pipe.
+/// Opens one of our files for writing data, without following a link put in its place or waiting for a pipe.
 pub(super) fn open_for_data(path: &Path) -> std::io::Result<File> {
     Ok(open_soon(path, OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, 0)?.into())
 }
@@ -159,7 +159,7 @@ pub(super) fn make_directories(sets: &Sets, set: &FileSet, ledger: &mut Ledger) 
     if matches!(set.files, Files::Tree(_)) {
         return Err(unsupported(
             "make-directories",
-            "the directories of a tree are made with it; take prepare",
+            "the directories of a tree are created together with it; use prepare",
         ));
     }
     for path in make_way_to_missing(sets, set, ledger)? {

@@ -116,7 +116,7 @@ pub(super) fn reserve(
     ledger: &mut Ledger,
 ) -> Result<(), EngineError> {
     if matches!(set.files, Files::Tree(_)) {
-        return Err(unsupported("reserve", "the files of a tree are written, not reserved; take prepare"));
+        return Err(unsupported("reserve", "the files of a tree are written, not reserved; use prepare"));
     }
     for index in 0..set.files.count() {
         let Some(path) = sets.path(set, index) else { continue };

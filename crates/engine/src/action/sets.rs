@@ -57,7 +57,7 @@ impl Sets {
                 let place = format!("fileset {}", set.name);
                 return Err(unsupported(
                     &place,
-                    &format!("{kept} entries are more than the {MOST_KEPT} of a set that are laid out"),
+                    &format!("{kept} entries are too many to lay out; the limit of a set is {MOST_KEPT}"),
                 ));
             }
         }

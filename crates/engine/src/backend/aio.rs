@@ -196,7 +196,7 @@ impl AsyncBackend for Aio {
 impl Aio {
     /// Submits the queued operations.
     fn give(&mut self, clock: Clock) -> Result<u64, Fault> {
-        /// Most sleeps of a millisecond while the kernel cannot take operations although none of ours is in flight: it is short
+        /// Most sleeps of a millisecond while the kernel cannot take operations although none of our operations is in flight: it is short
         /// of memory.
         const MOST_NAPS: u32 = 1000;
         let (mut from, mut naps) = (0, 0);
@@ -237,7 +237,7 @@ impl Aio {
     /// The fault of a write whose flags are refused at submission, by the first remaining write. Cold.
     #[cold]
     fn blamed(&self, fault: Fault, from: usize) -> Fault {
-        // SAFETY: the address of a block of ours.
+        // SAFETY: the address of one of our blocks.
         let block = self.queued.get(from).map(|block| unsafe { **block });
         match block.filter(|block| block.opcode == PWRITE && self.write_flags != 0) {
             Some(block) => {
@@ -306,11 +306,11 @@ fn refused(error: Errno) -> String {
     match error {
         Errno::NOSYS => "this kernel is built without native aio; use the back-end uring or psync".into(),
         Errno::PERM => {
-            "io_setup is forbidden here, as by a container's system call filter; use the back-end psync"
+            "io_setup is forbidden here, for example by a container's system call filter; use the back-end psync"
                 .into()
         }
         Errno::AGAIN => {
-            "all operations that the sysctl fs.aio-max-nr allows are taken by other programs; raise it".into()
+            "other programs use all operations that the sysctl fs.aio-max-nr allows; raise it".into()
         }
         error => format!("io_setup fails: {}", text(error)),
     }
@@ -327,7 +327,7 @@ pub(super) fn refusal(operations: u64) -> Option<String> {
     let (most, taken) = (number_in(MOST)?, number_in(TAKEN)?);
     (taken.saturating_add(operations) > most).then(|| {
         format!(
-            "its workers need room for {operations} aio operations, and of the {most} that the sysctl fs.aio-max-nr allows {taken} are taken; raise it, or choose a smaller queue_depth"
+            "its workers need {operations} aio operations, but {taken} of the {most} that the sysctl fs.aio-max-nr allows are in use; raise it, or choose a smaller queue_depth"
         )
     })
 }
@@ -336,12 +336,12 @@ pub(super) fn refusal(operations: u64) -> Option<String> {
 pub(super) fn probe(_: &Ground) -> Vec<Capability> {
     let (state, mut sentence) = match attempt(1) {
         Ok(()) => {
-            (State::Works, "queues are to be had; operations are asynchronous only with direct = true".into())
+            (State::Works, "queues are available; operations are asynchronous only with direct = true".into())
         }
         Err(e) => (State::Lacks, refused(e)),
     };
     if let (Some(most), Some(taken)) = (number_in(MOST), number_in(TAKEN)) {
-        sentence += &format!("; {taken} of {most} operations (sysctl fs.aio-max-nr) are taken");
+        sentence += &format!("; {taken} of {most} operations (sysctl fs.aio-max-nr) are in use");
     }
     vec![Capability { backend: "aio", feature: "io_setup", state, sentence }]
 }

@@ -27,7 +27,7 @@ pub(crate) struct Running {
 }
 
 /// Opens the file for the program's output, in append mode so that no contents are lost. In a directory that others can change,
-/// the name may lead to any file of ours, so there it must be a new file.
+/// the name may lead to any of our files, so there it must be a new file.
 fn output(name: &Path, kind: &str) -> std::io::Result<File> {
     let mut path = name.as_os_str().to_owned();
     path.push(kind);

@@ -269,7 +269,10 @@ fn advised(number: u8) -> Option<&'static Advised> {
 pub(super) fn refusal(number: u8, writes: bool) -> Option<String> {
     let Some(asked) = advised(number) else {
         let known: Vec<String> = ADVICES.iter().map(|a| format!("{} ({})", a.number, &a.name[5..])).collect();
-        return Some(format!("madvise advice {number} is not offered; these are: {}", known.join(", ")));
+        return Some(format!(
+            "madvise advice {number} is not supported; supported are: {}",
+            known.join(", ")
+        ));
     };
     if asked.advice as u32 == Advice::LinuxPopulateWrite as u32 && !writes {
         return Some("advice 23 (POPULATE_WRITE) is for streams that write; 22 (POPULATE_READ) fills the page tables for reading".into());

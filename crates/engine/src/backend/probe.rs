@@ -61,7 +61,7 @@ pub fn capabilities_in(directory: &Path) -> Vec<Capability> {
         Ok(ground) => ground,
         Err(e) => {
             let sentence =
-                format!("neither {} nor memory takes a file to try it on: {}", directory.display(), text(e));
+                format!("no test file can be created in {} or in memory: {}", directory.display(), text(e));
             let unknown = |backend| Capability {
                 backend,
                 feature: "calls",
@@ -92,7 +92,7 @@ impl Ground {
         if let Some(ground) = Self::of(directory) {
             return Ok(ground);
         }
-        let name = format!("a file in memory ({} takes none without a name)", directory.display());
+        let name = format!("a file in memory ({} supports no unnamed files)", directory.display());
         Self::written(file_in_memory()?, name, directory)
     }
 
@@ -180,10 +180,7 @@ pub(super) fn polling_state(ground: &Ground, so_far: &str) -> (State, String) {
     match ground.device.and_then(polled_queues) {
         Some((disk, true)) => (State::Works, format!("{so_far}, and the device {disk} has polled queues")),
         Some((disk, false)) => (State::Lacks, format!("{so_far}, but {}", no_polled_queues(&disk))),
-        None => (
-            State::Unknown,
-            format!("{so_far}; which device would have to poll for {} is not known", ground.name()),
-        ),
+        None => (State::Unknown, format!("{so_far}; the device to poll for {} is unknown", ground.name())),
     }
 }
 

@@ -78,7 +78,7 @@ const FLAGS: [Flag; 6] = [
         name: "RWF_DONTCACHE",
         key: "uncached",
         since: "6.14",
-        needs: "a file system that has learnt it, and direct = false",
+        needs: "a file system that supports it, and direct = false",
         reads: true,
         asked: |o| o.uncached,
     },
@@ -420,7 +420,7 @@ fn probe_flag(
             return (
                 State::Unknown,
                 format!(
-                    "needs direct = true, which cannot be had with {} ({})",
+                    "needs direct = true, which does not work with {} ({})",
                     ground.name(),
                     super::probe::text(e)
                 ),

@@ -382,13 +382,13 @@ fn no_ring_but(error: Errno, instead: &str) -> String {
             "io_uring is disabled by the sysctl kernel.io_uring_disabled = {n}; set it to 0, or {instead}"
         ),
         (Errno::PERM | Errno::ACCESS, _) => format!(
-            "io_uring is forbidden here, as by a container's system call filter (seccomp); allow io_uring_setup, io_uring_enter and io_uring_register, or {instead}"
+            "io_uring is forbidden here, for example by a container's system call filter (seccomp); allow io_uring_setup, io_uring_enter and io_uring_register, or {instead}"
         ),
         (Errno::NOSYS, _) => {
-            format!("this kernel has no io_uring: it came with Linux 5.1 and may be left out; {instead}")
+            format!("this kernel has no io_uring (Linux 5.1 or later, if built in); {instead}")
         }
         (Errno::NOMEM, _) => {
-            format!("the limit of locked memory (ulimit -l) has no room for a ring; raise it, or {instead}")
+            format!("the limit of locked memory (ulimit -l) is too low for a ring; raise it, or {instead}")
         }
         (error, _) => format!("io_uring_setup fails: {}", text(error)),
     }
@@ -420,7 +420,7 @@ pub(super) fn refusal(flags: RingFlags) -> Option<String> {
     let alone = |set: fn(&mut Builder)| ring(set).err();
     if let Some(e) = flags.submission_polling.then(|| alone(sqpoll)).flatten() {
         return Some(format!(
-            "the kernel refuses submission_polling ({}); before Linux 5.13 it belongs to root",
+            "the kernel refuses submission_polling ({}); before Linux 5.13 only root may use it",
             text(e)
         ));
     }
@@ -463,9 +463,8 @@ fn polling(b: &mut Builder) {
 fn operations(ring: &Ring) -> Result<(), String> {
     let mut probe = io_uring::Probe::new();
     let needed = "reading and writing without vectors came with Linux 5.6";
-    errno(ring.submitter().register_probe(&mut probe)).map_err(|e| {
-        format!("the kernel does not tell which operations io_uring knows ({}); {needed}", text(e))
-    })?;
+    errno(ring.submitter().register_probe(&mut probe))
+        .map_err(|e| format!("the kernel cannot list the operations of io_uring ({}); {needed}", text(e)))?;
     let named = [
         (opcode::Read::CODE, "READ"),
         (opcode::Write::CODE, "WRITE"),
@@ -498,7 +497,7 @@ pub(super) fn locked_memory_refusal(bytes: u64) -> Option<String> {
 fn over_limit(bytes: u64, limit: u64) -> Option<String> {
     (bytes > limit).then(|| {
         format!(
-            "registered buffers need {} KiB of locked memory, and {} KiB are allowed (ulimit -l); raise the limit, or set registered_buffers = false",
+            "registered buffers need {} KiB of locked memory, but only {} KiB are allowed (ulimit -l); raise the limit, or set registered_buffers = false",
             bytes.div_ceil(1024),
             limit / 1024
         )
@@ -519,7 +518,7 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
         Ok(ring) => ring,
         Err(e) => return vec![found("io_uring_setup", State::Lacks, no_ring(e))],
     };
-    let mut all = vec![found("io_uring_setup", State::Works, "rings are to be had".into())];
+    let mut all = vec![found("io_uring_setup", State::Works, "rings are available".into())];
     let mut add = |feature, tried: Result<(), Errno>, works: &str, since: &str| {
         let (state, sentence) = match tried {
             Ok(()) => (State::Works, works.to_owned()),
@@ -547,7 +546,7 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     add(
         "DEFER_TASKRUN",
         with(deferring),
-        "deferred = true: completions are worked on when they are asked for",
+        "deferred = true: completions are processed when the worker waits for them",
         "6.1",
     );
     add(
@@ -578,7 +577,7 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     let registered = errno(unsafe { plain.submitter().register_buffers(&[vector]) });
     let limit = match locked_memory_limit() {
         Some(limit) => format!("up to {} KiB of them (ulimit -l)", limit / 1024),
-        None => "as many as memory holds (no limit of locked memory stands in the way)".into(),
+        None => "limited only by memory (locked memory is unlimited)".into(),
     };
     add(
         "registered buffers",
@@ -591,7 +590,7 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
         Err(sentence) => found("operations", State::Lacks, sentence),
     });
     let (state, sentence) = match with(polling) {
-        Ok(()) => super::probe::polling_state(ground, "completion_polling = true: rings take it"),
+        Ok(()) => super::probe::polling_state(ground, "completion_polling = true: rings support it"),
         Err(e) => (State::Lacks, format!("refused ({})", text(e))),
     };
     all.push(found("IOPOLL", state, sentence));

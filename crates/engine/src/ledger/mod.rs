@@ -226,7 +226,7 @@ impl Ledger {
         self.made.get(path).map(|m| &m.1).or_else(|| self.kept.get(path))
     }
 
-    /// The tree of ours that contains a path with names of our scheme, and the path within it.
+    /// The one of our trees that contains a path with names of our scheme, and the path within it.
     fn tree_around<'p>(&self, path: &'p Path) -> Option<(&'p Path, &'p Path)> {
         let mut root = path;
         while root.file_name().is_some_and(|name| tree::is_our_name(name.as_encoded_bytes())) {
@@ -282,7 +282,7 @@ impl Ledger {
         Err(EngineError::file("create", path, error))
     }
 
-    /// The open parent directory of a new name. If it is one of ours it must still be the same: another user may have replaced it
+    /// The open parent directory of a new name. If we created it, it must still be the same: another user may have replaced it
     /// by a link.
     fn above(&self, path: &Path) -> std::io::Result<OwnedFd> {
         let above = path.parent().unwrap_or(path);
@@ -416,7 +416,7 @@ impl Ledger {
             return Ok(());
         }
         let Some(entry) = self.entry(&path).cloned() else {
-            // In a tree of ours, under a name of our scheme.
+            // In one of our trees, under a name of our scheme.
             let inside = Entry::at_rest(&path, false, None).filter(|_| self.owns(&path));
             return inside.map_or(Ok(()), |entry| entry.remove(&path));
         };
@@ -437,7 +437,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Removes a file that the user named for replacement, whoever created it.
+    /// Removes a file that the user named for replacement, no matter who created it.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -449,7 +449,7 @@ impl Ledger {
         }
     }
 
-    /// Removes a tree that the user named for replacement, whoever created it, if it contains only names of our scheme.
+    /// Removes a tree that the user named for replacement, no matter who created it, if it contains only names of our scheme.
     ///
     /// # Errors
     /// If the kernel refuses, or it contains something else.

@@ -502,7 +502,7 @@ fn what_another_user_let_stay_is_known_until_somebody_changes_it() {
     assert!(path.exists(), "it stays");
     let twin = dir.path().join("twin");
     fs::hard_link(&path, &twin).unwrap();
-    assert!(!Ledger::nowhere().take_harmless(&path), "a second name may be a copy of somebody's");
+    assert!(!Ledger::nowhere().take_harmless(&path), "a second link may be another user's copy");
     fs::remove_file(twin).unwrap();
     assert!(Ledger::nowhere().take_harmless(&path));
     fs::write(&path, "their results").unwrap();

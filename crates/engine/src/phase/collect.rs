@@ -183,13 +183,13 @@ fn killed_sentence(path: &std::path::Path, signal: i32) -> String {
     let path = path.display();
     match signal {
         libc::SIGBUS => format!(
-            "the mapping of {path} could not be written or read (SIGBUS): the file system is full, the device failed, or the file was shortened meanwhile. Free space or choose smaller files; the kernel log tells of a failed device"
+            "the mapping of {path} could not be written or read (SIGBUS): the file system is full, the device failed, or the file was shortened. Free space or choose smaller files; see the kernel log for a failed device"
         ),
         super::BY_US => {
-            format!("the process working on {path} did not end when it was told to, and was killed")
+            format!("the process working on {path} did not end when asked to, and was killed")
         }
         libc::SIGKILL => format!(
-            "the process working on {path} was killed (SIGKILL), perhaps for want of memory; see the kernel log"
+            "the process working on {path} was killed (SIGKILL), perhaps because memory ran out; see the kernel log"
         ),
         0 => format!("the process working on {path} ended without a result"),
         other => format!("the process working on {path} was killed by signal {other}"),
@@ -237,14 +237,14 @@ fn error_of(ops: u64, fault: &Fault, path: &std::path::Path) -> OpError {
         };
         let advice = match (fault.call, fault.errno) {
             (Call::Trim, libc::EOPNOTSUPP) => {
-                ". Neither every file system can punch holes into files nor every device discard blocks; try another, or leave the trims out"
+                ". Not every file system can punch holes into files, and not every device can discard blocks; try another, or leave the trims out"
             }
             (Call::FlaggedRead | Call::FlaggedWrite, _) => &crate::backend::flag_advice(fault.found),
             (Call::Ring, libc::ENOMEM) => {
                 ". Registered buffers count against the limit of locked memory (ulimit -l): raise it, or set registered_buffers = false"
             }
             (Call::LockMemory, _) => {
-                ". Who is not root may lock as much as ulimit -l says: raise it, or lock less (fio: lockmem)"
+                ". The limit of locked memory (ulimit -l) is reached: raise it, lock less (fio: lockmem), or run as root"
             }
             _ => advice(what, &error),
         };

@@ -9,10 +9,10 @@ pub(super) fn sentence(fault: &Fault, path: &impl Display) -> Option<String> {
     let (asked, found) = (fault.expected, fault.found);
     Some(match fault.call {
         Call::LeastBytes => {
-            format!("the rate on {path} fell to {found} bytes/s; at least {asked} were asked for")
+            format!("the rate on {path} fell to {found} bytes/s; the minimum is {asked}")
         }
         Call::LeastOperations => {
-            format!("the rate on {path} fell to {found} operations/s; at least {asked} were asked for")
+            format!("the rate on {path} fell to {found} operations/s; the minimum is {asked}")
         }
         Call::Latency => format!(
             "an operation on {path} at offset {} took {found} ns; at most {asked} were allowed",

@@ -24,7 +24,7 @@ const BATCH: usize = 3;
 /// The deadlines in the order of [`IoClass`].
 static TABLE: [Tunable; 4] = [
     Tunable::millis("metadata", 100, "deadline of tasks in the class real time: directories"),
-    Tunable::millis("sync", 500, "deadline of tasks in the default class: what somebody waits for"),
+    Tunable::millis("sync", 500, "deadline of tasks in the default class: reads that a process waits for"),
     Tunable::millis("ahead", 5000, "deadline of tasks in the class idle: what is read ahead"),
     Tunable::switch(
         "batch",

@@ -31,7 +31,7 @@ pub struct Variables<A> {
 
 /// A variable with parameters out of range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("variable {name:?} cannot have these parameters; docs/formats/workload.md has their ranges")]
+#[error("variable {name:?} has parameters out of range; docs/formats/workload.md lists the ranges")]
 pub struct Impossible {
     /// Its name.
     pub name: String,

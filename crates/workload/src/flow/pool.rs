@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(
             pool_of(2, |_| true).take(Wanted::Missing, From::Common),
             Found::None,
-            "nothing is missing, and nobody works"
+            "nothing is missing, and no thread works"
         );
     }
 

@@ -103,7 +103,7 @@ pub struct Stream {
     /// Remember written extents to read them back. If anything is remembered, only those extents are checked on reading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_written: Option<KeepWritten>,
-    /// Read what another worker remembers having written, instead of its own region.
+    /// Read what another worker remembers having written, instead of the stream's region.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_by: Option<WrittenBy>,
     /// Pause and rate.

@@ -216,7 +216,7 @@ fn what_holds_streams_together_is_neither_worn_out_nor_reordered() {
         workload.ranks_errors().join("; ")
     };
     let timed = refused(|w| w.phases[0].groups[0].times.company = Some(1));
-    assert!(timed.contains("groups without times of their own"), "{timed}");
+    assert!(timed.contains("groups without their own times"), "{timed}");
     let ratio = refused(|w| {
         let ratio = crate::Ratio { group: 0, weight: 2, sleep: crate::Duration(0) };
         streams_of_mut(&mut w.phases[0]).for_each(|s| s.pace.ratio = Some(ratio));

@@ -120,7 +120,9 @@ impl<'a> Variables<'a> {
     fn get(&self, name: &str) -> Result<&Variable, String> {
         self.all.get(name).ok_or_else(|| {
             if self.workload.variables.contains_key(name) {
-                format!("variable {name:?} cannot have these parameters; docs/formats/workload.md has their ranges")
+                format!(
+                    "variable {name:?} has parameters out of range; docs/formats/workload.md lists the ranges"
+                )
             } else {
                 format!("variable {name:?} is not defined")
             }
@@ -147,7 +149,7 @@ impl<'a> Variables<'a> {
         let drawing = depth.asked.with_mean(request.mean_depth()).as_ref().and_then(Drawing::new);
         let drawing = drawing.ok_or_else(|| {
             format!(
-                "variable {name:?} cannot have the mean depth {:.3} of this tree as its mean; choose another width or variable",
+                "variable {name:?} cannot have the mean {:.3}, the mean depth of this tree; choose another width or variable",
                 request.mean_depth()
             )
         })?;

@@ -151,7 +151,7 @@ impl Job<'_> {
             let path = || self.root.join(self.layout.leaf_directory_path(index));
             if self.manner == Manner::ReuseForeign {
                 if !path().is_dir() {
-                    return Err(EngineError::WouldChange { path: path(), what: "is not there".into() });
+                    return Err(EngineError::WouldChange { path: path(), what: "does not exist".into() });
                 }
                 continue;
             }
@@ -171,7 +171,7 @@ impl Job<'_> {
             let path = self.root.join(path);
             match e {
                 Errno::NOENT if !self.may_change() => {
-                    EngineError::WouldChange { path, what: "is not there".into() }
+                    EngineError::WouldChange { path, what: "does not exist".into() }
                 }
                 Errno::NOTDIR if !self.may_change() => {
                     EngineError::WouldChange { path, what: "is not the directory it should be".into() }

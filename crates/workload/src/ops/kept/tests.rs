@@ -417,7 +417,7 @@ proptest! {
             let extent = Extent::of(&op);
             if op.kind == OpKind::Write {
                 done.writes += 1;
-                // Of two identical writes the older one counts as done, as they cannot be told apart.
+                // Of two identical writes the older one counts as done, as they are indistinguishable.
                 writes.iter_mut().find(|w| w.0 == extent && !w.2).unwrap().2 = true;
             } else {
                 done.reads += 1;
