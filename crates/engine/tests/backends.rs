@@ -35,7 +35,7 @@ fn pvsync2_does_the_operations_of_psync() {
         let ops: Vec<(u64, u32)> = only(&r).op_log.iter().map(|e| (e.offset, e.bytes)).collect();
         (ops, std::fs::read(bench.file()).unwrap())
     };
-    let expected = run(Backend::Psync(SyncCall::Pread));
+    let expected = run(Backend::Psync(SyncCall::Positioned));
     assert_eq!(expected.0.len(), 500);
     for options in [Pvsync2::default(), Pvsync2 { dsync: true, ..Pvsync2::default() }] {
         assert!(run(Backend::Pvsync2(options)) == expected, "{options:?} did something else");
@@ -108,7 +108,7 @@ fn a_flag_that_the_file_system_refuses_is_one_clear_error() {
 }
 
 #[test]
-fn what_no_machine_can_do_is_refused_with_the_reason() {
+fn impossible_options_are_refused_with_the_reason() {
     let bench = Bench::new(MIB);
     let refused = |backend, direction, open| {
         bench.unsupported(Stream { backend, open, ..Stream::new("f", direction, Bytes(4 * KIB)) })
@@ -209,7 +209,7 @@ fn a_machine_that_forbids_io_uring_says_so_before_the_start() {
 }
 
 #[test]
-fn what_the_probes_say_works_does_work() {
+fn probed_features_work() {
     let bench = Bench::new(256 * KIB);
     let dir = bench.file().parent().unwrap().to_owned();
     let all = capabilities_in(&dir);

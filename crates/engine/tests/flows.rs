@@ -49,7 +49,7 @@ fn processes_and_threads_have_rows_alike_and_instances_add_up() {
 }
 
 #[test]
-fn what_is_written_is_where_it_should_be() {
+fn written_data_is_at_the_right_offset() {
     let ops = vec![
         op("w", Act::Write).set("f").size(4 * KIB),
         op("w2", Act::Write).set("f").size(8 * KIB),
@@ -187,7 +187,7 @@ fn working_sets_and_positions_bound_the_offsets() {
 }
 
 #[test]
-fn a_sequence_repeats_what_is_inside() {
+fn a_sequence_repeats_its_operations() {
     let inner = op("rw", Act::Sequence).repeat(5).with(|o| {
         o.ops = vec![read("r").0, op("w", Act::Write).set("f").size(KIB).repeat(2).0];
     });

@@ -246,7 +246,7 @@ fn a_foreign_tree_is_used_as_it_is_or_not_at_all() {
     assert!(prepare(&mut engine, &trusted).unwrap().values().all(|p| *p == Prepared::Reused));
     assert_eq!(fs::metadata(&files[9]).unwrap().len(), 5);
     // Given to us: adjusted, and only what we created in it is removed at the end.
-    let given = with(&reuse, |s| s.foreign_writable = true);
+    let given = with(&reuse, |s| s.may_modify = true);
     fs::remove_file(&files[3]).unwrap();
     let told = prepare(&mut engine, &given).unwrap();
     assert_eq!(listing(&root), before);
@@ -348,8 +348,8 @@ fn a_mount_inside_a_tree_is_not_crossed() {
 }
 
 #[test]
-fn a_read_only_file_system_serves_what_is_there() {
-    let Some(mounted) = LoopFs::ext4("a_read_only_file_system_serves_what_is_there").mebibytes(16).mount()
+fn a_read_only_file_system_serves_existing_files() {
+    let Some(mounted) = LoopFs::ext4("a_read_only_file_system_serves_existing_files").mebibytes(16).mount()
     else {
         return;
     };
@@ -406,7 +406,7 @@ fn lays_out_until_it_is_killed() {
 }
 
 #[test]
-fn the_next_run_removes_what_a_killed_one_laid_out() {
+fn the_next_run_removes_the_tree_of_a_killed_run() {
     let dir = TestDir::new();
     let killed = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "trees::lays_out_until_it_is_killed", "--nocapture"])
@@ -427,7 +427,7 @@ fn the_next_run_removes_what_a_killed_one_laid_out() {
 }
 
 #[test]
-fn laying_out_tells_how_far_it_is() {
+fn laying_out_reports_progress() {
     let dir = TestDir::new();
     let root = dir.path().join("fs");
     let workload = tree(&root, 200, SIZE);
@@ -544,7 +544,7 @@ fn listed_files_found_in_place() {
         "{error}"
     );
     assert_eq!(fs::read(path("theirs")).unwrap(), vec![9; 1000]);
-    let given = with(&foreign, |s| s.foreign_writable = true);
+    let given = with(&foreign, |s| s.may_modify = true);
     let told = prepare(&mut engine, &given).unwrap();
     assert_eq!(told[&path("theirs")], Prepared::Extended { from: 1000, bytes: (3 << 20) - 1000 });
     let found = fs::read(path("theirs")).unwrap();

@@ -1,9 +1,10 @@
 //! Validation of workloads: names that resolve, sizes that divide, ends that are reached. Executors add what they cannot do; no error
 //! should remain to be found half-way through a run.
 
-mod aligned;
+mod alignment;
 mod by_kind;
 mod calls;
+mod contradictions;
 mod kept;
 mod limits;
 mod names;
@@ -17,7 +18,6 @@ mod stream;
 mod syncs;
 mod times;
 mod trims;
-mod written;
 
 use crate::ops::Sampler;
 use crate::{
@@ -84,7 +84,7 @@ impl Workload {
         if self.phases.is_empty() {
             errors.insert(0, error("workload", "it has no phase; nothing would be measured"));
         }
-        errors.extend(written::errors(self));
+        errors.extend(contradictions::errors(self));
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
@@ -342,7 +342,7 @@ data = { reducible = { duplicate_percent = 100 } }
     }
 
     #[test]
-    fn an_alignment_goes_with_what_is_drawn_record_by_record() {
+    fn an_alignment_needs_an_order_that_draws_each_record() {
         assert!(said("amount", "align = \"8KiB\"\namount").contains("an order that draws each record"));
         let checked = "direction = \"read\"\naccess = \"uniform\"\nalign = \"8KiB\"\nverify = \"full\"";
         assert!(said("direction = \"read\"", checked).contains("align must be a multiple of the block"));

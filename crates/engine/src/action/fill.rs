@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_several_files_a_list_covers_what_it_names() {
+    fn a_list_covers_the_files_it_names() {
         let op = |file, offset| ListedOp { file, offset, bytes: 4, ..ListedOp::default() };
         let access = Access::Listed(vec![op(0, 0), op(1, 100), op(0, 4)]);
         let direction = fathom_workload::Direction::Read;

@@ -50,7 +50,7 @@ pub(super) fn must_be_a_file(path: &Path, found: &Metadata) -> Result<(), Engine
 pub(super) fn may_change(set: &FileSet, path: &Path, ledger: &Ledger) -> bool {
     ledger.owns(path)
         || set.existing == Existing::Replace
-        || (set.existing == Existing::Reuse && set.foreign_writable)
+        || (set.existing == Existing::Reuse && set.may_modify)
 }
 
 /// Checks that an existing file may be written to: it is ours or was given to us, and no foreign data are reached through it.
@@ -72,7 +72,7 @@ fn must_be_changeable(
         return Ok(());
     }
     // It was not named for this run, and the other link may be another user's copy.
-    let is_named = set.existing == Existing::Replace || set.foreign_writable;
+    let is_named = set.existing == Existing::Replace || set.may_modify;
     if found.nlink() > 1 && !is_named { Err(EngineError::SecondName(path.into())) } else { Ok(()) }
 }
 
@@ -281,8 +281,7 @@ fn must_be_ours_as_tree(sets: &Sets, set: &FileSet, tree: &Tree, ledger: &Ledger
     if !found.is_dir() {
         return Err(EngineError::NotATree(tree.root.clone()));
     }
-    let given =
-        matches!((set.existing, set.foreign_writable), (Existing::Replace, _) | (Existing::Reuse, true));
+    let given = matches!((set.existing, set.may_modify), (Existing::Replace, _) | (Existing::Reuse, true));
     if !given {
         return Err(EngineError::NotOurTree(tree.root.clone()));
     }

@@ -5,14 +5,14 @@
 //! A feature that the running kernel lacks is an error that names it; there is no silent fallback. The flags came with Linux 5.19
 //! (COOP_TASKRUN), 6.0 (SINGLE_ISSUER) and 6.1 (DEFER_TASKRUN).
 
-use super::probe::{Capability, Ground, State, text};
+use super::probe::{Capability, ProbeFile, State, text};
 use super::pvsync2::ATOMIC;
 use super::{AsyncBackend, Handle, Target};
 use crate::clock::Clock;
 use crate::contents::Contents;
 use crate::files;
-use crate::shared::Call;
-use crate::worker::{Fault, Plan};
+use crate::shared::FailedCall;
+use crate::worker::{Fault, StreamPlan};
 use fathom_workload::Uring as Options;
 use fathom_workload::ops::{Op, OpKind};
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
@@ -38,7 +38,7 @@ pub(crate) struct Uring {
 /// some time after its descriptor is closed, and would keep the file and the buffer pages until then. A removed file would still
 /// occupy space in its file system when the next phase writes.
 struct Held {
-    ring: Ring,
+    ring: KernelRing,
     file: bool,
     buffers: bool,
     /// Why an entry could not be queued.
@@ -60,7 +60,7 @@ impl Drop for Held {
 impl Handle for Uring {
     const SEVERAL_FILES: bool = true;
 
-    fn open(plan: &Plan) -> Result<Self, Fault> {
+    fn open(plan: &StreamPlan) -> Result<Self, Fault> {
         let options = match plan.stream.backend {
             fathom_workload::Backend::Uring(options) => options,
             _ => Options::default(),
@@ -128,11 +128,11 @@ impl Handle for Uring {
 
 /// A failure of the ring itself: the offset is unused, the call says what was tried.
 fn setup_fault(error: &std::io::Error) -> Fault {
-    Fault::of(Call::Ring, Errno::from_raw_os_error(error.raw_os_error().unwrap_or(libc::EINVAL)), 0)
+    Fault::of(FailedCall::Ring, Errno::from_raw_os_error(error.raw_os_error().unwrap_or(libc::EINVAL)), 0)
 }
 
 fn submit_fault(error: &std::io::Error) -> Fault {
-    Fault::of(Call::Submit, Errno::from_raw_os_error(error.raw_os_error().unwrap_or(0)), 0)
+    Fault::of(FailedCall::Submit, Errno::from_raw_os_error(error.raw_os_error().unwrap_or(0)), 0)
 }
 
 /// The entry for an operation on a file given as `$file`, with or without a registered buffer; `$flags`: RWF_ flags of writes.
@@ -283,9 +283,9 @@ impl Held {
 }
 
 /// A ring without registered files or buffers, for writes to many files in turn.
-pub(crate) struct Loose(Held);
+pub(crate) struct UnregisteredRing(Held);
 
-impl Loose {
+impl UnregisteredRing {
     /// A ring with space for `entries` operations in flight.
     pub fn new(entries: u32) -> Result<Self, Fault> {
         let mut builder = IoUring::<squeue::Entry, cqueue::Entry>::builder();
@@ -322,7 +322,7 @@ impl Loose {
 }
 
 /// Why such a ring cannot be created; `None` if it can.
-pub(crate) fn loose_refusal() -> Option<String> {
+pub(crate) fn unregistered_refusal() -> Option<String> {
     ring_refusal(INSTEAD)
 }
 
@@ -354,12 +354,12 @@ impl RingFlags {
     }
 }
 
-type Ring = IoUring<squeue::Entry, cqueue::Entry>;
+type KernelRing = IoUring<squeue::Entry, cqueue::Entry>;
 type Builder = io_uring::Builder<squeue::Entry, cqueue::Entry>;
 
 /// A small ring with the given flags.
-fn ring(flags: impl FnOnce(&mut Builder)) -> Result<Ring, Errno> {
-    let mut builder = Ring::builder();
+fn ring(flags: impl FnOnce(&mut Builder)) -> Result<KernelRing, Errno> {
+    let mut builder = KernelRing::builder();
     flags(&mut builder);
     builder.build(2).map_err(|e| Errno::from_raw_os_error(e.raw_os_error().unwrap_or(libc::EINVAL)))
 }
@@ -460,7 +460,7 @@ fn polling(b: &mut Builder) {
 }
 
 /// Whether the kernel supports the operations that streams use.
-fn operations(ring: &Ring) -> Result<(), String> {
+fn operations(ring: &KernelRing) -> Result<(), String> {
     let mut probe = io_uring::Probe::new();
     let needed = "reading and writing without vectors came with Linux 5.6";
     errno(ring.submitter().register_probe(&mut probe))
@@ -505,14 +505,14 @@ fn over_limit(bytes: u64, limit: u64) -> Option<String> {
 }
 
 /// Registers the ring with this thread and unregisters it; the thread would keep it alive.
-fn register_ring(ring: &Ring) -> Result<(), Errno> {
+fn register_ring(ring: &KernelRing) -> Result<(), Errno> {
     let mut submitter = ring.submitter();
     errno(submitter.register_ring_fd())?;
     errno(submitter.unregister_ring_fd())
 }
 
 /// What works here.
-pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
+pub(super) fn probe(probe_file: &ProbeFile) -> Vec<Capability> {
     let found = |feature, state, sentence| Capability { backend: "uring", feature, state, sentence };
     let plain = match ring(|_| {}) {
         Ok(ring) => ring,
@@ -563,7 +563,7 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
         "submission_polling = true: a thread of the kernel submits",
         "5.13 for all users",
     );
-    let file = ground.file().as_raw_fd();
+    let file = probe_file.file().as_raw_fd();
     add(
         "registered files",
         errno(plain.submitter().register_files(&[file])),
@@ -590,7 +590,7 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
         Err(sentence) => found("operations", State::Lacks, sentence),
     });
     let (state, sentence) = match with(polling) {
-        Ok(()) => super::probe::polling_state(ground, "completion_polling = true: rings support it"),
+        Ok(()) => super::probe::polling_state(probe_file, "completion_polling = true: rings support it"),
         Err(e) => (State::Lacks, format!("refused ({})", text(e))),
     };
     all.push(found("IOPOLL", state, sentence));

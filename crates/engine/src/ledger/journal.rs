@@ -41,7 +41,7 @@ impl Facts {
                 [kind @ ("made" | "tree"), device, inode, proof, path] => {
                     facts.intent = None;
                     if let Some(identity) = Identity::parse(device, inode, proof) {
-                        facts.made.push((decoded_path(path), Entry::told(identity, *kind == "tree")));
+                        facts.made.push((decoded_path(path), Entry::recorded(identity, *kind == "tree")));
                     }
                 }
                 ["gone", path] => {

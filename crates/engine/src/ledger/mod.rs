@@ -65,7 +65,7 @@ pub struct Ledger {
 
 /// What a worker creates under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Named {
+pub(crate) enum CreatedKind {
     File,
     Directory,
 }
@@ -247,15 +247,14 @@ impl Ledger {
         self.note(&intent(&path))?;
         let how = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(mode);
-        let (_, file) =
-            self.make_intended(&path, |above, name| rustix::fs::openat(above, name, how, mode))?;
+        let (_, file) = self.create_noted(&path, |above, name| rustix::fs::openat(above, name, how, mode))?;
         let file = File::from(file);
         self.enter(path, false, file.as_fd())?;
         Ok(file)
     }
 
     /// Creates a name whose intent was noted, in its parent directory.
-    fn make_intended<T>(
+    fn create_noted<T>(
         &mut self,
         path: &Path,
         make: impl FnOnce(BorrowedFd<'_>, &OsStr) -> Result<T, Errno>,
@@ -302,7 +301,7 @@ impl Ledger {
         &mut self,
         paths: &[PathBuf],
         since: SystemTime,
-        named: Named,
+        named: CreatedKind,
     ) -> Result<(), EngineError> {
         for path in paths.iter().map(|path| absolute(path)) {
             let Some(file) = Identity::open(&path).map_err(|e| EngineError::file("look at", &path, e))?
@@ -315,8 +314,8 @@ impl Ledger {
             let is_new =
                 tree::is_new(file.as_fd(), since).map_err(|e| EngineError::file("look at", &path, e))?;
             let is_it = match named {
-                Named::File => about.is_file() && about.nlink() == 1,
-                Named::Directory => about.is_dir(),
+                CreatedKind::File => about.is_file() && about.nlink() == 1,
+                CreatedKind::Directory => about.is_dir(),
             };
             if is_it && is_new && !self.owns(&path) {
                 self.enter(path, false, file.as_fd())?;
@@ -386,7 +385,7 @@ impl Ledger {
         self.note(&intent(&path))?;
         let mode = Mode::from_raw_mode(mode);
         let since = SystemTime::now();
-        let (above, ()) = self.make_intended(&path, |above, name| rustix::fs::mkdirat(above, name, mode))?;
+        let (above, ()) = self.create_noted(&path, |above, name| rustix::fs::mkdirat(above, name, mode))?;
         let open = tree::just_made(above.as_fd(), name_of(&path), since, tree)
             .map_err(|e| self.unfinished(&path, e))?;
         self.enter(path, tree, open.as_fd())

@@ -58,7 +58,7 @@ impl ByWorker {
     }
 
     /// Moves each series to its worker.
-    pub fn tell(self, workers: &mut [Worker]) {
+    pub fn record(self, workers: &mut [Worker]) {
         for (worker, series) in workers.iter_mut().zip(self.series) {
             worker.intervals = series;
         }

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_call_cannot_have_is_said() {
+    fn impossible_options_of_calls_are_refused() {
         let reads = Stream { direction: Direction::Read, ..calls(FileCall::Truncate) };
         assert!(first(&reads).contains("calls = \"truncate\" needs direction"));
         let reads = Stream { direction: Direction::Read, ..calls(FileCall::MoveExtents) };

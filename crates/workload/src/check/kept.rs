@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wrote_is_named_and_remembers() {
+    fn written_by_names_a_worker_with_keep_written() {
         assert_eq!(wrong(WRITER, READER), "");
         let both = "direction = { mix = { read-percent = 0 } }\nkeep_written = { after = 4, batch = 2, by_offset = true }";
         assert_eq!(wrong(both, READER), "");

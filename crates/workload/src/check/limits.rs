@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_that_ask_for_nothing_or_for_what_is_not_done_are_wrong() {
+    fn limits_without_effect_are_refused() {
         let ratio = |weight| Some(Ratio { group: 0, weight, sleep: Duration(0) });
         assert_eq!(wrong(|s| s.pace.ratio = ratio(8)), "");
         assert!(wrong(|s| s.pace.ratio = ratio(0)).contains("weight 0"));

@@ -31,7 +31,7 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
         _ => errors.extend(region_errors(stream, &set.size)),
     }
     errors.extend(access_error(&stream.access, &stream.record));
-    errors.extend(super::aligned::error(stream));
+    errors.extend(super::alignment::error(stream));
     errors.extend(super::passes::error(stream).map(String::from));
     errors.extend(super::by_kind::errors(stream));
     errors.extend(super::calls::errors(group.warms_up(phase), stream));
@@ -64,10 +64,10 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
         errors.push("a rate in bytes (per) applies to one worker; it does not go with a common rate".into());
     }
     if let Some(think) = stream.pace.think {
-        if think.every == 0 && think.spell.0 == 0 {
+        if think.every == 0 && think.interval.0 == 0 {
             errors.push("a pause before every 0 operations; 1 is before each".into());
         }
-        if think.postpones && stream.pace.rate.is_none_or(|rate| rate.common) {
+        if think.shifts_schedule && stream.pace.rate.is_none_or(|rate| rate.common) {
             errors.push("postpones delays the operations that the stream's own rate schedules: it needs a rate that is not common".into());
         }
         if think.busy > think.time || think.busy.0 > 0 && !think.asleep {
@@ -485,7 +485,7 @@ fn endless_error((phase, group): (&Phase, &Group), stream: &Stream) -> Option<St
     // The first worker to finish ends the others only if one can finish, and only those that obey.
     let ends = |other: &&Group| {
         let beyond = other.times.ends_company && other.times.company != group.times.company;
-        !other.times.ends_nobody && !beyond
+        !other.times.never_ends_others && !beyond
     };
     let first_done = phase.stop.first_done.is_some()
         && stream.when_stopped == WhenStopped::Leave

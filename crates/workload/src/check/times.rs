@@ -74,7 +74,7 @@ pub(super) fn phase_errors(phase: &Phase, workers: u64) -> Vec<String> {
 fn stream_errors(stream: &Stream) -> Vec<String> {
     let mut errors = Vec::new();
     errors.extend(stream.pace.think.and_then(|t| too_long("the time of think", t.time)));
-    errors.extend(stream.pace.think.and_then(|t| too_long("the time between pauses to think", t.spell)));
+    errors.extend(stream.pace.think.and_then(|t| too_long("the time between pauses to think", t.interval)));
     errors.extend(stream.pace.ratio.and_then(|r| too_long("the sleep of a ratio", r.sleep)));
     errors.extend(stream.pace.least.and_then(|l| too_long("the window of least", l.window)));
     errors.extend(stream.pace.least.and_then(|l| too_long("the grace of least", l.grace)));

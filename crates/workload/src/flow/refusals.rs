@@ -1,7 +1,7 @@
 //! Flows that cannot be executed, refused before anything starts: operations with missing parameters, sizes that cannot fit, targets that
 //! do not wait, writes to read-only files. Limits of a single executor are refused by that executor.
 
-use super::cast::flows;
+use super::members::flows;
 use super::program::{NAMED_SLOTS, is_called};
 use crate::{Act, Bytes, Data, FileSet, Files, Flow, FlowOp, Phase, Share, Sizing, Thread, Value, Workload};
 

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_begin_anew_with_every_block_and_know_their_place() {
+    fn patterns_restart_with_every_block_and_contain_its_offset() {
         let sealed = Sealed {
             block: Bytes(16),
             pattern: vec![0xab, 0, 0, 0, 0, 0, 0, 0, 0],

@@ -61,8 +61,8 @@ pub struct Stream {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub take_at_most: Option<u32>,
     /// Operations in flight do not overlap: one that would waits until the overlapping ones are done.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub apart: bool,
+    #[serde(rename = "apart", default, skip_serializing_if = "is_default")]
+    pub no_overlap: bool,
     /// With several in flight, an fsync is one of them: it is not ordered against the others, and covers what was complete when it began.
     /// Otherwise it waits for those in flight, and later operations wait for it.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -173,7 +173,7 @@ impl Stream {
             refill_at: None,
             take_at_most: None,
             sync_in_queue: false,
-            apart: false,
+            no_overlap: false,
             buffers: Buffers::default(),
             open: Open::default(),
             sync_before: false,

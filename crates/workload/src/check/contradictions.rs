@@ -26,7 +26,7 @@ fn phase_errors(number: usize, phase: &Phase) -> Vec<CheckError> {
 fn stream_errors(stream: &Stream) -> Vec<String> {
     let mut errors = Vec::new();
     let Pace { think, rate, burst, .. } = stream.pace;
-    if rate.is_some() && think.is_some_and(|think| !think.postpones) {
+    if rate.is_some() && think.is_some_and(|think| !think.shifts_schedule) {
         errors.push(
             "rate and think contradict each other: the rate schedules the operations, and a pause before each moves them; use one of them, or think with postpones = true".into(),
         );

@@ -148,7 +148,7 @@ mod tests {
     const SIZE: &str = "files = { list = ['x'] }\nsize = { fixed = '1MiB' }";
 
     #[test]
-    fn what_a_stream_lacks_is_said() {
+    fn unsupported_streams_are_refused_with_the_reason() {
         for (stream, words) in [
             ("queue_depth = 4097\nbackend = { uring = {} }", "queue_depth is above 4096"),
             ("queue_depth = 2", "this back-end does one operation after the other"),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_lacks_with_its_set_or_group_is_said() {
+    fn unsupported_sets_and_groups_are_refused_with_the_reason() {
         for (set, stream, words) in [
             ("share = 'read-only'", "direction = 'write'", "its file set is read-only"),
             ("share = 'write-only'", "direction = 'read'", "its file set is write-only"),
