@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn files_without_it_and_strange_memory_are_refused() {
         let said = |needed| refusal(&stream(), Path::new("/d/f"), needed).unwrap();
-        assert!(said(Alignment { offset: 0, memory: 0 }).contains("/d/f cannot have O_DIRECT"));
+        assert!(said(Alignment { offset: 0, memory: 0 }).contains("/d/f cannot be opened with O_DIRECT"));
         assert!(said(Alignment { offset: 512, memory: 65536 }).contains("memory aligned to 64KiB"));
     }
 

@@ -91,7 +91,7 @@ impl MemoryNeeds {
 fn too_much(needed: u64, available: u64, there: &str) -> Option<String> {
     (needed > available / 4 * 3).then(|| {
         format!(
-            "its I/O buffers need {} MiB, but only {} MiB {there}; use fewer workers, a smaller queue depth or smaller records",
+            "its I/O buffers need {} MiB, which is too much: {} MiB {there}; use fewer workers, a smaller queue depth or smaller records",
             needed >> 20,
             available >> 20
         )
@@ -188,15 +188,15 @@ mod tests {
     fn a_want_of_memory_is_a_sentence() {
         assert_eq!(too_much(74 << 20, 100 << 20, "x"), None);
         let said = too_much(76 << 20, 100 << 20, "of memory are available").unwrap();
-        assert!(said.contains("need 76 MiB and 100 MiB of memory are available"), "{said}");
+        assert!(said.contains("need 76 MiB, which is too much: 100 MiB of memory are available"), "{said}");
         assert_eq!(too_much_locked(15, 0, Some(16)), None);
         assert_eq!(too_much_locked(0, 16, Some(16)), None, "nothing is locked");
         let said = too_much_locked(15 << 20, 1, Some(16 << 20)).unwrap();
-        assert!(said.contains("lock 15 MiB of memory and 16 MiB are available"), "{said}");
+        assert!(said.contains("lock 15 MiB of memory, but 16 MiB are available"), "{said}");
         let pool = HugePagePool { reserved: 10, free: 3 };
         assert_eq!(huge_pages_wanting(3, 2 << 20, pool), None);
         let said = huge_pages_wanting(5, 2 << 20, pool).unwrap();
-        assert!(said.contains("need 5 huge pages of 2048 KiB and 3 are free"), "{said}");
+        assert!(said.contains("need 5 huge pages of 2048 KiB, but only 3 are free"), "{said}");
         assert!(said.contains("writing 12 to /proc/sys/vm/nr_hugepages"), "{said}");
     }
 }

@@ -176,7 +176,7 @@ pub(crate) mod tests {
         assert_eq!(refusal(Node::Number(nodes()[0])), None);
         assert_eq!(refusal(Node::Device), None);
         let said = refusal(Node::Number(999)).unwrap();
-        assert!(said.contains("NUMA node 999") && said.contains("only; give"), "{said}");
+        assert!(said.contains("NUMA node 999") && said.contains("memory only on"), "{said}");
     }
 
     /// Policy of the calling thread, and the first 64 bits of its nodes.

@@ -126,7 +126,7 @@ fn impossible_options_are_refused_with_the_reason() {
         (pvsync2(|o| o.uncached = true), direct(), "uncached does not go with direct"),
         (mapped(MapFlush::Sync, 0, None), Open::default(), "flush_every is 0"),
         (mapped(MapFlush::No, 3, None), Open::default(), "flush_every needs flush"),
-        (mapped(MapFlush::No, 1, Some(9)), Open::default(), "advice 9 is not offered"),
+        (mapped(MapFlush::No, 1, Some(9)), Open::default(), "advice 9 is not supported"),
         (mapped(MapFlush::No, 1, Some(23)), Open::default(), "streams that write"),
     ] {
         let text = refused(backend, Direction::Read, open).unwrap_or_default();

@@ -56,7 +56,7 @@ fn a_node_that_is_not_there_is_refused_before_the_start() {
     let engine = fathom_engine::Engine::new(fathom_engine::Ledger::new(&dir.path().join("state")));
     let workload = workload(&dir, "{ node = { number = 999 } }");
     let said = engine.check(&workload).unwrap_err().to_string();
-    assert!(said.contains("its buffers are to lie on NUMA node 999"), "{said}");
+    assert!(said.contains("its buffers need NUMA node 999"), "{said}");
 }
 
 fn workload(dir: &fathom_testkit::TestDir, buffers: &str) -> fathom_workload::Workload {

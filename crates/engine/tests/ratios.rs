@@ -112,7 +112,7 @@ fn a_rate_below_the_least_is_an_error_with_both_numbers() {
         assert_eq!(error.errno, libc_eio());
         let (asked, found) = error.compared.unwrap();
         assert_eq!(asked, least.reads_per_s.max(least.read_bytes_per_s));
-        assert!(found < asked && error.message.contains("asked for"), "{error:?}");
+        assert!(found < asked && error.message.contains("the minimum is"), "{error:?}");
     }
     // No limit applies during the grace period.
     let patient = Least { reads_per_s: 5000, window, grace: Duration(60_000 * MS), ..Least::default() };

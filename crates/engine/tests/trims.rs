@@ -130,7 +130,9 @@ fn options_that_exclude_trims_are_refused() {
     let reader = ListedOp { does: Some(Does::Trim), bytes: 512, ..ListedOp::default() };
     let listed =
         Stream { access: Access::Listed(vec![reader]), ..Stream::new("f", Direction::Read, Bytes(4 * KIB)) };
-    for (stream, words) in [(verified, "contents"), (buffered, "stdio"), (listed, "excludes")] {
+    for (stream, words) in
+        [(verified, "cannot be verified"), (buffered, "stdio"), (listed, "does not fit the direction")]
+    {
         let said = bench.unsupported(stream).expect(words);
         assert!(said.contains(words), "{said}");
     }

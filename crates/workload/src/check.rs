@@ -380,7 +380,7 @@ data = { reducible = { duplicate_percent = 100 } }
                 "larger than the region of 0B",
             ),
             ("mode = 0o640", "prepare_record = 0", "its prepare_record is 0"),
-            ("mode = 0o640", "prepare_record = \"2GiB\"", "1 byte to 1GiB are written at once"),
+            ("mode = 0o640", "prepare_record = \"2GiB\"", "1 byte to 1GiB is allowed"),
             ("instances = 2", "instances = 40000", "more than 65536 workers"),
             ("instances = 2", "instances = 0", "group g: it has no worker"),
             ("instances = 2", "pinning = { among = [] }", "group g: pinning among no CPU"),

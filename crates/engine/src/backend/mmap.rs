@@ -375,7 +375,7 @@ mod tests {
         }
         assert_eq!(refusal(1, false), None);
         let text = refusal(9, true).unwrap();
-        assert!(text.contains("advice 9 is not offered") && text.contains("23 (POPULATE_WRITE)"), "{text}");
+        assert!(text.contains("advice 9 is not supported") && text.contains("23 (POPULATE_WRITE)"), "{text}");
         assert!(refusal(23, false).unwrap().contains("22"));
     }
 }

@@ -151,7 +151,7 @@ mod tests {
     fn unsupported_streams_are_refused_with_the_reason() {
         for (stream, words) in [
             ("queue_depth = 4097\nbackend = { uring = {} }", "queue_depth is above 4096"),
-            ("queue_depth = 2", "this back-end does one operation after the other"),
+            ("queue_depth = 2", "this back-end does one operation after another"),
             ("backend = { uring = { completion_polling = true } }", "completion_polling works only"),
             ("backend = { uring = { submission_cpu = 0 } }", "submission_cpu is the CPU"),
             ("backend = { aio = {} }\npurge = '1MiB'", "pauses outside the clock"),
@@ -197,7 +197,7 @@ mod tests {
         let said = |group| said(group, SIZE, "direction = 'read'\nbackend = 'posix'");
         assert!(said(THREAD).is_empty());
         let processes = said("isolation = 'process'\n[[phase.group.thread]]");
-        assert!(processes[0].starts_with("the C library's asynchronous I/O (posix)"));
+        assert!(processes[0].starts_with("the back-end posix does its I/O in threads"));
         let memory = said("[[phase.group.thread]]\nmemory = '1MiB'");
         assert!(memory[0].starts_with("memory is for flows"));
     }

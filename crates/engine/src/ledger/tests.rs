@@ -372,7 +372,7 @@ fn a_list_of_kept_files_of_another_version_is_named_once_and_put_aside() {
     assert!(Ledger::needs_sweep(dir.path()));
     let swept = Ledger::sweep(dir.path());
     assert!(
-        matches!(&swept[..], [Swept { fate: Fate::NoJournal(why), .. }] if why.contains("put aside")),
+        matches!(&swept[..], [Swept { fate: Fate::NoJournal(why), .. }] if why.contains("is renamed to")),
         "{swept:?}"
     );
     assert!(!Ledger::needs_sweep(dir.path()) && Ledger::sweep(dir.path()).is_empty());
