@@ -385,11 +385,11 @@ data = { reducible = { duplicate_percent = 100 } }
             ("instances = 2", "instances = 0", "group g: it has no worker"),
             ("instances = 2", "pinning = { among = [] }", "group g: pinning among no CPU"),
             ("instances = 2", "times = { ramp = \"87601h\" }", "the ramp of group g is longer"),
-            ("instances = 2", "times = { ramp_together = true }", "group g lacks one of the two"),
+            ("instances = 2", "times = { ramp_together = true }", "group g lacks one of them"),
             (
                 "instances = 2",
                 "times = { ramp_bytes = \"1MiB\", ramp_together = true }",
-                "group g lacks one of the two",
+                "group g lacks one of them",
             ),
             ("start = \"4KiB\"", "turns = {}", "turns belong to streams over all files"),
             (

@@ -153,7 +153,7 @@ mod tests {
             ("queue_depth = 4097\nbackend = { uring = {} }", "queue_depth is above 4096"),
             ("queue_depth = 2", "this back-end does one operation after another"),
             ("backend = { uring = { completion_polling = true } }", "completion_polling works only"),
-            ("backend = { uring = { submission_cpu = 0 } }", "submission_cpu is the CPU"),
+            ("backend = { uring = { submission_cpu = 0 } }", "submission_cpu (the CPU"),
             ("backend = { aio = {} }\npurge = '1MiB'", "pauses outside the clock"),
             ("backend = { aio = {} }\nlock = 'record'", "pauses outside the clock"),
             ("backend = { aio = {} }\npace = { think = { time = '1ms' } }", "pauses outside the clock"),
