@@ -524,7 +524,7 @@ data = { reducible = { duplicate_percent = 100 } }
                 "high_priority_percent is a share",
             ),
             ("amount", "buffers = { node = { bind = [] } }\namount", "buffers on no NUMA node"),
-            ("amount", "buffers = { node = { prefer = 64 } }\namount", "numbers of nodes are below 64"),
+            ("amount", "buffers = { node = { prefer = 64 } }\namount", "node numbers must be below 64"),
             (
                 "[phase.group.thread.program",
                 "io_priority = 8\nio_class = \"idle\"\n[phase.group.thread.program",
