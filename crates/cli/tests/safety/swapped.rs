@@ -117,7 +117,7 @@ fn d3_a_file_behind_a_directory_that_became_a_link_is_not_written() {
     exchange(&link, &ours);
     let outcome = running.finish();
     assert_eq!(fs::read_to_string(theirs.join("z")).expect("there"), "theirs", "{outcome:?}");
-    assert!(outcome.stderr.contains("something else lies there now"), "{outcome:?}");
+    assert!(outcome.stderr.contains("another one has taken its path"), "{outcome:?}");
 }
 
 /// Whether block events can be had here; if not, the test is noted as skipped.
