@@ -5,7 +5,7 @@
 //! misses, and pinning takes 512 times fewer steps. Small buffers gain nothing and would take 2 MiB each.
 
 use crate::numa;
-use crate::shared::Call;
+use crate::shared::FailedCall;
 use crate::worker::Fault;
 use fathom_workload::{Buffers, Pages};
 use rustix::io::Errno;
@@ -51,7 +51,7 @@ impl Buffer {
 
     /// The same with given settings.
     pub fn made_of(bytes: usize, making: Making) -> Result<Self, Fault> {
-        let fault = |e| Fault::of(Call::Memory, e, 0);
+        let fault = |e| Fault::of(FailedCall::Memory, e, 0);
         let length = usize::try_from(Self::taken(bytes, making.pages)).map_err(|_| fault(Errno::NOMEM))?;
         let huge = making.pages == Pages::Huge && bytes > 0;
         let aligned = making.pages == Pages::Auto && length >= HUGE;
@@ -79,7 +79,7 @@ impl Buffer {
         if bytes == 0 {
             return Ok(None);
         }
-        let fault = |e| Fault::of(Call::LockMemory, e, 0);
+        let fault = |e| Fault::of(FailedCall::LockMemory, e, 0);
         let bytes = usize::try_from(bytes).map_err(|_| fault(Errno::NOMEM))?;
         let this = Self::mapped(bytes, false).map_err(fault)?;
         // mlock also populates the mapping.
@@ -269,10 +269,10 @@ mod tests {
                 assert_eq!(told(&b, "KernelPageSize"), format!("{} kB", page / 1024));
                 assert_eq!(b.all().len() as u64, page);
             }
-            Err(fault) => assert_eq!((fault.call, fault.errno), (Call::Memory, libc::ENOMEM)),
+            Err(fault) => assert_eq!((fault.call, fault.errno), (FailedCall::Memory, libc::ENOMEM)),
         }
         // More memory than any machine has.
         let fault = of(1 << 46).err().unwrap();
-        assert_eq!((fault.call, fault.errno), (Call::Memory, libc::ENOMEM));
+        assert_eq!((fault.call, fault.errno), (FailedCall::Memory, libc::ENOMEM));
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::EngineError;
 use crate::clock::Clock;
-use crate::mapped::{Mapped, Sharable};
+use crate::shared_memory::{Mapped, Sharable};
 use fathom_record::OpKind;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -43,7 +43,7 @@ pub struct Calls {
 
 /// A call in shared memory. One worker writes it; the parent reads it after the worker has ended.
 #[derive(Default)]
-pub(crate) struct Entry {
+pub(crate) struct CallEntry {
     begun: AtomicU64,
     ended: AtomicU64,
     offset: AtomicU64,
@@ -54,23 +54,23 @@ pub(crate) struct Entry {
 }
 
 // SAFETY: only atomics, for which 0 is a valid value.
-unsafe impl Sharable for Entry {}
+unsafe impl Sharable for CallEntry {}
 
 const READ: u64 = 0;
 const WRITE: u64 = 1;
 const SYNC: u64 = 2;
 
 /// Space for the calls of all workers.
-pub(crate) struct Book {
-    entries: Mapped<Entry>,
+pub(crate) struct CallLog {
+    entries: Mapped<CallEntry>,
     counts: Mapped<AtomicU64>,
     per_worker: usize,
 }
 
-/// One worker's part of the book.
+/// One worker's part of the call log.
 #[derive(Clone, Copy)]
-pub(crate) struct Page<'a> {
-    entries: &'a [Entry],
+pub(crate) struct WorkerLog<'a> {
+    entries: &'a [CallEntry],
     count: &'a AtomicU64,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Noted {
     pub ended: u64,
 }
 
-impl Book {
+impl CallLog {
     /// Reserves space for `per_worker` calls of each worker.
     pub fn new(workers: usize, per_worker: usize) -> Result<Self, EngineError> {
         Ok(Self {
@@ -97,9 +97,9 @@ impl Book {
         })
     }
 
-    pub fn page(&self, worker: usize) -> Page<'_> {
+    pub fn worker_log(&self, worker: usize) -> WorkerLog<'_> {
         let from = worker * self.per_worker;
-        Page { entries: &self.entries[from..from + self.per_worker], count: &self.counts[worker] }
+        WorkerLog { entries: &self.entries[from..from + self.per_worker], count: &self.counts[worker] }
     }
 
     /// All noted calls, in order. `path_of` maps (worker, set, file) to a path.
@@ -110,7 +110,7 @@ impl Book {
         for (worker, count) in self.counts.iter().enumerate() {
             let count = usize::try_from(count.load(Relaxed)).unwrap_or(usize::MAX);
             calls.dropped += count.saturating_sub(self.per_worker) as u64;
-            for entry in &self.page(worker).entries[..count.min(self.per_worker)] {
+            for entry in &self.worker_log(worker).entries[..count.min(self.per_worker)] {
                 let place = entry.file.load(Relaxed);
                 let key = (worker, (place >> 32) as usize, place as u32 as usize);
                 let file = match numbers.get(&key) {
@@ -146,7 +146,7 @@ impl Book {
     }
 }
 
-impl Page<'_> {
+impl WorkerLog<'_> {
     /// Notes a call. Kinds other than reads, writes and syncs move no file data and are skipped.
     pub fn note(&self, noted: &Noted) {
         let kind = match noted.op {
@@ -171,18 +171,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_noted_comes_back_in_order_and_what_had_no_room_is_counted() {
-        let book = Book::new(2, 2).unwrap();
+    fn noted_calls_are_sorted_and_dropped_ones_are_counted() {
+        let log = CallLog::new(2, 2).unwrap();
         let clock = Clock::monotonic();
         let now = clock.now();
         let noted =
             |op, file, begun| Noted { op, offset: 8192, bytes: 4096, file, begun, ended: begun + 500 };
-        book.page(1).note(&noted(OpKind::Read, (3, 4), now - 1000));
-        book.page(0).note(&noted(OpKind::Write, (0, 1), now - 2000));
-        book.page(0).note(&noted(OpKind::Stat, (0, 1), now - 1900));
-        book.page(0).note(&noted(OpKind::Sync, (0, 1), now - 500));
-        book.page(0).note(&noted(OpKind::Write, (0, 1), now - 400));
-        let calls = book.read(clock, |worker, set, file| Some(format!("/{worker}/{set}/{file}").into()));
+        log.worker_log(1).note(&noted(OpKind::Read, (3, 4), now - 1000));
+        log.worker_log(0).note(&noted(OpKind::Write, (0, 1), now - 2000));
+        log.worker_log(0).note(&noted(OpKind::Stat, (0, 1), now - 1900));
+        log.worker_log(0).note(&noted(OpKind::Sync, (0, 1), now - 500));
+        log.worker_log(0).note(&noted(OpKind::Write, (0, 1), now - 400));
+        let calls = log.read(clock, |worker, set, file| Some(format!("/{worker}/{set}/{file}").into()));
         assert_eq!((calls.calls.len(), calls.dropped, calls.paths.len()), (3, 1, 2));
         let told: Vec<_> = calls.calls.iter().map(|c| (c.op, c.worker, c.bytes, c.latency_ns)).collect();
         assert_eq!(

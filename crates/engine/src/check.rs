@@ -1,11 +1,11 @@
 //! Checks what this engine cannot execute, before anything starts. The model can express more than one executor supports; nothing
 //! is silently ignored. A table lists what is unsupported on any machine; this module checks the machine.
 
-mod lacks;
+mod unsupported;
 
 use crate::EngineError;
 use crate::action::Sets;
-use crate::backend::probe::{Asked, Tried};
+use crate::backend::probe::{StreamRequest, Tried};
 use fathom_workload::caps::Lacking;
 use fathom_workload::{
     Access, Amount, Backend, FileSet, IoClass, Pinning, Program, Stream, Thread, Workload,
@@ -21,9 +21,9 @@ pub(crate) fn check(
         let first = &errors[0];
         return Err(unsupported(&first.place, &first.message));
     }
-    let unspooled = if spooled { Vec::new() } else { lacks::UNSPOOLED.lacking(workload) };
+    let unspooled = if spooled { Vec::new() } else { unsupported::UNSPOOLED.lacking(workload) };
     if let Some(Lacking { place, sentence }) =
-        lacks::ALWAYS.lacking(workload).into_iter().chain(unspooled).next()
+        unsupported::ALWAYS.lacking(workload).into_iter().chain(unspooled).next()
     {
         return Err(unsupported(&place, &sentence));
     }
@@ -45,7 +45,7 @@ pub(crate) fn check(
                             return Err(unsupported(&place, &sentence));
                         }
                         let set = workload.fileset(&stream.fileset);
-                        let asked = Asked {
+                        let asked = StreamRequest {
                             stream,
                             set,
                             workers: u64::from(group.instances) * u64::from(thread.instances),
@@ -67,7 +67,7 @@ fn check_cpus(place: &str, pinning: &Pinning) -> Result<(), EngineError> {
     let Pinning::Among(wanted) = pinning else { return Ok(()) };
     let ours = crate::engine::allowed_cpus();
     match wanted.iter().find(|cpu| !ours.contains(&(**cpu as usize))) {
-        Some(cpu) => Err(unsupported(place, &format!("CPU {cpu} is none of those that fathom may use"))),
+        Some(cpu) => Err(unsupported(place, &format!("fathom may not use CPU {cpu}"))),
         None => Ok(()),
     }
 }

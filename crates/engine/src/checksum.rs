@@ -1,7 +1,7 @@
 //! Self-checking blocks: random bytes, then the CRC-32 (zlib's polynomial) of those bytes, then the block's offset in its file,
 //! both little-endian. The layout is SysBench's, so each program can check the other's files.
 
-use crate::shared::Call;
+use crate::shared::FailedCall;
 use crate::worker::Fault;
 
 /// Bytes of checksum and offset at the end of a block.
@@ -32,9 +32,9 @@ pub(crate) fn check(record: &[u8], block: usize, mut offset: u64) -> Result<(), 
             if stored != calculated || place != offset {
                 let (expected, found) = (u64::from(calculated), u64::from(stored));
                 let (call, expected, found) = if stored == calculated {
-                    (Call::Misplaced, offset, place)
+                    (FailedCall::Misplaced, offset, place)
                 } else {
-                    (Call::Checksum, expected, found)
+                    (FailedCall::Checksum, expected, found)
                 };
                 return Err(Fault { expected, found, ..Fault::short(call, offset, 0, 0) });
             }
@@ -60,15 +60,15 @@ mod tests {
         let moved = check(&record, 40, 8000).unwrap_err();
         assert_eq!(
             (moved.call, moved.offset, moved.expected, moved.found),
-            (Call::Misplaced, 8000, 8000, 4000)
+            (FailedCall::Misplaced, 8000, 8000, 4000)
         );
         record[45] ^= 1;
         let broken = check(&record, 40, 4000).unwrap_err();
-        assert_eq!((broken.call, broken.offset), (Call::Checksum, 4040));
+        assert_eq!((broken.call, broken.offset), (FailedCall::Checksum, 4040));
     }
 
     #[test]
-    fn what_is_shorter_than_a_trailer_has_none() {
+    fn records_shorter_than_a_trailer_have_no_checksum() {
         let mut record = vec![7; 5];
         seal(&mut record, 16, 0);
         assert_eq!((record.as_slice(), check(&record, 16, 0)), (&[7; 5][..], Ok(())));

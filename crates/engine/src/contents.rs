@@ -5,7 +5,7 @@
 //! derived from their position. So no two blocks of a file are equal at any block size, and nothing is copied.
 
 use crate::buffer::{Buffer, Making};
-use crate::shared::Call;
+use crate::shared::FailedCall;
 use crate::worker::Fault;
 use fathom_workload::ops::{Expected, Place, derive_seed};
 use fathom_workload::{Data, Stream, Verify};
@@ -351,7 +351,7 @@ fn wrong_byte(wrong: Mismatch, offset: u64) -> Result<(), Fault> {
         Err(Fault {
             expected: u64::from(expected),
             found: u64::from(found),
-            ..Fault::short(Call::Verify, offset + i as u64, 0, 0)
+            ..Fault::short(FailedCall::Verify, offset + i as u64, 0, 0)
         })
     })
 }
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_back_must_be_zeros() {
+    fn trimmed_ranges_must_read_as_zeros() {
         let mut c = contents(Data::Byte(7), Verify::Full, 4096);
         let at = c.read_position();
         c.record_to_read(4096).fill(0);
@@ -479,7 +479,7 @@ mod tests {
         c.record_to_read(4096).fill(0);
         c.read.all_mut()[at + 100] = 7;
         let fault = c.check(Expected::Zeros, 8192, at, 4096).unwrap_err();
-        assert_eq!((fault.call, fault.offset, fault.expected, fault.found), (Call::Verify, 8292, 0, 7));
+        assert_eq!((fault.call, fault.offset, fault.expected, fault.found), (FailedCall::Verify, 8292, 0, 7));
         assert!(c.check(Expected::Anything, 8192, at, 4096).is_ok());
     }
 
@@ -591,7 +591,7 @@ mod tests {
         for i in 0..300u64 {
             let record = c.record_to_write(i * 8192, 8192);
             for page in record.chunks(4096) {
-                assert_eq!(page[2048..], expected, "it begins anew in every page");
+                assert_eq!(page[2048..], expected, "it starts again in every page");
                 assert_ne!(page[..2048], expected);
             }
         }

@@ -43,7 +43,7 @@ impl Engine {
                     // A thousand workers on one file need one check.
                     && !done.iter().any(|d| std::ptr::eq(d.0, &raw const **stream) && d.1 == path)
                 {
-                    if let Some(needed) = Needed::of(&path, stream.direction == Direction::Read)
+                    if let Some(needed) = Alignment::of(&path, stream.direction == Direction::Read)
                         && let Some(sentence) = refusal(stream, &path, needed)
                     {
                         return Err(unsupported(
@@ -72,7 +72,7 @@ fn check_flow(workload: &Workload, sets: &Sets, flow: &Flow) -> Option<String> {
     for op in &ops {
         let Some(name) = op.fileset.as_deref().filter(|name| opened.contains(name)) else { continue };
         let Some(path) = workload.fileset(name).and_then(|set| sets.path(set, 0)) else { continue };
-        let Some(needed) = Needed::of(&path, !op.act.changes()) else { continue };
+        let Some(needed) = Alignment::of(&path, !op.act.changes()) else { continue };
         let size = match &op.size {
             Value::Number(n) => Some(u64::from(*n)),
             Value::Bytes(bytes) => Some(bytes.0),
@@ -93,26 +93,27 @@ fn check_flow(workload: &Workload, sets: &Sets, flow: &Flow) -> Option<String> {
 
 /// Alignment demanded by a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Needed {
+struct Alignment {
     /// For offsets and lengths; 0: O_DIRECT is not supported.
     offset: u64,
     /// For memory.
     memory: u64,
 }
 
-impl Needed {
+impl Alignment {
     fn of(path: &Path, only_reads: bool) -> Option<Self> {
-        let told = match path.symlink_metadata() {
-            Ok(_) => Self::told(path, only_reads),
+        let fields = match path.symlink_metadata() {
+            Ok(_) => Self::from_statx(path, only_reads),
             // Directories do not report it. An unnamed file created in it does, and leaves nothing behind.
-            Err(_) => nameless_beside(path)
-                .and_then(|f| Self::told(Path::new(&format!("/proc/self/fd/{}", f.as_raw_fd())), only_reads)),
+            Err(_) => nameless_beside(path).and_then(|f| {
+                Self::from_statx(Path::new(&format!("/proc/self/fd/{}", f.as_raw_fd())), only_reads)
+            }),
         };
-        told.or_else(|| Some(Self { offset: logical_block_bytes(path)?, memory: 1 }))
+        fields.or_else(|| Some(Self { offset: logical_block_bytes(path)?, memory: 1 }))
     }
 
     /// The values from statx.
-    fn told(path: &Path, only_reads: bool) -> Option<Self> {
+    fn from_statx(path: &Path, only_reads: bool) -> Option<Self> {
         const DIOALIGN: u32 = 0x2000;
         /// In later kernels reads may have a smaller alignment than writes.
         const DIO_READ_ALIGN: u32 = 0x2_0000;
@@ -122,7 +123,7 @@ impl Needed {
         const OFFSET: usize = 0x9c / 4;
         const READ_OFFSET: usize = 0xb4 / 4;
         let path = CString::new(path.as_os_str().as_bytes()).ok()?;
-        let mut told = [0u32; 64];
+        let mut fields = [0u32; 64];
         // SAFETY: the path is a C string, and the kernel's structure has 256 bytes.
         let refused = unsafe {
             libc::syscall(
@@ -131,15 +132,15 @@ impl Needed {
                 path.as_ptr(),
                 libc::AT_NO_AUTOMOUNT,
                 DIOALIGN | DIO_READ_ALIGN,
-                told.as_mut_ptr(),
+                fields.as_mut_ptr(),
             )
         };
-        if refused != 0 || told[MASK] & DIOALIGN == 0 {
+        if refused != 0 || fields[MASK] & DIOALIGN == 0 {
             return None;
         }
-        let finer = only_reads && told[MASK] & DIO_READ_ALIGN != 0 && told[READ_OFFSET] > 0;
-        let offset = if finer { told[READ_OFFSET] } else { told[OFFSET] };
-        Some(Self { offset: offset.into(), memory: told[MEMORY].into() })
+        let finer = only_reads && fields[MASK] & DIO_READ_ALIGN != 0 && fields[READ_OFFSET] > 0;
+        let offset = if finer { fields[READ_OFFSET] } else { fields[OFFSET] };
+        Some(Self { offset: offset.into(), memory: fields[MEMORY].into() })
     }
 }
 
@@ -161,16 +162,16 @@ fn logical_block_bytes(path: &Path) -> Option<u64> {
 }
 
 /// Why a stream cannot use O_DIRECT on a file; `None` if it can.
-fn refusal(stream: &Stream, path: &Path, needed: Needed) -> Option<String> {
+fn refusal(stream: &Stream, path: &Path, needed: Alignment) -> Option<String> {
     sentence(path, needed, odd_one(stream, needed.offset.max(1)))
 }
 
 /// Why the file does not support it, or the first unaligned number, with its name and an aligned one.
-fn sentence(path: &Path, needed: Needed, odd: Option<(String, u64, u64)>) -> Option<String> {
+fn sentence(path: &Path, needed: Alignment, odd: Option<(String, u64, u64)>) -> Option<String> {
     let path = path.display();
     if needed.offset == 0 {
         return Some(format!(
-            "{path} cannot have O_DIRECT: its file system does not offer that for this file (encryption, verity, compression or a journal of data in the way); choose another directory, or leave open = {{ direct = true }} out"
+            "{path} cannot be opened with O_DIRECT: its file system does not support that for this file (perhaps because of encryption, verity, compression or a data journal); choose another directory, or leave open = {{ direct = true }} out"
         ));
     }
     if needed.memory > OURS {
@@ -232,7 +233,7 @@ mod tests {
     use super::*;
     use fathom_workload::ListedOp;
 
-    const AT_4096: Needed = Needed { offset: 4096, memory: 512 };
+    const AT_4096: Alignment = Alignment { offset: 4096, memory: 512 };
 
     fn stream() -> Stream {
         Stream::new("f", Direction::Write, Bytes(8192))
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_keeps_to_it_is_not_refused() {
+    fn aligned_streams_are_accepted() {
         expect(&stream(), &[]);
         expect(&Stream { start: Bytes(1 << 20), ..stream() }, &[]);
         let record = Record::Between { min: Bytes(4096), max: Bytes(65536) };
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_is_named_with_what_to_change() {
+    fn unaligned_streams_are_refused_with_advice() {
         let record = |record| Stream { record, ..stream() };
         expect(
             &record(Record::Fixed(Bytes(512))),
@@ -277,23 +278,23 @@ mod tests {
     #[test]
     fn files_without_it_and_strange_memory_are_refused() {
         let said = |needed| refusal(&stream(), Path::new("/d/f"), needed).unwrap();
-        assert!(said(Needed { offset: 0, memory: 0 }).contains("/d/f cannot have O_DIRECT"));
-        assert!(said(Needed { offset: 512, memory: 65536 }).contains("memory aligned to 64KiB"));
+        assert!(said(Alignment { offset: 0, memory: 0 }).contains("/d/f cannot be opened with O_DIRECT"));
+        assert!(said(Alignment { offset: 512, memory: 65536 }).contains("memory aligned to 64KiB"));
     }
 
     #[test]
-    fn this_machine_tells_something_plausible() {
+    fn this_machine_reports_plausible_alignment() {
         let dir = fathom_testkit::TestDir::new();
         let path = dir.path().join("f");
-        let before = Needed::of(&path, false);
+        let before = Alignment::of(&path, false);
         assert!(before.is_none_or(|n| n.offset == 0 || n.offset.is_power_of_two()), "{before:?}");
         std::fs::write(&path, "x").unwrap();
-        let after = Needed::of(&path, false);
+        let after = Alignment::of(&path, false);
         assert!(after.is_none_or(|n| n.offset == 0 || n.offset.is_power_of_two()), "{after:?}");
-        if nameless_beside(&path).is_some() && Needed::told(&path, false).is_some() {
+        if nameless_beside(&path).is_some() && Alignment::from_statx(&path, false).is_some() {
             assert_eq!(before, after, "a file tells the same before it is there");
         }
-        let reads = Needed::of(&path, true);
+        let reads = Alignment::of(&path, true);
         if let (Some(reads), Some(writes)) = (reads, after) {
             assert!(reads.offset <= writes.offset, "reads are never coarser");
         }

@@ -4,12 +4,12 @@ use crate::action::Sets;
 use crate::calls::Calls;
 use crate::clock::Clock;
 use crate::flow::{self, Setting};
-use crate::kept::Book;
-use crate::ledger::Named;
+use crate::kept::ReadBackStore;
+use crate::ledger::CreatedKind;
 use crate::phase::{self, Moments};
 use crate::pooled::Pooled;
 use crate::spool::{self, Operations};
-use crate::worker::{Job, Plan};
+use crate::worker::{Job, StreamPlan};
 use crate::{EngineError, Ledger, action, check, memory, priorities};
 use fathom_record::Repetition;
 use fathom_workload::drive::Quota;
@@ -43,7 +43,7 @@ pub struct Engine {
     spool_in: Option<PathBuf>,
     operations: Vec<Operations>,
     /// Data written that is still to be read back.
-    written: Book,
+    written: ReadBackStore,
 }
 
 impl Engine {
@@ -61,7 +61,7 @@ impl Engine {
             calls: None,
             spool_in: None,
             operations: Vec::new(),
-            written: Book::default(),
+            written: ReadBackStore::default(),
         }
     }
 
@@ -107,7 +107,7 @@ impl Engine {
             else {
                 checked?;
                 let sets = self.sets(workload)?;
-                action::room::check(workload, &sets)?;
+                action::free_space::check(workload, &sets)?;
                 for set in workload.filesets.iter().filter(|set| !matches!(set.files, Files::Tree(_))) {
                     let paths: Vec<PathBuf> = sets.paths(set).collect();
                     self.ledger.look_for_marks(paths.iter().map(PathBuf::as_path));
@@ -193,8 +193,8 @@ impl Engine {
         let (began, started_ns) = (SystemTime::now(), self.elapsed_ns());
         let entries = (log_entries, self.calls_per_worker);
         let ran = phase::run(this, jobs, flows.as_ref(), self.clock, entries, moments);
-        self.ledger.adopt(&expected.files, began, Named::File)?;
-        self.ledger.adopt(&expected.directories, began, Named::Directory)?;
+        self.ledger.adopt(&expected.files, began, CreatedKind::File)?;
+        self.ledger.adopt(&expected.directories, began, CreatedKind::Directory)?;
         let (mut result, calls) = ran?;
         self.calls = calls;
         self.operations.retain(|of| of.phase != number as u32);
@@ -357,7 +357,7 @@ fn jobs<'a>(
     workload: &'a Workload,
     sets: &Sets,
     phase: &'a Phase,
-    (pooled, spools, written): (&'a Pooled, &'a [Option<File>], &'a Book),
+    (pooled, spools, written): (&'a Pooled, &'a [Option<File>], &'a ReadBackStore),
     flows: Option<&'a Setting>,
     ledger: &'a Ledger,
     place: impl Fn(usize) -> Place,
@@ -382,7 +382,7 @@ fn jobs<'a>(
                 (Program::Stream(stream), _) => stream,
                 (Program::Flow(_), None) => continue,
                 (Program::Flow(_), Some(setting)) => {
-                    let plan = flow::Plan {
+                    let plan = flow::FlowPlan {
                         group: name,
                         index,
                         workload,
@@ -407,7 +407,7 @@ fn jobs<'a>(
             let set = workload.fileset(&stream.fileset);
             let file = file_of(workload, stream, index);
             let file_bytes = set.map_or(0, |s| sets.size(s, file));
-            let plan = Plan {
+            let plan = StreamPlan {
                 group: name,
                 index,
                 stream,
@@ -457,8 +457,8 @@ fn jobs<'a>(
             plan.searching = searching;
         }
     }
-    crate::ratios::introduce(&mut jobs);
-    crate::ratios::keep_company(phase, &mut jobs);
+    crate::ratios::set_ratio_peers(&mut jobs);
+    crate::ratios::set_companies(phase, &mut jobs);
     spread(&mut jobs);
     jobs
 }

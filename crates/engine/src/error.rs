@@ -15,30 +15,30 @@ pub enum EngineError {
         message: String,
     },
     /// A file that fathom did not create is at a path to be written.
-    #[error("{} exists and was not made by fathom; it is left as it is. Choose another name, or name this file on the command line to have it overwritten", .0.display())]
+    #[error("{} exists and was not made by fathom, so it is left unchanged. Choose another name, or name this file on the command line to overwrite it", .0.display())]
     NotOurs(PathBuf),
     /// Something other than a regular file is at a path to be written; the text says what.
     #[error("{} is {}, not a regular file; fathom writes only to regular files", .0.display(), .1)]
     NotAFile(PathBuf, &'static str),
     /// A file given by the user backs a mounted file system.
-    #[error("{} is not written: {} stands on it and is in use, so what is mounted from it would be destroyed. Unmount it, or take the device away (losetup -d)", path.display(), device.display())]
+    #[error("{} is the backing file of {}, which is in use: writing would destroy the file system mounted from it. Unmount it, or detach the device (losetup -d)", path.display(), device.display())]
     Image {
         /// The backing file.
         path: PathBuf,
         /// The loop device.
         device: PathBuf,
     },
-    /// A kept file of ours has gained a second hard link.
-    #[error("{} has a second name (a hard link), which may be somebody's copy, so it is not written. Remove one of the names, or name the file for it", .0.display())]
+    /// One of our kept files has gained a second hard link.
+    #[error("{} has a second hard link, which may be another user's copy, so it is not written. Remove one of the links, or name this file on the command line to overwrite it", .0.display())]
     SecondName(PathBuf),
     /// A tree that fathom did not create is where one is to be made.
-    #[error("{} exists and was not made by fathom; it is left as it is. Choose another place for the tree, or say that it may be used as it is (existing = \"reuse\") or replaced (existing = \"replace\", which removes nothing but directories and files named by eight digits)", .0.display())]
+    #[error("{} exists and was not made by fathom, so it is left unchanged. Choose another path for the tree, or allow fathom to use it (existing = \"reuse\") or to replace it (existing = \"replace\", which removes only directories and files whose names are eight digits)", .0.display())]
     NotOurTree(PathBuf),
     /// Something other than a directory is where a tree is to be made.
-    #[error("{} is not a directory, but a file set says that it is the root of a tree; it is left as it is. Choose another place for the tree, or, to have a plain file replaced, say so (existing = \"replace\")", .0.display())]
+    #[error("{} is not a directory, but a file set names it as the root of a tree; it is left unchanged. Choose another path for the tree, or set existing = \"replace\" to replace a plain file", .0.display())]
     NotATree(PathBuf),
     /// A tree to work on does not exist.
-    #[error("the tree {} of file set {set:?} is not there; lay it out first, with before = [{{ prepare = {set:?} }}]", .root.display())]
+    #[error("the tree {} of file set {set:?} does not exist; lay it out first, with before = [{{ prepare = {set:?} }}]", .root.display())]
     NoTree {
         /// Root of the tree.
         root: PathBuf,
@@ -46,7 +46,7 @@ pub enum EngineError {
         set: String,
     },
     /// A tree to be removed contains something that does not belong to it.
-    #[error("{} {what}: it was not made by fathom, so the tree {} is not removed. Move it away, or choose another place for the tree", .path.display(), .root.display())]
+    #[error("{} {what}: it was not made by fathom, so the tree {} is not removed. Move it away, or choose another path for the tree", .path.display(), .root.display())]
     Foreign {
         /// Root of the tree.
         root: PathBuf,
@@ -56,15 +56,15 @@ pub enum EngineError {
         what: &'static str,
     },
     /// An existing file or directory does not fit and must not be changed.
-    #[error("{} {what}, and was not made by fathom, so it is not changed. Choose sizes that it has, another place, or say that it may be changed (foreign_writable = true)", .path.display())]
+    #[error("{} {what}, and was not made by fathom, so it is not changed. Choose sizes that match, choose another path, or allow the change (foreign_writable = true)", .path.display())]
     WouldChange {
         /// The file or directory.
         path: PathBuf,
-        /// "has 5 bytes instead of 10", "is not there", ...
+        /// "has 5 bytes instead of 10", "does not exist", ...
         what: String,
     },
     /// The files to be laid out do not fit.
-    #[error("the files to be laid out need {} more, and {} are free in {}: choose smaller files, or free some space", gib(*.wanted), gib(*.free), .directory.display())]
+    #[error("the files need {} more, but only {} are free in {}: choose smaller files, or free some space", gib(*.wanted), gib(*.free), .directory.display())]
     NoRoom {
         /// Directory they would be created in.
         directory: PathBuf,
@@ -74,7 +74,7 @@ pub enum EngineError {
         free: u64,
     },
     /// The journal of created files cannot be written; without it no file is created.
-    #[error("cannot keep the journal of the files that are made, in {}: {error}. Let XDG_STATE_HOME name a directory that you may write to", .directory.display())]
+    #[error("cannot write the journal of created files in {}: {error}. Set XDG_STATE_HOME to a directory that you can write to", .directory.display())]
     Journal {
         /// The state directory.
         directory: PathBuf,
@@ -136,7 +136,7 @@ pub(crate) fn advice(what: &str, error: &std::io::Error) -> &'static str {
         Some(libc::ENOSPC) => ". The file system is full: free space or choose smaller files",
         Some(libc::EDQUOT) => ". The disk quota is used up",
         Some(libc::EROFS) => ". The file system is mounted read-only: choose another directory",
-        Some(libc::EACCES) | Some(libc::EPERM) => ". Choose a directory that you may write to",
+        Some(libc::EACCES) | Some(libc::EPERM) => ". Choose a directory that you can write to",
         Some(libc::EFBIG) => {
             ". The file would be larger than the file system or the resource limit (ulimit -f) allows"
         }
@@ -144,12 +144,12 @@ pub(crate) fn advice(what: &str, error: &std::io::Error) -> &'static str {
         Some(libc::EOPNOTSUPP) => {
             ". The file system or device does not offer this (completion_polling needs a device with polled queues)"
         }
-        Some(libc::EXDEV) => ". Something is mounted there",
-        Some(libc::ELOOP) => ". A symbolic link is in the way",
-        Some(libc::EMLINK) => ". The file has a second name, which may be somebody's copy",
+        Some(libc::EXDEV) => ". Another file system is mounted there",
+        Some(libc::ELOOP) => ". The path contains a symbolic link",
+        Some(libc::EMLINK) => ". The file has a second hard link, which may be another user's copy",
         Some(libc::EIO) => ". The device reported an error; see the kernel log",
-        Some(libc::ENODEV) | Some(libc::ENXIO) => ". The device or mount has gone",
-        Some(libc::ESTALE) => ". The device or mount has gone, or something else lies there now",
+        Some(libc::ENODEV) | Some(libc::ENXIO) => ". The device or mount is gone",
+        Some(libc::ESTALE) => ". The device or mount is gone, or another one has taken its path",
         _ => "",
     }
 }

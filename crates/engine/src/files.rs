@@ -1,8 +1,8 @@
 //! Opening, syncing and closing the files of streams, with the flags that the model requests.
 
 use crate::interrupted_by;
-use crate::shared::Call;
-use crate::worker::{Fault, Plan};
+use crate::shared::FailedCall;
+use crate::worker::{Fault, StreamPlan};
 use fathom_state::here;
 use fathom_workload::{Backend, FileCall, FileSet, Files, OpenSync, Stream, SyncRange};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, IntoRawFd as _, OwnedFd};
@@ -33,17 +33,17 @@ pub(crate) fn reads(stream: &Stream) -> bool {
 }
 
 /// Opens all files of a plan: those of its set, if its stream works on all of them.
-pub(crate) fn open_all(plan: &Plan) -> Result<Vec<OwnedFd>, Fault> {
+pub(crate) fn open_all(plan: &StreamPlan) -> Result<Vec<OwnedFd>, Fault> {
     let Some(pool) = &plan.pool else { return Ok(vec![open(plan)?]) };
     (0u32..).zip(pool.paths).map(|(file, path)| open_at(plan, path).map_err(|f| f.in_file(file))).collect()
 }
 
 /// Opens the file of a plan.
-pub(crate) fn open(plan: &Plan) -> Result<OwnedFd, Fault> {
+pub(crate) fn open(plan: &StreamPlan) -> Result<OwnedFd, Fault> {
     open_at(plan, &plan.path)
 }
 
-fn open_at(plan: &Plan, path: &Path) -> Result<OwnedFd, Fault> {
+fn open_at(plan: &StreamPlan, path: &Path) -> Result<OwnedFd, Fault> {
     let stream = plan.stream;
     let mapped = matches!(stream.backend, fathom_workload::Backend::Mmap { .. });
     let mut flags = OFlags::CLOEXEC;
@@ -73,7 +73,7 @@ fn open_at(plan: &Plan, path: &Path) -> Result<OwnedFd, Fault> {
         OpenSync::Dsync => OFlags::DSYNC,
         OpenSync::Rsync => OFlags::RSYNC | OFlags::SYNC,
     };
-    let failed = |e| Fault::of(Call::Open, e, 0);
+    let failed = |e| Fault::of(FailedCall::Open, e, 0);
     let file = open_soon(path, flags, plan.mode).map_err(failed)?;
     // A directory on the path may have become a link: the file found there is not ours and stays as it is.
     if writes(stream) && !plan.ledger.may_be_file(path, file.as_fd()) {
@@ -87,7 +87,7 @@ fn open_at(plan: &Plan, path: &Path) -> Result<OwnedFd, Fault> {
 }
 
 /// Opens the donor file of a stream, like one that it writes.
-pub(crate) fn open_donor(plan: &Plan, path: &Path) -> Result<OwnedFd, Errno> {
+pub(crate) fn open_donor(plan: &StreamPlan, path: &Path) -> Result<OwnedFd, Errno> {
     let file = open_soon(path, OFlags::CLOEXEC | OFlags::WRONLY | OFlags::NOFOLLOW, 0)?;
     if plan.ledger.may_be_file(path, file.as_fd()) { Ok(file) } else { Err(Errno::STALE) }
 }
@@ -130,7 +130,7 @@ fn advise(file: &OwnedFd, advice: fathom_workload::Advice) {
 /// fsync or fdatasync.
 pub(crate) fn sync(file: BorrowedFd<'_>, data_only: bool) -> Result<(), Fault> {
     let result = if data_only { rustix::fs::fdatasync(file) } else { rustix::fs::fsync(file) };
-    result.map_err(|e| Fault::of(Call::Sync, e, 0))
+    result.map_err(|e| Fault::of(FailedCall::Sync, e, 0))
 }
 
 /// Starts write-back of a range, or waits for it.
@@ -146,7 +146,7 @@ pub(crate) fn sync_range(file: BorrowedFd<'_>, offset: u64, bytes: u64, how: Syn
         return Ok(());
     }
     let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
-    Err(Fault::of(Call::SyncRange, Errno::from_raw_os_error(errno), offset))
+    Err(Fault::of(FailedCall::SyncRange, Errno::from_raw_os_error(errno), offset))
 }
 
 /// Drops the clean pages of a range from the page cache.
@@ -162,7 +162,7 @@ pub(crate) fn close(file: OwnedFd) -> Result<(), Fault> {
         return Ok(());
     }
     let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
-    Err(Fault::of(Call::Close, rustix::io::Errno::from_raw_os_error(errno), 0))
+    Err(Fault::of(FailedCall::Close, rustix::io::Errno::from_raw_os_error(errno), 0))
 }
 
 /// Closes all of them, even after a failure; returns the first failure.
@@ -181,10 +181,10 @@ pub(crate) fn read_all(file: BorrowedFd<'_>, offset: u64, buffer: &mut [u8]) -> 
     while moved < buffer.len() {
         let at = offset + moved as u64;
         match rustix::io::pread(file, &mut buffer[moved..], at) {
-            Ok(0) => return Err(Fault::short(Call::Read, offset, buffer.len() as u64, moved as u64)),
+            Ok(0) => return Err(Fault::short(FailedCall::Read, offset, buffer.len() as u64, moved as u64)),
             Ok(n) => moved += n,
             Err(rustix::io::Errno::INTR) => {}
-            Err(e) => return Err(Fault::of(Call::Read, e, at)),
+            Err(e) => return Err(Fault::of(FailedCall::Read, e, at)),
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 
 use crate::EngineError;
 use crate::engine::instances;
-use crate::shared::Call;
+use crate::shared::FailedCall;
 use crate::worker::Fault;
 use fathom_workload::ops::Extent;
 use fathom_workload::{Phase, Program, WrittenBy};
@@ -22,11 +22,11 @@ const BUFFER: usize = 1 << 16;
 
 /// What the workers of all phases so far have left to be read back.
 #[derive(Default)]
-pub(crate) struct Book {
+pub(crate) struct ReadBackStore {
     files: HashMap<(u32, u32), File>,
 }
 
-impl Book {
+impl ReadBackStore {
     /// Creates empty files for the workers of a phase that remember their writes; those of an earlier repetition are dropped.
     pub fn begin(&mut self, number: u32, phase: &Phase) -> Result<(), EngineError> {
         for (worker, (thread, _)) in (0u32..).zip(phase.groups.iter().flat_map(instances)) {
@@ -49,7 +49,7 @@ impl Book {
 }
 
 fn failed(error: &io::Error) -> Fault {
-    Fault::of(Call::Memory, Errno::from_io_error(error).unwrap_or(Errno::NOMEM), 0)
+    Fault::of(FailedCall::Memory, Errno::from_io_error(error).unwrap_or(Errno::NOMEM), 0)
 }
 
 /// Saves extents to a worker's file.
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_is_found_in_its_order() {
+    fn stored_extents_are_read_in_order() {
         let file = File::from(rustix::fs::memfd_create("fathom-test", MemfdFlags::CLOEXEC).unwrap());
         assert!(read(&file).unwrap().is_empty());
         let extent = |n: u32| Extent {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Refuses a phase whose buffers would take more than three quarters of the memory available now, on the machine or on a node, or
 /// more huge pages than are free.
 pub(crate) fn check<'a>(phase: &Phase, jobs: impl Iterator<Item = &'a Job<'a>>) -> Result<(), EngineError> {
-    let mut needed = Needed::default();
+    let mut needed = MemoryNeeds::default();
     let mut locked = 0u64;
     for job in jobs {
         locked = locked.saturating_add(job.locked_bytes());
@@ -48,7 +48,7 @@ pub(crate) fn check<'a>(phase: &Phase, jobs: impl Iterator<Item = &'a Job<'a>>) 
             huge_pages_wanting(
                 bytes.div_ceil(huge_page_bytes()),
                 huge_page_bytes(),
-                Pool::read(huge_page_bytes())?,
+                HugePagePool::read(huge_page_bytes())?,
             )
         });
     sentence.map_or(Ok(()), |s| Err(unsupported(&format!("phase {}", phase.name), &s)))
@@ -56,9 +56,9 @@ pub(crate) fn check<'a>(phase: &Phase, jobs: impl Iterator<Item = &'a Job<'a>>) 
 
 /// Bytes needed, by kind of page and required node.
 #[derive(Default)]
-struct Needed(BTreeMap<(bool, Option<u32>), u64>);
+struct MemoryNeeds(BTreeMap<(bool, Option<u32>), u64>);
 
-impl Needed {
+impl MemoryNeeds {
     fn add(&mut self, bytes: u64, pages: Pages, node: Node) {
         let node = match node {
             Node::Number(n) => Some(n),
@@ -91,7 +91,7 @@ impl Needed {
 fn too_much(needed: u64, available: u64, there: &str) -> Option<String> {
     (needed > available / 4 * 3).then(|| {
         format!(
-            "its I/O buffers need {} MiB and {} MiB {there}; fewer workers, a smaller queue depth or smaller records need less",
+            "its I/O buffers need {} MiB, which is too much: {} MiB {there}; use fewer workers, a smaller queue depth or smaller records",
             needed >> 20,
             available >> 20
         )
@@ -103,7 +103,7 @@ fn too_much_locked(locked: u64, buffers: u64, available: Option<u64>) -> Option<
     let available = available.filter(|_| locked > 0)?;
     (locked.saturating_add(buffers) > available / 16 * 15).then(|| {
         format!(
-            "its workers are to lock {} MiB of memory and {} MiB are available, of which a sixteenth is to be left; lock less (fio: lockmem)",
+            "its workers lock {} MiB of memory, but {} MiB are available and a sixteenth of it must stay free; lock less (fio: lockmem)",
             locked >> 20,
             available >> 20
         )
@@ -112,13 +112,13 @@ fn too_much_locked(locked: u64, buffers: u64, available: Option<u64>) -> Option<
 
 /// The reserved huge pages of the default size.
 #[derive(Clone, Copy)]
-struct Pool {
+struct HugePagePool {
     reserved: u64,
     /// Neither used nor reserved, including those that the kernel may take from ordinary memory.
     free: u64,
 }
 
-impl Pool {
+impl HugePagePool {
     fn read(page_bytes: u64) -> Option<Self> {
         let number = |name: &str| -> Option<u64> {
             let path = format!("/sys/kernel/mm/hugepages/hugepages-{}kB/{name}", page_bytes / 1024);
@@ -133,10 +133,10 @@ impl Pool {
     }
 }
 
-fn huge_pages_wanting(needed: u64, page_bytes: u64, pool: Pool) -> Option<String> {
+fn huge_pages_wanting(needed: u64, page_bytes: u64, pool: HugePagePool) -> Option<String> {
     let missing = needed.checked_sub(pool.free).filter(|&n| n > 0)?;
     Some(format!(
-        "its I/O buffers need {needed} huge pages of {} KiB and {} are free; reserve them by writing {} to /proc/sys/vm/nr_hugepages, or leave buffers = {{ pages = \"huge\" }} out",
+        "its I/O buffers need {needed} huge pages of {} KiB, but only {} are free; reserve them by writing {} to /proc/sys/vm/nr_hugepages, or leave buffers = {{ pages = \"huge\" }} out",
         page_bytes / 1024,
         pool.free,
         pool.reserved.saturating_add(missing)
@@ -174,8 +174,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_needed_is_summed_where_it_must_lie() {
-        let mut needed = Needed::default();
+    fn needed_memory_is_summed_by_node() {
+        let mut needed = MemoryNeeds::default();
         needed.add(10, Pages::Auto, Node::Local);
         needed.add(20, Pages::Base, Node::Number(1));
         needed.add(40, Pages::Huge, Node::Number(1));
@@ -188,15 +188,15 @@ mod tests {
     fn a_want_of_memory_is_a_sentence() {
         assert_eq!(too_much(74 << 20, 100 << 20, "x"), None);
         let said = too_much(76 << 20, 100 << 20, "of memory are available").unwrap();
-        assert!(said.contains("need 76 MiB and 100 MiB of memory are available"), "{said}");
+        assert!(said.contains("need 76 MiB, which is too much: 100 MiB of memory are available"), "{said}");
         assert_eq!(too_much_locked(15, 0, Some(16)), None);
         assert_eq!(too_much_locked(0, 16, Some(16)), None, "nothing is locked");
         let said = too_much_locked(15 << 20, 1, Some(16 << 20)).unwrap();
-        assert!(said.contains("lock 15 MiB of memory and 16 MiB are available"), "{said}");
-        let pool = Pool { reserved: 10, free: 3 };
+        assert!(said.contains("lock 15 MiB of memory, but 16 MiB are available"), "{said}");
+        let pool = HugePagePool { reserved: 10, free: 3 };
         assert_eq!(huge_pages_wanting(3, 2 << 20, pool), None);
         let said = huge_pages_wanting(5, 2 << 20, pool).unwrap();
-        assert!(said.contains("need 5 huge pages of 2048 KiB and 3 are free"), "{said}");
+        assert!(said.contains("need 5 huge pages of 2048 KiB, but only 3 are free"), "{said}");
         assert!(said.contains("writing 12 to /proc/sys/vm/nr_hugepages"), "{said}");
     }
 }

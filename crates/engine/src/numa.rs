@@ -34,7 +34,7 @@ pub(crate) fn refusal(wanted: Node) -> Option<String> {
     let n = wanted.into_iter().find(|n| !nodes.contains(n))?;
     let there: Vec<String> = nodes.iter().map(u32::to_string).collect();
     Some(format!(
-        "its buffers are to lie on NUMA node {n}, and this machine has memory on {} {} only; give buffers = {{ node = {{ number = {} }} }} or leave it out (fio: numa_mem_policy)",
+        "its buffers need NUMA node {n}, but this machine has memory only on {} {}; set buffers = {{ node = {{ number = {} }} }} or leave it out (fio: numa_mem_policy)",
         if there.len() == 1 { "node" } else { "nodes" },
         there.join(", "),
         nodes.first().unwrap_or(&0)
@@ -176,7 +176,7 @@ pub(crate) mod tests {
         assert_eq!(refusal(Node::Number(nodes()[0])), None);
         assert_eq!(refusal(Node::Device), None);
         let said = refusal(Node::Number(999)).unwrap();
-        assert!(said.contains("NUMA node 999") && said.contains("only; give"), "{said}");
+        assert!(said.contains("NUMA node 999") && said.contains("memory only on"), "{said}");
     }
 
     /// Policy of the calling thread, and the first 64 bits of its nodes.

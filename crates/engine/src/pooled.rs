@@ -43,7 +43,7 @@ struct Set {
 }
 
 /// The assignments so far.
-struct Given<'a> {
+struct Assignments<'a> {
     workload: &'a Workload,
     files: &'a Sets,
     sets: Vec<Set>,
@@ -54,7 +54,7 @@ struct Given<'a> {
 impl Pooled {
     /// Goes through the phase's workers in index order and allocates the shared memory.
     pub fn of(workload: &Workload, files: &Sets, phase: &Phase) -> Result<Self, EngineError> {
-        let mut given = Given { workload, files, sets: Vec::new(), pools: 0, places: 0 };
+        let mut assignments = Assignments { workload, files, sets: Vec::new(), pools: 0, places: 0 };
         let mut workers = Vec::new();
         for group in &phase.groups {
             // All instances of one thread entry of a group execute one stream: they share its sequence.
@@ -62,12 +62,12 @@ impl Pooled {
             for _ in 0..group.instances {
                 for (thread, open) in group.threads.iter().zip(&mut of_threads) {
                     for _ in 0..thread.instances {
-                        workers.push(given.place(group, thread, open));
+                        workers.push(assignments.place(group, thread, open));
                     }
                 }
             }
         }
-        let Given { sets, pools, places, .. } = given;
+        let Assignments { sets, pools, places, .. } = assignments;
         Ok(Self { memory: Pools::new(pools, places)?, workers, sets })
     }
 
@@ -85,7 +85,7 @@ impl Pooled {
     }
 }
 
-impl Given<'_> {
+impl Assignments<'_> {
     /// Assigns slots to the next worker of a thread entry; `open` is the pool if an earlier worker has created it.
     fn place(&mut self, group: &Group, thread: &Thread, open: &mut Option<Open>) -> Option<Member> {
         let Program::Stream(stream) = &thread.program else { return None };

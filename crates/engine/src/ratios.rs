@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Gives every worker with a ratio the members of its group, including itself.
-pub(crate) fn introduce(jobs: &mut [(Isolation, u32, Job<'_>)]) {
+pub(crate) fn set_ratio_peers(jobs: &mut [(Isolation, u32, Job<'_>)]) {
     let group = |job: &Job| job.stream().and_then(|plan| plan.stream.pace.ratio).map(|ratio| ratio.group);
     let mut groups: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (_, _, job) in jobs.iter() {
@@ -35,7 +35,7 @@ pub(crate) fn introduce(jobs: &mut [(Isolation, u32, Job<'_>)]) {
 }
 
 /// Gives every worker the members of its company, including itself.
-pub(crate) fn keep_company(phase: &Phase, jobs: &mut [(Isolation, u32, Job<'_>)]) {
+pub(crate) fn set_companies(phase: &Phase, jobs: &mut [(Isolation, u32, Job<'_>)]) {
     let groups = phase.groups.iter();
     let numbers: Vec<Option<u32>> =
         groups.flat_map(|g| crate::engine::instances(g).map(move |_| g.times.company)).collect();

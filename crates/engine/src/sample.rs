@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_what_the_rule_says() {
+    fn a_sample_follows_the_data_rule() {
         assert_eq!(of(Data::Byte(9), 4096, 10_000), vec![9; 10_000]);
         let half = Data::Reducible {
             compressible_percent: 50,
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn who_only_reads_has_none() {
+    fn streams_that_only_read_have_no_sample() {
         assert!(sample(&Stream::new("f", Direction::Read, Bytes(4096)), 7, MIB).is_empty());
         let mixed = Stream::new("f", Direction::Mix(fathom_workload::Mix::ReadPercent(50)), Bytes(4096));
         assert_eq!(sample(&mixed, 7, MIB).len(), MIB);

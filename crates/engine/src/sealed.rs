@@ -17,7 +17,7 @@
 //!
 //! All numbers are little-endian.
 
-use crate::shared::Call;
+use crate::shared::FailedCall;
 use crate::worker::Fault;
 use crc::{Algorithm, CRC_7_MMC, CRC_16_ARC, Crc};
 use fathom_workload::{Header, Sealed, Sum};
@@ -148,11 +148,11 @@ fn headed(block: &[u8], sealed: &Sealed, sum: Sum, at: (u64, u64)) -> Result<(),
     ];
     for (found, expected) in [(field(0, 2), MAGIC)].into_iter().chain(version).chain(others) {
         if found != expected {
-            return wrong(Call::Header, expected, found);
+            return wrong(FailedCall::Header, expected, found);
         }
     }
     if field(16, 8) != offset {
-        return wrong(Call::Misplaced, offset, field(16, 8));
+        return wrong(FailedCall::Misplaced, offset, field(16, 8));
     }
     let digest = Digest::of(sum, &block[whole..]);
     let stored = &block[header..header + digest.length];
@@ -160,7 +160,7 @@ fn headed(block: &[u8], sealed: &Sealed, sum: Sum, at: (u64, u64)) -> Result<(),
         // As much as fits of both, in byte order; the first differing byte is among them.
         let from = stored.iter().zip(digest.bytes()).position(|(a, b)| a != b).unwrap_or(0);
         let from = if digest.length <= 8 { 0 } else { from.min(digest.length - 8) };
-        return wrong(Call::Checksum, number(&digest.bytes()[from..]), number(&stored[from..]));
+        return wrong(FailedCall::Checksum, number(&digest.bytes()[from..]), number(&stored[from..]));
     }
     if sum == Sum::Pattern {
         return patterned(block, whole, sealed, at);
@@ -184,7 +184,7 @@ fn patterned(block: &[u8], from: usize, sealed: &Sealed, (offset, within): (u64,
         Some((at, (found, expected))) => Err(Fault {
             expected: u64::from(*expected),
             found: u64::from(*found),
-            ..Fault::short(Call::Verify, offset + at as u64, 0, 0)
+            ..Fault::short(FailedCall::Verify, offset + at as u64, 0, 0)
         }),
     }
 }
@@ -275,7 +275,11 @@ mod tests {
                 seal(&mut bytes, &sealed, 4096);
                 assert_eq!(check(&bytes, &sealed, 4096), Ok(()), "{sum:?} {header_at}");
                 let moved = check(&bytes, &sealed, 8192).unwrap_err();
-                assert_eq!((moved.call, moved.offset, moved.found), (Call::Misplaced, 8192, 4096), "{sum:?}");
+                assert_eq!(
+                    (moved.call, moved.offset, moved.found),
+                    (FailedCall::Misplaced, 8192, 4096),
+                    "{sum:?}"
+                );
                 let mut broken = bytes.clone();
                 // The last byte of the second block, outside any header.
                 broken[1023] ^= 1;
@@ -284,12 +288,16 @@ mod tests {
                     assert_eq!(found, Ok(()));
                 } else {
                     let fault = found.unwrap_err();
-                    assert_eq!((fault.call, fault.offset), (Call::Checksum, 4608), "{sum:?} {header_at}");
+                    assert_eq!(
+                        (fault.call, fault.offset),
+                        (FailedCall::Checksum, 4608),
+                        "{sum:?} {header_at}"
+                    );
                     assert_ne!(fault.expected, fault.found);
                 }
                 let mut headless = bytes.clone();
                 headless[header_at as usize + 5] ^= 1;
-                assert_eq!(check(&headless, &sealed, 4096).unwrap_err().call, Call::Header, "{sum:?}");
+                assert_eq!(check(&headless, &sealed, 4096).unwrap_err().call, FailedCall::Header, "{sum:?}");
             }
         }
     }
@@ -302,7 +310,7 @@ mod tests {
         assert_eq!(bytes, [0xde, 0xad, 0xbe, 0xef].repeat(256));
         bytes[809] = b'X';
         let fault = check(&bytes, &sealed, 8192).unwrap_err();
-        assert_eq!((fault.call, fault.offset), (Call::Verify, 8192 + 809));
+        assert_eq!((fault.call, fault.offset), (FailedCall::Verify, 8192 + 809));
         assert_eq!((fault.expected, fault.found), (0xad, u64::from(b'X')));
         let with_header = Sealed { sum: Some(Sum::Pattern), ..sealed };
         seal(&mut bytes, &with_header, 0);

@@ -1,6 +1,6 @@
 //! Scheduling and identity of a worker: its CPUs, niceness, I/O priority and user. All apply to the calling thread only.
 
-use crate::shared::Call;
+use crate::shared::FailedCall;
 use crate::worker::Fault;
 use fathom_workload::{IoClass, RunAs};
 use rustix::fs::{Gid, Uid};
@@ -10,15 +10,15 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 /// Sets CPUs and niceness. `among` is empty if it may use all CPUs.
 pub(crate) fn settle(cpu: Option<usize>, among: &[u32], nice: i32) -> Result<(), Fault> {
     if !among.is_empty() && !bind_to(among.iter().map(|&cpu| cpu as usize)) {
-        return Err(Fault::short(Call::Settle, 0, 0, 0));
+        return Err(Fault::short(FailedCall::Settle, 0, 0, 0));
     }
     if let Some(cpu) = cpu
         && !bind(cpu)
     {
-        return Err(Fault::short(Call::Settle, 0, 0, 0));
+        return Err(Fault::short(FailedCall::Settle, 0, 0, 0));
     }
     if nice != 0 {
-        rustix::process::nice(nice).map_err(|e| Fault::of(Call::Settle, e, 0))?;
+        rustix::process::nice(nice).map_err(|e| Fault::of(FailedCall::Settle, e, 0))?;
     }
     Ok(())
 }
@@ -37,7 +37,7 @@ fn bind_to(cpus: impl Iterator<Item = usize>) -> bool {
 
 /// Sets the calling thread's I/O priority: class in the bits from 13 up, and level.
 pub(crate) fn io_priority(number: u16) -> Result<(), Fault> {
-    set_io_priority(number).map_err(|errno| Fault::of(Call::Settle, errno, 0))
+    set_io_priority(number).map_err(|errno| Fault::of(FailedCall::Settle, errno, 0))
 }
 
 fn set_io_priority(number: u16) -> Result<(), Errno> {
@@ -56,15 +56,15 @@ pub(crate) fn io_priority_refusal(class: IoClass, hint: u16) -> Option<String> {
     let tried = std::thread::spawn(move || set_io_priority(class.with_hint(0, hint))).join();
     match (tried, class) {
         (Ok(Err(Errno::PERM)), IoClass::RealTime) => Some(
-            "its I/O priority is of the class real-time, which the kernel gives to those with CAP_SYS_NICE only: run fathom as root, or take \
+            "the I/O priority class real-time needs CAP_SYS_NICE: run fathom as root, or take \
              best-effort or idle (fio: prioclass=2 or 3)"
                 .into(),
         ),
-        (Ok(Err(Errno::INVAL)), _) if hint > 0 => {
-            Some("the kernel takes no hint with its I/O priority: they came with Linux 6.5; leave it out".into())
-        }
+        (Ok(Err(Errno::INVAL)), _) if hint > 0 => Some(
+            "the kernel refuses a hint in the I/O priority: hints came with Linux 6.5; leave it out".into(),
+        ),
         (Ok(Err(errno)), _) => Some(format!(
-            "the kernel does not take its I/O priority: {}; leave it out",
+            "the kernel refuses its I/O priority: {}; leave it out",
             std::io::Error::from_raw_os_error(errno.raw_os_error())
         )),
         (Ok(Ok(())) | Err(_), _) => None,

@@ -5,7 +5,7 @@
 //! done.
 
 use crate::EngineError;
-use crate::calls::{Book, Page};
+use crate::calls::{CallLog, WorkerLog};
 use crate::usage::{ProcessorWait, Usage};
 use crate::worker::Fault;
 use fathom_record::InFlight;
@@ -187,7 +187,7 @@ pub(crate) enum End {
 /// The action of a worker that failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
-pub(crate) enum Call {
+pub(crate) enum FailedCall {
     #[default]
     Nothing = 0,
     Open = 1,
@@ -258,7 +258,7 @@ pub(crate) enum Call {
     SyncRange = 53,
 }
 
-impl Call {
+impl FailedCall {
     pub fn word(self) -> &'static str {
         match self {
             Self::Nothing => "start",
@@ -273,7 +273,7 @@ impl Call {
             Self::Memory => "get memory for",
             Self::Ring => "set up asynchronous I/O for",
             Self::Submit => "submit operations on",
-            Self::Settle => "get the CPU or the priority that was asked for to work on",
+            Self::Settle => "set the requested CPU or priority for",
             Self::Pick => "pick",
             Self::OpenSlot | Self::ClosedSlot | Self::UnknownSlot | Self::ForeignSlot => "use",
             Self::Range | Self::Area | Self::Empty => "place an operation in",
@@ -290,9 +290,9 @@ impl Call {
             Self::Truncate => "ftruncate",
             Self::MoveExtents => "EXT4_IOC_MOVE_EXT",
             Self::Pipe => "make a pipe for",
-            Self::LockMemory => "lock as much memory as was asked for before it opens",
+            Self::LockMemory => "lock the requested memory before opening",
             Self::SyncFileSystem => "syncfs the file system of",
-            Self::RunAs => "run as the user that was asked for, to work on",
+            Self::RunAs => "run as the requested user on",
             Self::SyncRange => "sync_file_range",
             Self::Spawn => "start the program of",
             Self::Panic => "work on (fathom itself failed; please report it)",
@@ -315,7 +315,7 @@ pub(crate) struct Live {
     pub stop: AtomicU32,
     /// 1 when its clock has stopped.
     pub clocked: AtomicU32,
-    /// See [`End`]. Set last, with release: whoever reads it with acquire may read the figures.
+    /// See [`End`]. Set last, with release: a thread that reads it with acquire may read the figures.
     pub end: AtomicU32,
 }
 
@@ -385,7 +385,7 @@ pub(crate) struct Figures {
     /// Duration of the open and close calls; 0 if not made.
     pub open_call_ns: u64,
     pub close_call_ns: u64,
-    pub fault_call: Call,
+    pub fault_call: FailedCall,
     pub fault_errno: i32,
     pub fault_offset: u64,
     pub fault_file: u32,
@@ -416,7 +416,7 @@ pub(crate) struct Passed {
 }
 
 #[repr(C, align(128))]
-struct Slot {
+struct WorkerSlot {
     live: Live,
     figures: UnsafeCell<Figures>,
     tally: Tally,
@@ -429,7 +429,7 @@ pub(crate) struct Shared {
     length: usize,
     workers: usize,
     log_entries: usize,
-    calls: Option<Book>,
+    calls: Option<CallLog>,
 }
 
 // SAFETY: the mapping is plain memory; access is by atomics, or by one writer per slot with the parent reading after `end` is
@@ -453,7 +453,7 @@ impl Shared {
         };
         let log_bytes =
             log_entries.checked_mul(size_of::<fathom_record::OpLogEntry>()).ok_or_else(too_large)?;
-        let per_worker = log_bytes.checked_add(size_of::<Slot>() + 128).ok_or_else(too_large)?;
+        let per_worker = log_bytes.checked_add(size_of::<WorkerSlot>() + 128).ok_or_else(too_large)?;
         let all = workers
             .checked_mul(per_worker)
             .and_then(|b| b.checked_add(size_of::<Control>() + 4096))
@@ -481,19 +481,19 @@ impl Shared {
     /// Adds space for `per_worker` calls of each worker; 0 for none.
     pub fn with_calls(mut self, per_worker: usize) -> Result<Self, EngineError> {
         if per_worker > 0 {
-            self.calls = Some(Book::new(self.workers, per_worker)?);
+            self.calls = Some(CallLog::new(self.workers, per_worker)?);
         }
         Ok(self)
     }
 
     /// The noted calls, if enabled.
-    pub fn calls(&self) -> Option<&Book> {
+    pub fn calls(&self) -> Option<&CallLog> {
         self.calls.as_ref()
     }
 
     /// A worker's part of the noted calls.
-    pub fn page(&self, worker: usize) -> Option<Page<'_>> {
-        self.calls.as_ref().map(|book| book.page(worker))
+    pub fn call_log(&self, worker: usize) -> Option<WorkerLog<'_>> {
+        self.calls.as_ref().map(|log| log.worker_log(worker))
     }
 
     pub fn control(&self) -> &Control {
@@ -501,12 +501,12 @@ impl Shared {
         unsafe { &*self.base.as_ptr().cast::<Control>() }
     }
 
-    fn slot(&self, worker: usize) -> &Slot {
+    fn slot(&self, worker: usize) -> &WorkerSlot {
         assert!(worker < self.workers, "slot {worker} of {}", self.workers);
-        let offset = size_of::<Control>() + worker * size_of::<Slot>();
+        let offset = size_of::<Control>() + worker * size_of::<WorkerSlot>();
         // SAFETY: inside the mapping by the assertion and the length computed in `new`; aligned (the mapping is page-aligned, sizes
         // are multiples of 128); zeroes are valid for every field; what is not atomic is in an UnsafeCell.
-        unsafe { &*self.base.as_ptr().cast::<u8>().add(offset).cast::<Slot>() }
+        unsafe { &*self.base.as_ptr().cast::<u8>().add(offset).cast::<WorkerSlot>() }
     }
 
     /// Stops these workers because one of them is done; the others go on.
@@ -565,7 +565,7 @@ impl Shared {
     /// The worker's operation log, for its single writer (same contract as [`Shared::figures_mut`]) or for the parent afterwards.
     pub fn log_pointer(&self, worker: usize) -> *mut fathom_record::OpLogEntry {
         let log_bytes = round_up(self.log_entries * size_of::<fathom_record::OpLogEntry>(), 128);
-        let offset = size_of::<Control>() + self.workers * size_of::<Slot>() + worker * log_bytes;
+        let offset = size_of::<Control>() + self.workers * size_of::<WorkerSlot>() + worker * log_bytes;
         // SAFETY: inside the mapping by the length computed in `new`.
         unsafe { self.base.as_ptr().cast::<u8>().add(offset).cast() }
     }

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_noted_is_read_again() {
+    fn logged_operations_are_read_back() {
         let directory = tempfile::tempdir().unwrap();
         let file = file_in(directory.path()).unwrap();
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "it has no name");

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_computes_longer_than_the_clock_runs() {
+    fn cpu_time_does_not_exceed_wall_time() {
         let within = |(user_ns, system_ns): (u64, u64), clocked_ns: u64| {
             let used = Usage { user_ns, system_ns, ..Usage::default() }.within(clocked_ns);
             (used.user_ns, used.system_ns)
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sleeps_gives_the_cpu_away_and_who_touches_new_memory_faults() {
+    fn sleeping_switches_context_and_new_memory_faults() {
         let before = Usage::now();
         for _ in 0..3 {
             std::thread::sleep(std::time::Duration::from_millis(1));

@@ -11,8 +11,8 @@ pub(crate) use fault::Fault;
 pub(crate) use locks::{lock, unlock};
 
 use crate::backend::{
-    Aio, AsyncBackend, AsyncNull, Backend, Computing, Exchange, Extents, Handle, Many, Mmap, Names, Null,
-    Posix, Psync, Pvsync2, Running, Splice, Stdio, Uring,
+    Aio, AsyncBackend, AsyncNull, Backend, Computing, Exchange, Extents, Handle, Many, Mmap, NameCalls, Null,
+    Posix, Psync, Pvsync2, RunningProgram, Splice, Stdio, Uring,
 };
 use crate::buffer::Buffer;
 use crate::clock::Clock;
@@ -20,11 +20,11 @@ use crate::contents::Contents;
 use crate::flow;
 use crate::hot::rare::{Rare, punctual_sleeps};
 use crate::hot::ratio::turn;
-use crate::hot::{Hot, Outcome, one_by_one, several};
+use crate::hot::{Hot, Outcome, in_flight, one_by_one};
 use crate::kept;
 use crate::pools::Pool;
 use crate::settle;
-use crate::shared::{Call, End, Figures, STOP_INTERRUPT, STOP_RULE, Shared, add_and_wake, futex_wait};
+use crate::shared::{End, FailedCall, Figures, STOP_INTERRUPT, STOP_RULE, Shared, add_and_wake, futex_wait};
 use crate::spool::Spool;
 use crate::usage::{ProcessorWait, Usage};
 use beginning::{open, prologue, touch, wait_for_release};
@@ -33,13 +33,13 @@ use fathom_workload::drive::{AWAY, Quota, in_flight};
 use fathom_workload::ops::{Done, Place, ReadBack, Region, Source};
 use fathom_workload::{Backend as Kind, FileCall, Open, Raise, Stream, Thread, WhenStopped};
 use locks::lock_file;
-use operations::Operations;
+use operations::OperationSource;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 /// Everything one worker needs to run its stream.
 #[derive(Clone)]
-pub(crate) struct Plan<'a> {
+pub(crate) struct StreamPlan<'a> {
     pub group: String,
     pub index: usize,
     pub stream: &'a Stream,
@@ -104,7 +104,7 @@ pub(crate) struct Donor {
     pub bytes: Option<u64>,
 }
 
-impl Plan<'_> {
+impl StreamPlan<'_> {
     /// Queue depth, limited by the number of operations.
     pub fn depth(&self) -> u32 {
         in_flight(self.stream, self.pool.is_some(), self.region, self.seed, self.place)
@@ -114,13 +114,13 @@ impl Plan<'_> {
 /// What one worker executes.
 #[expect(clippy::large_enum_variant, reason = "there is one for each worker, made before the start")]
 pub(crate) enum Job<'a> {
-    Stream(Plan<'a>),
-    Flow(flow::Plan<'a>),
+    Stream(StreamPlan<'a>),
+    Flow(flow::FlowPlan<'a>),
 }
 
 impl<'a> Job<'a> {
     /// Its plan, if it is a stream.
-    pub fn stream(&self) -> Option<&Plan<'a>> {
+    pub fn stream(&self) -> Option<&StreamPlan<'a>> {
         match self {
             Self::Stream(plan) => Some(plan),
             Self::Flow(_) => None,
@@ -178,9 +178,10 @@ pub(crate) fn work(job: &Job, shared: &Shared, clock: Clock, own_process: bool) 
                 if let Some(priority) = plan.thread.io_priority_number() {
                     settle::io_priority(priority)?;
                 }
-                crate::numa::settle(plan.stream.buffers.node).map_err(|e| Fault::of(Call::Memory, e, 0))?;
+                crate::numa::settle(plan.stream.buffers.node)
+                    .map_err(|e| Fault::of(FailedCall::Memory, e, 0))?;
                 // Last, because the other settings may need privileges that are dropped here.
-                settle::run_as(plan.thread.run_as).map_err(|e| Fault::of(Call::RunAs, e, 0))?;
+                settle::run_as(plan.thread.run_as).map_err(|e| Fault::of(FailedCall::RunAs, e, 0))?;
                 stream(plan, shared, slot, clock, &mut ready, &mut clocks)
             }
             Job::Flow(plan) => {
@@ -190,7 +191,7 @@ pub(crate) fn work(job: &Job, shared: &Shared, clock: Clock, own_process: bool) 
             }
         }
     }));
-    let end = match result.unwrap_or(Err(Fault::short(Call::Panic, 0, 0, 0))) {
+    let end = match result.unwrap_or(Err(Fault::short(FailedCall::Panic, 0, 0, 0))) {
         Ok(end) => end,
         Err(fault) => {
             // No other worker may wait for it.
@@ -217,7 +218,7 @@ pub(crate) fn work(job: &Job, shared: &Shared, clock: Clock, own_process: bool) 
 
 /// Executes a stream through its back-end.
 fn stream(
-    plan: &Plan,
+    plan: &StreamPlan,
     shared: &Shared,
     slot: &mut Figures,
     clock: Clock,
@@ -248,7 +249,7 @@ fn stream(
         Kind::Splice if pooled => live::<Many<Splice>, OneByOne>(plan, shared, slot, clock, ready, clocks),
         Kind::Splice => live::<Splice, OneByOne>(plan, shared, slot, clock, ready, clocks),
         Kind::Calls(call) if call.is_by_name() => {
-            live::<Names, OneByOne>(plan, shared, slot, clock, ready, clocks)
+            live::<NameCalls, OneByOne>(plan, shared, slot, clock, ready, clocks)
         }
         Kind::Calls(FileCall::MoveExtents) if pooled => {
             live::<Many<Exchange>, OneByOne>(plan, shared, slot, clock, ready, clocks)
@@ -259,7 +260,7 @@ fn stream(
         Kind::Calls(_) if pooled => live::<Many<Extents>, OneByOne>(plan, shared, slot, clock, ready, clocks),
         Kind::Calls(_) => live::<Extents, OneByOne>(plan, shared, slot, clock, ready, clocks),
         Kind::Compute(_) => live::<Computing, OneByOne>(plan, shared, slot, clock, ready, clocks),
-        Kind::Beside => live::<Running, OneByOne>(plan, shared, slot, clock, ready, clocks),
+        Kind::Beside => live::<RunningProgram, OneByOne>(plan, shared, slot, clock, ready, clocks),
     }
 }
 
@@ -368,16 +369,16 @@ impl<B: AsyncBackend> Drive<B> for Several {
         source: &mut S,
         stream: &Stream,
     ) -> Result<Outcome, Fault> {
-        several::run::<B, S, PLAIN>(hot, handle, source, stream, stream.backend.batch())
+        in_flight::run::<B, S, PLAIN>(hot, handle, source, stream, stream.backend.batch())
     }
 
     fn finish(hot: &mut Hot, handle: &mut B, source: &mut dyn Source, stream: &Stream) -> Result<(), Fault> {
-        several::finish(hot, handle, source, stream.backend.batch())
+        in_flight::finish(hot, handle, source, stream.backend.batch())
     }
 }
 
 /// Buffers for every operation that may be in flight.
-fn memory(plan: &Plan) -> Result<Vec<Contents>, Fault> {
+fn memory(plan: &StreamPlan) -> Result<Vec<Contents>, Fault> {
     let depth = plan.depth();
     // The data depend on the file: two workers on one file write the same at the same offset.
     let place = Place { worker: plan.file, ..plan.place };
@@ -388,7 +389,7 @@ fn memory(plan: &Plan) -> Result<Vec<Contents>, Fault> {
 }
 
 fn live<B: Handle, D: Drive<B>>(
-    plan: &Plan,
+    plan: &StreamPlan,
     shared: &Shared,
     slot: &mut Figures,
     clock: Clock,
@@ -405,10 +406,10 @@ fn live<B: Handle, D: Drive<B>>(
     if let Some(rare) = &mut rare {
         rare.turn = turn(plan, shared);
     }
-    let too_small = Fault::short(Call::Nothing, 0, plan.largest as u64, plan.region.length);
+    let too_small = Fault::short(FailedCall::Nothing, 0, plan.largest as u64, plan.region.length);
     let mut ops = match plan.reads_back {
-        Some(place) => Operations::Wrapped(Box::new(ReadBack::new(kept::read(place)?))),
-        None => Operations::of(plan, rare.is_some()).ok_or(too_small)?,
+        Some(place) => OperationSource::Wrapped(Box::new(ReadBack::new(kept::read(place)?))),
+        None => OperationSource::of(plan, rare.is_some()).ok_or(too_small)?,
     };
     let stats = shared.stats(plan.index);
     touch(stats, plan);
@@ -451,7 +452,7 @@ fn live<B: Handle, D: Drive<B>>(
         figures: slot,
         log,
         spool: plan.spool.map(|(file, workers)| Spool::new(file, workers)),
-        page: shared.page(plan.index),
+        call_log: shared.call_log(plan.index),
         released: start,
         start,
         warm_up: crate::hot::warm_up(plan, shared, start.saturating_add(clock.ticks(plan.ramp_ns))),
@@ -546,7 +547,7 @@ fn live<B: Handle, D: Drive<B>>(
                 // Do not truncate what was written.
                 let open = Open { create: false, truncate: false, ..stream.open };
                 let as_it_is = Stream { open, ..stream.clone() };
-                let mut b = B::open(&Plan { stream: &as_it_is, ..plan.clone() })?;
+                let mut b = B::open(&StreamPlan { stream: &as_it_is, ..plan.clone() })?;
                 b.register(&mut hot.memory)?;
                 lock_file(plan, &hot, &b)?;
                 b

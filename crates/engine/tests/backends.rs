@@ -35,7 +35,7 @@ fn pvsync2_does_the_operations_of_psync() {
         let ops: Vec<(u64, u32)> = only(&r).op_log.iter().map(|e| (e.offset, e.bytes)).collect();
         (ops, std::fs::read(bench.file()).unwrap())
     };
-    let expected = run(Backend::Psync(SyncCall::Pread));
+    let expected = run(Backend::Psync(SyncCall::Positioned));
     assert_eq!(expected.0.len(), 500);
     for options in [Pvsync2::default(), Pvsync2 { dsync: true, ..Pvsync2::default() }] {
         assert!(run(Backend::Pvsync2(options)) == expected, "{options:?} did something else");
@@ -108,7 +108,7 @@ fn a_flag_that_the_file_system_refuses_is_one_clear_error() {
 }
 
 #[test]
-fn what_no_machine_can_do_is_refused_with_the_reason() {
+fn impossible_options_are_refused_with_the_reason() {
     let bench = Bench::new(MIB);
     let refused = |backend, direction, open| {
         bench.unsupported(Stream { backend, open, ..Stream::new("f", direction, Bytes(4 * KIB)) })
@@ -123,10 +123,10 @@ fn what_no_machine_can_do_is_refused_with_the_reason() {
         (pvsync2(|o| o.atomic = true), Open::default(), "direct = true"),
         (Backend::Aio { batch: 0, atomic: true }, Open::default(), "direct = true"),
         (Backend::Uring(Uring { atomic: true, ..Uring::default() }), Open::default(), "direct = true"),
-        (pvsync2(|o| o.uncached = true), direct(), "one of the two"),
+        (pvsync2(|o| o.uncached = true), direct(), "uncached does not go with direct"),
         (mapped(MapFlush::Sync, 0, None), Open::default(), "flush_every is 0"),
         (mapped(MapFlush::No, 3, None), Open::default(), "flush_every needs flush"),
-        (mapped(MapFlush::No, 1, Some(9)), Open::default(), "advice 9 is not offered"),
+        (mapped(MapFlush::No, 1, Some(9)), Open::default(), "advice 9 is not supported"),
         (mapped(MapFlush::No, 1, Some(23)), Open::default(), "streams that write"),
     ] {
         let text = refused(backend, Direction::Read, open).unwrap_or_default();
@@ -209,7 +209,7 @@ fn a_machine_that_forbids_io_uring_says_so_before_the_start() {
 }
 
 #[test]
-fn what_the_probes_say_works_does_work() {
+fn probed_features_work() {
     let bench = Bench::new(256 * KIB);
     let dir = bench.file().parent().unwrap().to_owned();
     let all = capabilities_in(&dir);

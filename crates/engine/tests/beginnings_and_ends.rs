@@ -27,7 +27,7 @@ fn time(ms: u64) -> Stop {
 const BOTH: [(Backend, u32); 4] = [
     (Backend::Null, 1),
     (Backend::Null, 8),
-    (Backend::Psync(fathom_workload::SyncCall::Pread), 1),
+    (Backend::Psync(fathom_workload::SyncCall::Positioned), 1),
     (Backend::Aio { batch: 0, atomic: false }, 8),
 ];
 
@@ -189,7 +189,7 @@ fn a_depth_is_found_and_the_search_is_not_counted() {
 }
 
 #[test]
-fn what_is_in_flight_at_a_stop_is_drained_and_counted() {
+fn operations_in_flight_at_a_stop_are_drained_and_counted() {
     let stream = endless(Backend::Aio { batch: 0, atomic: false }, 8);
     let done = Bench::new(MIB).stop(time(20)).run(stream);
     let worker = only(&done);
@@ -201,7 +201,7 @@ fn what_is_in_flight_at_a_stop_is_drained_and_counted() {
 }
 
 #[test]
-fn intervals_have_the_latencies_of_what_finished_in_them() {
+fn intervals_have_the_latencies_of_operations_finished_in_them() {
     let bench = Bench::new(MIB).stop(time(60)).interval(Duration(20 * MS));
     let done = bench.run(endless(Backend::default(), 1));
     let counted: u64 = done.intervals.iter().flat_map(|i| &i.latencies).map(|(_, h)| h.count()).sum();
@@ -222,7 +222,7 @@ fn direct_reads(bench: &Bench, depth: u32) -> Option<Stream> {
 }
 
 #[test]
-fn what_is_in_flight_when_counting_begins_is_not_counted() {
+fn operations_in_flight_when_counting_begins_are_not_counted() {
     let bench = Bench::new(MIB);
     let Some(stream) = direct_reads(&bench, 64) else { return };
     let bench = bench.ramp(Duration(50 * MS));
@@ -242,7 +242,7 @@ fn what_is_in_flight_when_counting_begins_is_not_counted() {
 }
 
 #[test]
-fn the_log_of_a_phase_with_a_warm_up_is_of_what_is_counted() {
+fn the_log_excludes_the_warm_up() {
     let bench = Bench::new(MIB);
     let Some(stream) = direct_reads(&bench, 8) else { return };
     let stream = Stream { amount: Amount::Operations(50), log_operations: true, ..stream };
@@ -334,7 +334,7 @@ fn an_interrupted_warm_up_has_counted_nothing() {
 }
 
 #[test]
-fn who_waits_does_not_keep_a_common_amount_from_ending() {
+fn a_waiting_worker_does_not_keep_a_common_amount_from_ending() {
     let stop = Stop { operations: Some(10), ..Stop::default() };
     for (backend, depth) in [(Backend::Null, 1), (Backend::Null, 4)] {
         let mut slow = endless(backend, depth);
@@ -378,7 +378,7 @@ fn a_common_amount_leaves_no_record_locked() {
 }
 
 #[test]
-fn a_steady_state_ends_those_who_ignore_that_others_are_done() {
+fn a_steady_state_ends_workers_that_ignore_the_others() {
     let steady =
         Steady { round: Duration(5 * MS), range_percent: 1e9, slope_percent: 1e9, ..Steady::default() };
     let stop = Stop { steady: Some(steady), first_done: Some(Default::default()), ..Stop::default() };
@@ -389,7 +389,7 @@ fn a_steady_state_ends_those_who_ignore_that_others_are_done() {
 }
 
 #[test]
-fn who_fails_in_its_search_for_a_depth_is_not_waited_for() {
+fn a_worker_that_fails_in_its_depth_search_is_not_waited_for() {
     let how = AdaptiveDepth {
         goal: DepthGoal::Knee { gain_percent: 5.0 },
         window: Duration(2 * MS),

@@ -43,8 +43,8 @@ fn every_page_and_node_moves_the_same_data() {
     for pages in [Pages::Auto, Pages::Base] {
         for node in [Node::Local, Node::Number(0), Node::Device] {
             let buffers = Buffers { pages, node };
-            there_and_back(buffers, 64 * KIB, Backend::Psync(SyncCall::Pread), 1);
-            there_and_back(buffers, 4 * MIB, Backend::Psync(SyncCall::Pread), 1);
+            there_and_back(buffers, 64 * KIB, Backend::Psync(SyncCall::Positioned), 1);
+            there_and_back(buffers, 4 * MIB, Backend::Psync(SyncCall::Positioned), 1);
             there_and_back(buffers, 256 * KIB, URING, 4);
         }
     }
@@ -56,7 +56,7 @@ fn a_node_that_is_not_there_is_refused_before_the_start() {
     let engine = fathom_engine::Engine::new(fathom_engine::Ledger::new(&dir.path().join("state")));
     let workload = workload(&dir, "{ node = { number = 999 } }");
     let said = engine.check(&workload).unwrap_err().to_string();
-    assert!(said.contains("its buffers are to lie on NUMA node 999"), "{said}");
+    assert!(said.contains("its buffers need NUMA node 999"), "{said}");
 }
 
 fn workload(dir: &fathom_testkit::TestDir, buffers: &str) -> fathom_workload::Workload {
@@ -90,7 +90,7 @@ impl Drop for Reserved {
 
 /// One test, because both halves use the machine's single pool.
 #[test]
-fn reserved_huge_pages_are_used_and_their_want_is_told() {
+fn reserved_huge_pages_are_used_and_their_lack_is_reported() {
     let buffers = Buffers { pages: Pages::Huge, node: Node::Local };
     let bench = Bench::new(MIB);
     let large = Stream { buffers, ..Stream::new("f", Direction::Write, Bytes(1 << 30)) };
@@ -99,10 +99,10 @@ fn reserved_huge_pages_are_used_and_their_want_is_told() {
     let expected = said.contains("huge pages of") && said.contains("/proc/sys/vm/nr_hugepages");
     assert!(expected || said.contains("MiB of memory"), "{said}");
 
-    let name = "reserved_huge_pages_are_used_and_their_want_is_told";
+    let name = "reserved_huge_pages_are_used_and_their_lack_is_reported";
     let Some(_reserved) = Reserved::more(16) else {
         return skip(name, "no huge pages can be reserved here");
     };
-    there_and_back(buffers, 64 * KIB, Backend::Psync(SyncCall::Pread), 1);
+    there_and_back(buffers, 64 * KIB, Backend::Psync(SyncCall::Positioned), 1);
     there_and_back(buffers, 256 * KIB, URING, 4);
 }

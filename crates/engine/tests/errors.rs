@@ -22,8 +22,8 @@ fn backends() -> Vec<(Backend, u32)> {
         atomic: false,
     };
     vec![
-        (Backend::Psync(SyncCall::Pread), 1),
-        (Backend::Psync(SyncCall::Read), 1),
+        (Backend::Psync(SyncCall::Positioned), 1),
+        (Backend::Psync(SyncCall::Streamed), 1),
         (Backend::Aio { batch: 1, atomic: false }, 8),
         (Backend::Uring(uring), 16),
         (Backend::Posix, 4),
@@ -84,7 +84,7 @@ fn a_time_ends_where_nothing_succeeds() {
 }
 
 #[test]
-fn what_is_read_and_wrong_counts_and_is_told() {
+fn wrong_data_is_counted_and_reported() {
     for (backend, queue_depth) in backends() {
         let bench = Bench::new(64 * KIB);
         let stream = |direction| Stream {

@@ -1,5 +1,5 @@
 //! The regions that the engine reports as read, and the bytes written into holes: those that laying the file out would have
-//! written, only in files of ours.
+//! written, only in our files.
 
 use fathom_engine::{Engine, Ledger};
 use fathom_testkit::TestDir;
@@ -60,7 +60,7 @@ fn punch(path: &PathBuf, start: u64, length: u64) {
 }
 
 #[test]
-fn holes_are_filled_with_what_laying_out_writes() {
+fn holes_are_filled_with_the_data_of_laying_out() {
     for data in [
         "'unique'",
         "{ positioned = { tag = 3 } }",
@@ -88,7 +88,7 @@ fn holes_are_filled_with_what_laying_out_writes() {
 }
 
 #[test]
-fn what_a_stream_will_check_is_what_holes_are_filled_with() {
+fn holes_are_filled_with_the_data_that_a_stream_verifies() {
     let mut case = Case::new("", &["direction = 'read'\ndata = { byte = 9 }\nverify = 'full'"]);
     case.act(&Action::Recreate("f".into()));
     let path = case.path(0);
@@ -130,7 +130,7 @@ fn blocks_that_check_themselves_are_filled_in_from_where_their_stream_begins() {
 }
 
 #[test]
-fn reserving_gives_size_and_leaves_what_is_there() {
+fn reserving_sets_the_size_and_keeps_the_data() {
     let mut case = Case::new("existing = 'reuse'", &["direction = 'write'"]);
     case.act(&Action::Reserve("f".into()));
     let path = case.path(0);
@@ -146,7 +146,7 @@ fn reserving_gives_size_and_leaves_what_is_there() {
 }
 
 #[test]
-fn what_is_not_ours_stays_as_it_is() {
+fn foreign_files_stay_unchanged() {
     for existing in ["existing = 'reuse'", "existing = 'replace'"] {
         let mut case = Case::new(existing, &["direction = 'read'"]);
         let (theirs, elsewhere) = (case.path(0), case.dir.path().join("elsewhere"));
@@ -154,7 +154,7 @@ fn what_is_not_ours_stays_as_it_is() {
             File::create(path).unwrap().set_len(BYTES).unwrap();
         }
         assert_eq!(case.fill(&[(theirs.clone(), 0, BYTES), (elsewhere.clone(), 0, BYTES)]), 0);
-        // A file of ours that was replaced by a link.
+        // One of our files that was replaced by a link.
         case.workload.filesets[0].existing = fathom_workload::Existing::Replace;
         case.act(&Action::Recreate("f".into()));
         std::fs::remove_file(&theirs).unwrap();
@@ -183,7 +183,7 @@ fn the_regions_are_those_of_the_streams_that_read() {
 }
 
 #[test]
-fn eviction_and_warming_take_what_is_there_and_leave_what_is_not() {
+fn eviction_and_warming_skip_missing_files() {
     let mut case = Case::new("", &["direction = 'read'"]);
     case.act(&Action::Prepare("f".into()));
     let before = std::fs::read(case.path(0)).unwrap();

@@ -49,7 +49,7 @@ fn processes_and_threads_have_rows_alike_and_instances_add_up() {
 }
 
 #[test]
-fn what_is_written_is_where_it_should_be() {
+fn written_data_is_at_the_right_offset() {
     let ops = vec![
         op("w", Act::Write).set("f").size(4 * KIB),
         op("w2", Act::Write).set("f").size(8 * KIB),
@@ -187,7 +187,7 @@ fn working_sets_and_positions_bound_the_offsets() {
 }
 
 #[test]
-fn a_sequence_repeats_what_is_inside() {
+fn a_sequence_repeats_its_operations() {
     let inner = op("rw", Act::Sequence).repeat(5).with(|o| {
         o.ops = vec![read("r").0, op("w", Act::Write).set("f").size(KIB).repeat(2).0];
     });
@@ -252,7 +252,7 @@ fn an_operation_without_a_set_uses_the_last_one() {
     ];
     let b = Flows::new().files("a", 1, 1).files("b", 1, 1).thread(looped(1, ops));
     let r = b.run();
-    assert_eq!(r.workers[0].ending, Ending::Completed, "each set has a slot of its own");
+    assert_eq!(r.workers[0].ending, Ending::Completed, "each set has its own slot");
     assert_eq!((b.path("a", 0).metadata().unwrap().len(), b.path("b", 0).metadata().unwrap().len()), (1, 50));
 }
 
@@ -377,7 +377,7 @@ fn sizes_that_o_direct_does_not_take_are_refused_with_their_operation() {
         );
     };
     let said = error.to_string();
-    if said.contains("cannot have O_DIRECT") {
+    if said.contains("cannot be opened with O_DIRECT") {
         return fathom_testkit::skip("sizes_that_o_direct_does_not_take", &said);
     }
     assert!(said.contains("the size of operation r is 1000B; choose"), "{said}");

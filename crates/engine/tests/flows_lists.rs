@@ -34,7 +34,7 @@ fn files_of_a_list_are_created_and_go_at_the_end_with_their_directory() {
 }
 
 #[test]
-fn what_somebody_else_has_made_stays() {
+fn files_of_other_programs_stay() {
     let b = missing(true);
     let theirs = b.dir.path().join("new/f.3");
     std::fs::create_dir(b.dir.path().join("new")).unwrap();
@@ -46,7 +46,7 @@ fn what_somebody_else_has_made_stays() {
 }
 
 #[test]
-fn a_directory_that_nobody_asked_for_is_not_made() {
+fn unrequested_directories_are_not_created() {
     let b = missing(false);
     let r = b.run();
     let Ending::Failed(error) = &r.workers[0].ending else { panic!("{:?}", r.workers[0].ending) };

@@ -28,7 +28,7 @@ fn a_semaphore_holds_a_process_back() {
 }
 
 #[test]
-fn every_instance_of_the_target_gets_what_is_posted() {
+fn every_instance_of_the_target_gets_the_posts() {
     let producer = looped(6, vec![op("post", Act::SemaphorePost).target("wait").value(2)]);
     let consumer = looped(3, vec![op("wait", Act::SemaphoreWait).value(4)]);
     let b = files().process("p", producer).group("c", 2, Isolation::Process, vec![(2, 0, consumer)]);
@@ -77,7 +77,7 @@ fn the_end_of_the_time_wakes_everybody() {
 }
 
 #[test]
-fn the_warm_up_ends_for_those_who_wait_too() {
+fn the_warm_up_also_ends_for_waiting_workers() {
     for ops in [vec![op("x", Act::Block)], vec![op("x", Act::SemaphoreWait).value(1)]] {
         let b = files().group("g", 2, Isolation::Process, vec![(1, 0, flow(ops))]).ms(50);
         let r = b.phase(|p| p.ramp = fathom_workload::Duration(20_000_000)).run();
@@ -202,7 +202,7 @@ fn an_amount_of_the_phase_is_shared_exactly() {
 }
 
 #[test]
-fn who_waits_when_the_amount_is_done_waits_no_longer() {
+fn waiting_ends_when_the_amount_is_done() {
     let waiting = flow(vec![op("x", Act::SemaphoreWait).value(1)]);
     let b = files().process("p", flow(vec![read("r")])).process("q", waiting);
     let r = b.phase(|p| p.stop.operations = Some(100)).run();
@@ -264,7 +264,7 @@ fn failures_name_the_operation_and_the_file() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_before_the_start() {
+fn impossible_flows_are_refused_before_the_start() {
     let refused = |ops: Vec<Op>| Flows::new().files("f", 1, 64 * KIB).thread(flow(ops)).refused();
     let cases = [
         (op("x", Act::Read).set("f"), "its size is 0"),
@@ -278,7 +278,7 @@ fn what_cannot_be_is_refused_before_the_start() {
         (op("x", Act::Wake).target("x"), "no operation named \"x\" waits for it"),
         (op("x", Act::SemaphorePost), "it needs a target"),
         (op("x", Act::Sequence), "the sequence has no operation"),
-        (op("x", Act::AsyncWrite).set("f").size(1), "say random = true"),
+        (op("x", Act::AsyncWrite).set("f").size(1), "set random = true"),
     ];
     for (case, words) in cases {
         let said = refused(vec![case]);
@@ -310,7 +310,7 @@ fn writes_in_flight_have_to_fit_into_memory() {
 }
 
 #[test]
-fn a_flow_does_not_write_what_is_not_ours() {
+fn a_flow_does_not_write_foreign_files() {
     let b = files().thread(flow(vec![op("w", Act::Write).set("f").size(1)]));
     let mut b = b;
     b.workload.filesets[0].existing = fathom_workload::Existing::Reuse;

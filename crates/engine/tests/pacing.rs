@@ -87,7 +87,7 @@ fn a_response_is_never_shorter_than_the_service() {
 }
 
 #[test]
-fn who_cannot_keep_up_is_behind_and_drops_nothing() {
+fn a_worker_that_falls_behind_drops_no_operation() {
     // 20 ms of computing before each operation, with 1000 due per second.
     let think = fathom_workload::Think {
         time: Duration(20 * MS),
@@ -107,7 +107,7 @@ fn who_cannot_keep_up_is_behind_and_drops_nothing() {
 }
 
 #[test]
-fn a_pause_that_postpones_moves_what_is_due() {
+fn a_postponing_pause_shifts_the_schedule() {
     for (backend, depth) in
         [(Backend::Null, 1), (Backend::default(), 1), (Backend::Aio { batch: 0, atomic: false }, 4)]
     {
@@ -119,7 +119,7 @@ fn a_pause_that_postpones_moves_what_is_due() {
             counted: true,
             asleep: true,
             every: 10,
-            postpones: true,
+            shifts_schedule: true,
             ..fathom_workload::Think::default()
         });
         stream.amount = Amount::Operations(100);
@@ -131,7 +131,7 @@ fn a_pause_that_postpones_moves_what_is_due() {
 }
 
 #[test]
-fn the_log_tells_when_operations_were_issued() {
+fn the_log_holds_issue_times() {
     let mut stream = paced(Backend::Null, 1, 1000.0, Arrivals::Even);
     stream.amount = Amount::Operations(50);
     stream.log_operations = true;

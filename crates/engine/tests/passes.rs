@@ -63,7 +63,7 @@ fn every_backend_begins_a_pass_with_nothing_in_memory() {
         advice: Some(1),
     };
     for (backend, queue_depth) in [
-        (Backend::Psync(SyncCall::Pread), 1),
+        (Backend::Psync(SyncCall::Positioned), 1),
         (mapped, 1),
         (Backend::Aio { batch: 0, atomic: false }, 8),
         (Backend::Uring(Uring::default()), 8),

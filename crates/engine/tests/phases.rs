@@ -27,7 +27,7 @@ fn processes_and_threads_report_alike() {
 }
 
 #[test]
-fn nobody_computes_longer_than_its_clock_runs() {
+fn workers_use_no_more_cpu_time_than_wall_time() {
     let bench = Bench::new(64 * KIB);
     bench.run(Stream::new("f", Direction::Write, Bytes(64 * KIB)));
     for _ in 0..10 {
@@ -98,13 +98,13 @@ fn a_writer_may_finish_its_file_uncounted() {
 }
 
 #[test]
-fn who_ignores_the_flag_is_counted_to_the_end() {
+fn workers_that_ignore_the_flag_are_counted_to_the_end() {
     let r = stonewalled(Raise::AfterFinish, WhenStopped::Ignore);
     assert_eq!((r.workers[1].bytes, &r.workers[1].ending), (16 * MIB, &Ending::Completed));
 }
 
 #[test]
-fn one_failure_ends_the_phase_and_what_was_done_counts() {
+fn one_failure_ends_the_phase_and_finished_operations_count() {
     let bench = Bench::new(MIB).workers(2, Isolation::Process);
     std::fs::write(bench.path(0), vec![0; 8 * KIB as usize]).unwrap();
     std::fs::write(bench.path(1), vec![0; MIB as usize]).unwrap();
@@ -191,7 +191,7 @@ fn a_rate_does_not_outlast_the_phase() {
 }
 
 #[test]
-fn who_ignores_the_flag_keeps_its_pace() {
+fn workers_that_ignore_the_flag_keep_their_pace() {
     let bench = Bench::new(MIB).stop(Stop { first_done: Some(Stonewall::default()), ..Stop::default() });
     let first =
         Stream { amount: Amount::Operations(1), ..Stream::new("f", Direction::Write, Bytes(4 * KIB)) };
@@ -243,7 +243,7 @@ fn a_pipe_is_not_waited_for() {
 }
 
 #[test]
-fn nobody_elses_file_is_written_unless_it_was_given() {
+fn foreign_files_are_written_only_if_named() {
     for existing in [Existing::Refuse, Existing::Reuse] {
         let bench = Bench::new(64 * KIB).existing(existing);
         std::fs::write(bench.file(), "precious").unwrap();

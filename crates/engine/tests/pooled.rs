@@ -34,8 +34,8 @@ fn every_backend_does_one_pass_together_and_reads_back_what_it_wrote() {
         advice: None,
     };
     let backends = [
-        (Backend::Psync(SyncCall::Pread), 1),
-        (Backend::Psync(SyncCall::Read), 1),
+        (Backend::Psync(SyncCall::Positioned), 1),
+        (Backend::Psync(SyncCall::Streamed), 1),
         (Backend::Stdio { buffer: Bytes(0) }, 1),
         (mapped, 1),
         (Backend::Aio { batch: 0, atomic: false }, 8),
@@ -146,7 +146,7 @@ fn a_common_rate_is_that_of_all_workers() {
 }
 
 #[test]
-fn every_interval_is_told_while_the_phase_runs() {
+fn every_interval_is_reported_while_the_phase_runs() {
     #[derive(Default)]
     struct Told(Vec<Interval>);
     impl Moments for Told {

@@ -57,7 +57,7 @@ fn operations_are_in_the_ratio_of_the_weights() {
 }
 
 #[test]
-fn who_is_slow_holds_the_others_and_who_ends_lets_them_go() {
+fn a_slow_worker_holds_the_others_until_it_ends() {
     let bench = Bench::new(MIB);
     let rate = Rate {
         operations_per_s: 1000.0,
@@ -76,7 +76,7 @@ fn who_is_slow_holds_the_others_and_who_ends_lets_them_go() {
 }
 
 #[test]
-fn who_fails_or_is_in_another_group_is_not_waited_for() {
+fn failed_workers_and_other_groups_are_not_waited_for() {
     let bench = Bench::new(MIB).stop(Stop { failed: fathom_workload::Failed::Worker, ..Stop::default() });
     // Its file is empty.
     let mut missing = weighing(1, Backend::default(), 1, Amount::Operations(10));
@@ -112,7 +112,7 @@ fn a_rate_below_the_least_is_an_error_with_both_numbers() {
         assert_eq!(error.errno, libc_eio());
         let (asked, found) = error.compared.unwrap();
         assert_eq!(asked, least.reads_per_s.max(least.read_bytes_per_s));
-        assert!(found < asked && error.message.contains("asked for"), "{error:?}");
+        assert!(found < asked && error.message.contains("the minimum is"), "{error:?}");
     }
     // No limit applies during the grace period.
     let patient = Least { reads_per_s: 5000, window, grace: Duration(60_000 * MS), ..Least::default() };
@@ -160,7 +160,7 @@ fn a_pause_comes_after_so_much_time() {
         counted: true,
         asleep: true,
         every: 0,
-        spell: Duration(20 * MS),
+        interval: Duration(20 * MS),
         ..Think::default()
     };
     let stream = Stream {
@@ -186,7 +186,7 @@ fn operations_that_are_kept_apart_are_all_done() {
             let stream = Stream {
                 backend,
                 queue_depth: 8,
-                apart: true,
+                no_overlap: true,
                 access,
                 amount: Amount::Operations(200),
                 ..Stream::new("f", Direction::Write, Bytes(4096))

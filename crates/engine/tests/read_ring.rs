@@ -164,10 +164,10 @@ fn threads_share_a_ring() {
 
 /// A descriptor without read permission: each read fails at its first byte, and nothing after that is requested.
 #[test]
-fn what_may_not_be_read_is_an_error_at_its_first_byte() {
+fn an_unreadable_range_is_an_error_at_its_first_byte() {
     let dir = TestDir::new();
     let unreadable = OpenOptions::new().write(true).open(file(&dir)).unwrap();
-    let test = "what_may_not_be_read_is_an_error_at_its_first_byte";
+    let test = "an_unreadable_range_is_an_error_at_its_first_byte";
     let Some(ring) = over(test, unreadable, geometry(1, 4096)) else { return };
     for times in 1..=3 {
         let wanted = [Wanted { offset: 0, bytes: 50_000 }, Wanted { offset: 9, bytes: 10 }];
@@ -182,10 +182,10 @@ fn what_may_not_be_read_is_an_error_at_its_first_byte() {
 
 /// One read that the kernel refuses, among others, which succeed.
 #[test]
-fn an_error_is_told_for_the_read_that_had_it() {
+fn an_error_is_reported_for_the_read_that_had_it() {
     let dir = TestDir::new();
     let opened = File::open(file(&dir)).unwrap();
-    let Some(ring) = over("an_error_is_told_for_the_read_that_had_it", opened, geometry(4, 4096)) else {
+    let Some(ring) = over("an_error_is_reported_for_the_read_that_had_it", opened, geometry(4, 4096)) else {
         return;
     };
     let data = noise(BYTES);

@@ -55,7 +55,7 @@ fn keys_that_undo_each_other_are_refused() {
         common: false,
     });
     let pace = Pace { rate, ..Pace::default() };
-    expect(&bench, Stream { pace, ..adaptive.clone() }, "nothing to find");
+    expect(&bench, Stream { pace, ..adaptive.clone() }, "adaptive_depth and rate do not go together");
     let timed = Timed { open: true, ..Timed::default() };
     expect(
         &bench,

@@ -31,8 +31,8 @@ const NO_FLAGS: Pvsync2 = Pvsync2 {
 
 /// Back-ends with the queue depth to try them at.
 const BACKENDS: [(Backend, u32); 18] = [
-    (Backend::Psync(SyncCall::Read), 1),
-    (Backend::Psync(SyncCall::Pread), 1),
+    (Backend::Psync(SyncCall::Streamed), 1),
+    (Backend::Psync(SyncCall::Positioned), 1),
     (Backend::Pvsync2(NO_FLAGS), 1),
     (Backend::Pvsync2(Pvsync2 { dsync: true, sync: true, ..NO_FLAGS }), 1),
     (Backend::Stdio { buffer: Bytes(0) }, 1),
@@ -88,7 +88,7 @@ const BACKENDS: [(Backend, u32); 18] = [
 ];
 
 #[test]
-fn every_backend_writes_what_it_later_reads() {
+fn every_backend_reads_back_what_it_wrote() {
     for (backend, queue_depth) in BACKENDS {
         if matches!(backend, Backend::Uring(o) if o.submission_polling)
             && std::thread::available_parallelism().unwrap().get() < 2
@@ -156,7 +156,7 @@ fn a_wrong_byte_is_found_and_named() {
 }
 
 #[test]
-fn a_file_that_ends_early_is_an_error_that_keeps_what_was_read() {
+fn a_file_that_ends_early_is_an_error_that_keeps_the_figures() {
     let bench = Bench::new(64 * KIB);
     std::fs::write(bench.file(), vec![0; 10 * KIB as usize]).unwrap();
     for backend in [Backend::default(), Backend::Stdio { buffer: Bytes(0) }] {
@@ -168,7 +168,7 @@ fn a_file_that_ends_early_is_an_error_that_keeps_what_was_read() {
 }
 
 #[test]
-fn the_clock_holds_what_the_model_puts_inside() {
+fn the_clock_includes_the_steps_that_the_model_puts_inside() {
     let bench = Bench::new(8 * MIB);
     let run = |timed: Timed, sync_after| {
         let r =
@@ -229,7 +229,7 @@ fn a_list_of_operations_is_executed_as_written() {
 }
 
 #[test]
-fn a_list_may_say_what_is_done_and_when() {
+fn a_list_may_give_the_kind_and_time_of_its_operations() {
     use fathom_record::OpKind::{Read, Response, Sync, Write};
     let bench = Bench::new(64 * KIB);
     let op = |does, offset, bytes, due_ms: u64| ListedOp {

@@ -111,7 +111,7 @@ fn a_tree_on_disk_is_its_layout_and_goes_at_the_end() {
         files_of(&workload, &root).iter().map(|f| fs::read(f).unwrap()[512..1024].to_vec()).collect();
     assert_eq!(blocks.len(), told.len());
     assert!(dir.in_memory() || fs::metadata(&one).unwrap().blocks() * 512 >= 10240);
-    // A tree of ours is created again; flows may have added files and directories with names of our scheme, and removed others.
+    // Our tree is created again; flows may have added files and directories with names of our scheme, and removed others.
     fs::remove_file(&one).unwrap();
     fs::create_dir(root.join("00000001/00000077")).unwrap();
     prepare(&mut engine, &workload).unwrap();
@@ -223,9 +223,11 @@ fn a_foreign_tree_is_used_as_it_is_or_not_at_all() {
     let reuse = with(&workload, |s| s.existing = Existing::Reuse);
     assert!(prepare(&mut engine, &reuse).unwrap().values().all(|p| *p == Prepared::Reused));
     let files = files_of(&workload, &root);
-    for (damage, sentence) in
-        [(Some(5), "has 5 bytes instead of 10240"), (Some(20000), "has 20000 bytes"), (None, "is not there")]
-    {
+    for (damage, sentence) in [
+        (Some(5), "has 5 bytes instead of 10240"),
+        (Some(20000), "has 20000 bytes"),
+        (None, "does not exist"),
+    ] {
         match damage {
             Some(bytes) => set_len(&files[9], bytes),
             None => fs::remove_file(&files[9]).unwrap(),
@@ -244,7 +246,7 @@ fn a_foreign_tree_is_used_as_it_is_or_not_at_all() {
     assert!(prepare(&mut engine, &trusted).unwrap().values().all(|p| *p == Prepared::Reused));
     assert_eq!(fs::metadata(&files[9]).unwrap().len(), 5);
     // Given to us: adjusted, and only what we created in it is removed at the end.
-    let given = with(&reuse, |s| s.foreign_writable = true);
+    let given = with(&reuse, |s| s.may_modify = true);
     fs::remove_file(&files[3]).unwrap();
     let told = prepare(&mut engine, &given).unwrap();
     assert_eq!(listing(&root), before);
@@ -258,7 +260,7 @@ fn a_foreign_tree_is_used_as_it_is_or_not_at_all() {
     let replace = with(&workload, |s| s.existing = Existing::Replace);
     fs::write(root.join("letter.txt"), "dear").unwrap();
     let error = refusal(&mut engine, &replace);
-    assert!(error.contains("letter.txt has a name that fathom does not give"), "{error}");
+    assert!(error.contains("letter.txt has a name that fathom does not use"), "{error}");
     assert!(root.join("letter.txt").exists() && files[9].exists());
     fs::remove_file(root.join("letter.txt")).unwrap();
     prepare(&mut engine, &replace).unwrap();
@@ -302,7 +304,7 @@ fn nothing_is_reached_through_links() {
     assert!(remove(&mut engine, &workload).unwrap_err().to_string().contains("is a symbolic link"));
     assert!(
         refusal(&mut engine, &workload).contains("is a symbolic link"),
-        "making it anew removes it first"
+        "making it again removes it first"
     );
     fs::remove_file(&inner).unwrap();
     keep_away();
@@ -346,8 +348,8 @@ fn a_mount_inside_a_tree_is_not_crossed() {
 }
 
 #[test]
-fn a_read_only_file_system_serves_what_is_there() {
-    let Some(mounted) = LoopFs::ext4("a_read_only_file_system_serves_what_is_there").mebibytes(16).mount()
+fn a_read_only_file_system_serves_existing_files() {
+    let Some(mounted) = LoopFs::ext4("a_read_only_file_system_serves_existing_files").mebibytes(16).mount()
     else {
         return;
     };
@@ -404,7 +406,7 @@ fn lays_out_until_it_is_killed() {
 }
 
 #[test]
-fn the_next_run_removes_what_a_killed_one_laid_out() {
+fn the_next_run_removes_the_tree_of_a_killed_run() {
     let dir = TestDir::new();
     let killed = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "trees::lays_out_until_it_is_killed", "--nocapture"])
@@ -425,7 +427,7 @@ fn the_next_run_removes_what_a_killed_one_laid_out() {
 }
 
 #[test]
-fn laying_out_tells_how_far_it_is() {
+fn laying_out_reports_progress() {
     let dir = TestDir::new();
     let root = dir.path().join("fs");
     let workload = tree(&root, 200, SIZE);
@@ -473,7 +475,7 @@ fn streams_work_on_trees() {
     let mut engine = engine(&dir);
     engine.check(&reading).unwrap();
     let error = engine.execute(&reading, 0, 0, &mut ()).unwrap_err().to_string();
-    assert!(error.contains("is not there; lay it out first"), "{error}");
+    assert!(error.contains("does not exist; lay it out first"), "{error}");
     prepare(&mut engine, &reading).unwrap();
     let files: Vec<PathBuf> = {
         let layout = &layouts(&reading).unwrap().trees["t"];
@@ -503,7 +505,7 @@ fn streams_work_on_trees() {
     let error = other.execute(&writing, 0, 0, &mut ()).unwrap_err().to_string();
     assert!(error.contains("was not made by fathom"), "{error}");
     let partly = with(&writing, |s| s.preallocated_percent = 50);
-    assert!(engine.check(&partly).unwrap_err().to_string().contains("belongs to flows"));
+    assert!(engine.check(&partly).unwrap_err().to_string().contains("is for flows"));
 }
 
 #[test]
@@ -542,7 +544,7 @@ fn listed_files_found_in_place() {
         "{error}"
     );
     assert_eq!(fs::read(path("theirs")).unwrap(), vec![9; 1000]);
-    let given = with(&foreign, |s| s.foreign_writable = true);
+    let given = with(&foreign, |s| s.may_modify = true);
     let told = prepare(&mut engine, &given).unwrap();
     assert_eq!(told[&path("theirs")], Prepared::Extended { from: 1000, bytes: (3 << 20) - 1000 });
     let found = fs::read(path("theirs")).unwrap();

@@ -23,7 +23,7 @@ fn backends() -> Vec<(Backend, u32)> {
         atomic: false,
     };
     vec![
-        (Backend::Psync(SyncCall::Pread), 1),
+        (Backend::Psync(SyncCall::Positioned), 1),
         (
             Backend::Mmap {
                 flush: MapFlush::No,
@@ -46,7 +46,7 @@ fn counted(r: &fathom_record::Repetition, op: OpKind) -> (u64, u64) {
 }
 
 #[test]
-fn every_backend_gives_back_what_it_wrote() {
+fn every_backend_trims_what_it_wrote() {
     for (backend, queue_depth) in backends() {
         let bench = Bench::new(SIZE);
         let stream = |direction, amount| Stream {
@@ -122,7 +122,7 @@ fn a_trim_of_a_list_may_be_larger_than_memory_for_it() {
 }
 
 #[test]
-fn what_does_not_go_with_trims_is_refused() {
+fn options_that_exclude_trims_are_refused() {
     let bench = Bench::new(SIZE);
     let trim = || Stream::new("f", Direction::Trim, Bytes(4 * KIB));
     let verified = Stream { verify: Verify::Full, data: Data::Positioned { tag: 1 }, ..trim() };
@@ -130,7 +130,9 @@ fn what_does_not_go_with_trims_is_refused() {
     let reader = ListedOp { does: Some(Does::Trim), bytes: 512, ..ListedOp::default() };
     let listed =
         Stream { access: Access::Listed(vec![reader]), ..Stream::new("f", Direction::Read, Bytes(4 * KIB)) };
-    for (stream, words) in [(verified, "contents"), (buffered, "stdio"), (listed, "excludes")] {
+    for (stream, words) in
+        [(verified, "cannot be verified"), (buffered, "stdio"), (listed, "does not fit the direction")]
+    {
         let said = bench.unsupported(stream).expect(words);
         assert!(said.contains(words), "{said}");
     }

@@ -32,8 +32,8 @@ fn every_backend_writes_and_reads_all_files() {
     for (backend, queue_depth) in [
         (Backend::Null, 1),
         (Backend::Null, 8),
-        (Backend::Psync(SyncCall::Pread), 1),
-        (Backend::Psync(SyncCall::Read), 1),
+        (Backend::Psync(SyncCall::Positioned), 1),
+        (Backend::Psync(SyncCall::Streamed), 1),
         (mapped, 1),
         (Backend::Aio { batch: 0, atomic: false }, 8),
         (Backend::Uring(Uring::default()), 8),

@@ -9,7 +9,7 @@ use std::time::Instant;
 const DEPTH: u64 = 256;
 const REQUESTS: u64 = 500_000;
 
-fn main() -> Result<(), elevator::NameError> {
+fn main() -> Result<(), elevator::ElevatorNameError> {
     let asked: Vec<String> = std::env::args().skip(1).collect();
     let names = if asked.is_empty() { elevator::known().map(str::to_string).collect() } else { asked };
     println!("{:<20} {:>12} {:>14}", "elevator", "M requests/s", "ns per request");
@@ -24,7 +24,7 @@ fn main() -> Result<(), elevator::NameError> {
 }
 
 /// Seconds for all requests, with 256 waiting at all times and one in flight.
-fn round(name: &str) -> Result<f64, elevator::NameError> {
+fn round(name: &str) -> Result<f64, elevator::ElevatorNameError> {
     let mut queue = Queue::new(elevator::by_name(name)?, Rules::bare(Limits::LOOP_618));
     let mut state = 1u64;
     let mut now = Nanos::ZERO;

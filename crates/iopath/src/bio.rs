@@ -105,7 +105,7 @@ impl Bio {
 
     /// Sets the value by which the submitter recognises it on completion.
     #[must_use]
-    pub const fn token(mut self, token: u32) -> Self {
+    pub const fn with_token(mut self, token: u32) -> Self {
         self.token = token;
         self
     }
@@ -151,8 +151,8 @@ impl Bio {
         self.flags >> CPU_SHIFT
     }
 
-    /// See [`Bio::token`].
-    pub const fn tag(&self) -> u32 {
+    /// See [`Bio::with_token`].
+    pub const fn token(&self) -> u32 {
         self.token
     }
 
@@ -331,10 +331,10 @@ mod tests {
 
     #[test]
     fn a_bio_keeps_what_it_is_given() {
-        let bio = Bio::new(Op::Write, 1 << 40, 16).by(TaskId(9)).sync().token(77).on(35);
+        let bio = Bio::new(Op::Write, 1 << 40, 16).by(TaskId(9)).sync().with_token(77).on(35);
         assert_eq!(bio.cpu(), 3);
         assert_eq!((bio.op(), bio.sector(), bio.end()), (Op::Write, 1 << 40, (1 << 40) + 16));
-        assert_eq!((bio.task(), bio.tag(), bio.is_sync()), (TaskId(9), 77, true));
+        assert_eq!((bio.task(), bio.token(), bio.is_sync()), (TaskId(9), 77, true));
         let many = Bio::new(Op::Read, 1 << 40, 8).memory(PageSpan::scattered(1000));
         assert_eq!((many.span(), many.sector()), (PageSpan::scattered(1000), 1 << 40));
         assert!(Bio::new(Op::Read, 0, 8).is_sync() && !Bio::new(Op::Write, 0, 8).is_sync());

@@ -26,7 +26,7 @@
 //! let mut bios = 0;
 //! queue.completed(Nanos::from_millis(8), id, |_bio| bios += 1);
 //! assert_eq!(bios, 2);
-//! # Ok::<(), fathom_iopath::elevator::NameError>(())
+//! # Ok::<(), fathom_iopath::elevator::ElevatorNameError>(())
 //! ```
 #![warn(missing_docs)]
 

@@ -155,7 +155,7 @@ static TABLE: [Tunable; 3] = [
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LimitsError {
     /// No preset has this name.
-    #[error("there are {}; behind a name may stand {}", presets(), rows())]
+    #[error("there are {}; a name may be followed by {}", presets(), rows())]
     Unknown {
         /// The requested name.
         name: String,
@@ -206,7 +206,7 @@ mod tests {
         for (text, told) in [
             (
                 "floppy",
-                "there are ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown; behind a name may stand",
+                "there are ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown; a name may be followed by",
             ),
             ("floppy", "max_sectors=N, max_segments=N, max_segment_size=N"),
             ("cciss,max_segment=1", "cciss has no tunable \"max_segment\"; it has max_sectors, max_segments"),

@@ -6,11 +6,11 @@ use crate::limits::Limits;
 const LIMITS: &Limits = &Limits::CCISS;
 
 fn read(sector: u64) -> Bio {
-    Bio::new(Op::Read, sector, 8).token(sector as u32)
+    Bio::new(Op::Read, sector, 8).with_token(sector as u32)
 }
 
 fn tokens(requests: &Requests, slot: Slot) -> Vec<u32> {
-    requests.bios(slot).map(Bio::tag).collect()
+    requests.bios(slot).map(Bio::token).collect()
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn bios_stay_in_the_order_of_their_sectors() {
     assert_eq!((request.sector(), request.sectors(), request.segments()), (8, 32, 4));
     assert_eq!((request.bios(), request.queued_at(), request.places()), (4, Nanos(1), 1));
     let mut seen = Vec::new();
-    requests.finish(kept, |bio| seen.push(bio.tag()));
+    requests.finish(kept, |bio| seen.push(bio.token()));
     assert_eq!(seen, [8, 16, 24, 32]);
     assert_eq!(requests.len(), 0);
     // The four nodes are free again: no growth.

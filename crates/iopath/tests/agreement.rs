@@ -5,7 +5,7 @@
 //! A line of `agree/*.txt`: event (Q bio, G new request, B back merge, F front merge, I issued, C completed), microseconds since the
 //! previous line, CPU, operation (R, W, S: synchronous write), first block of 4 KiB, blocks.
 
-use fathom_iopath::agree::{Agreement, Seen};
+use fathom_iopath::agree::{Agreement, TraceEvent};
 use fathom_iopath::{Bio, Limits, MergeKind, Nanos, Op, Queue, Rules, elevator};
 
 fn followed(name: &str, trace: &str) -> Agreement {
@@ -23,12 +23,12 @@ fn followed(name: &str, trace: &str) -> Agreement {
         agreement.see(
             now,
             match parts[0] {
-                "Q" => Seen::Bio(if parts[3] == "S" { bio.sync() } else { bio }),
-                "G" => Seen::Request { sector },
-                "B" => Seen::Merge { sector, kind: MergeKind::Back },
-                "F" => Seen::Merge { sector, kind: MergeKind::Front },
-                "I" => Seen::Issue { op, sector, sectors },
-                "C" => Seen::Complete { op, sector },
+                "Q" => TraceEvent::Bio(if parts[3] == "S" { bio.sync() } else { bio }),
+                "G" => TraceEvent::Request { sector },
+                "B" => TraceEvent::Merge { sector, kind: MergeKind::Back },
+                "F" => TraceEvent::Merge { sector, kind: MergeKind::Front },
+                "I" => TraceEvent::Issue { op, sector, sectors },
+                "C" => TraceEvent::Complete { op, sector },
                 other => panic!("event {other:?}"),
             },
         );

@@ -96,7 +96,8 @@ impl Run {
                     let limits = self.queue.rules().limits;
                     let frames = (0..blocks).map(|n| pages + if pages % 2 == 0 { n } else { blocks - n });
                     let span = PageSpan::of_pages(frames, &limits);
-                    let bio = Bio::new(op, place * 8, blocks * 8).by(TaskId(task)).token(token).memory(span);
+                    let bio =
+                        Bio::new(op, place * 8, blocks * 8).by(TaskId(task)).with_token(token).memory(span);
                     self.submit(if sync { bio.sync().on(task as u8) } else { bio });
                     token += 1;
                 }
@@ -124,8 +125,8 @@ impl Run {
             Submitted::Queued(id) | Submitted::Merged { request: id, .. } => {
                 let request = self.queue.request(id).expect("it is there");
                 assert!(request.sector() <= bio.sector() && bio.end() <= request.end());
-                assert!(self.queue.bios(id).any(|other| other.tag() == bio.tag()));
-                self.taken[bio.tag() as usize] = true;
+                assert!(self.queue.bios(id).any(|other| other.token() == bio.token()));
+                self.taken[bio.token() as usize] = true;
             }
         }
     }
@@ -185,7 +186,7 @@ impl Run {
         let id = self.in_device.remove(which % self.in_device.len()).expect("it is there");
         let back = &mut self.back;
         let done = self.queue.completed(self.now, id, |bio| {
-            assert!(!std::mem::replace(&mut back[bio.tag() as usize], true), "a bio comes back once");
+            assert!(!std::mem::replace(&mut back[bio.token() as usize], true), "a bio comes back once");
         });
         assert!(done && !self.queue.completed(self.now, id, |_| {}), "a request completes once");
         let mut sleeping = std::mem::take(&mut self.sleeping).into_iter();
@@ -265,7 +266,7 @@ proptest! {
         let (mut token, total) = (0, run.taken.len());
         for step in before {
             if let Step::Submit { op, place, blocks, task, .. } = *step {
-                run.submit(Bio::new(op, place * 8, blocks * 8).by(TaskId(task)).token(token));
+                run.submit(Bio::new(op, place * 8, blocks * 8).by(TaskId(task)).with_token(token));
                 token += 1;
             }
         }
@@ -277,7 +278,7 @@ proptest! {
         prop_assert!(taken.is_ok());
         for step in after {
             if let Step::Submit { op, place, blocks, task, .. } = *step {
-                run.submit(Bio::new(op, place * 8, blocks * 8).by(TaskId(task)).token(token));
+                run.submit(Bio::new(op, place * 8, blocks * 8).by(TaskId(task)).with_token(token));
                 token += 1;
             }
         }

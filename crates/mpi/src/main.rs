@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     match unsafe { libc::fork() } {
         0 => rank(&words),
         -1 => {
-            eprintln!("error: no process can be started: {}", std::io::Error::last_os_error());
+            eprintln!("error: cannot start a process: {}", std::io::Error::last_os_error());
             ExitCode::from(FAILED)
         }
         child => guard(child),

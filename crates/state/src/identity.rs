@@ -53,7 +53,7 @@ impl Identity {
         Ok(found)
     }
 
-    /// Identity of a file of ours at a path. Marks it if it has no birth time; `None` if it does not exist or cannot be
+    /// Identity of our file at a path. Marks it if it has no birth time; `None` if it does not exist or cannot be
     /// inspected.
     #[must_use]
     pub fn of_ours(path: &Path) -> Option<Self> {
@@ -74,7 +74,7 @@ impl Identity {
         }
     }
 
-    /// Identity of a file of ours at rest: without a better proof, the time of its last change is used.
+    /// Identity of our file at rest: without a better proof, the time of its last change is used.
     #[must_use]
     pub fn at_rest(file: BorrowedFd<'_>) -> Option<Self> {
         let (mut found, changed) = Self::seen(file).ok()?;

@@ -10,7 +10,7 @@ const NAME: &str = "user.fathom.kept";
 /// Upper limit of a version, a size and a time.
 const LONGEST: usize = 64;
 
-/// Marks a file of ours in its current state. Does nothing where extended attributes are not supported.
+/// Marks one of our files in its current state. Does nothing where extended attributes are not supported.
 pub fn set(file: BorrowedFd<'_>) {
     if let Ok(mark) = mark(file)
         && !is_set(file)

@@ -7,7 +7,7 @@
 //! * [`lines`]: a text of facts, one a line, each with a checksum.
 //! * [`owner`]: which process a journal belongs to, and whether it is alive.
 //! * [`here`]: the working directory, whatever its name leads to by now.
-//! * [`Identity`]: distinguishes a file of ours from another of the same name.
+//! * [`Identity`]: distinguishes our file from another of the same name.
 //! * [`kept_mark`]: the same for users with another state directory.
 //!
 //! docs/safety.md explains it for users.

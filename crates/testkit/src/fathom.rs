@@ -49,7 +49,7 @@ impl Fathom {
         self
     }
 
-    /// Runs in `dir` instead of its own working directory, for example on a [`crate::LoopFs`].
+    /// Runs in `dir` instead of the separate working directory, for example on a [`crate::LoopFs`].
     #[must_use]
     pub fn working_in(mut self, dir: &Path) -> Self {
         self.work = dir.to_path_buf();

@@ -60,7 +60,7 @@ mod tests {
         std::thread::scope(|scope| {
             let unmounted = scope.spawn(|| unmount(fs.path()));
             std::thread::sleep(Duration::from_millis(100));
-            assert!(!unmounted.is_finished(), "somebody has a file open");
+            assert!(!unmounted.is_finished(), "a file is open");
             drop(open);
             assert!(unmounted.join().unwrap());
         });

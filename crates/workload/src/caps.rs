@@ -133,7 +133,7 @@ mod tests {
     };
 
     #[test]
-    fn what_is_asked_for_is_told_once_with_its_place() {
+    fn every_request_is_listed_once_with_its_place() {
         let thread = "[[phase.group.thread]]\nmemory = 1\n[phase.group.thread.program.stream]\nfileset = 'f'\n\
                       direction = 'read'\nrecord = { fixed = 1 }\n";
         let text = format!(

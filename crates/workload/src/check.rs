@@ -1,9 +1,10 @@
 //! Validation of workloads: names that resolve, sizes that divide, ends that are reached. Executors add what they cannot do; no error
 //! should remain to be found half-way through a run.
 
-mod aligned;
+mod alignment;
 mod by_kind;
 mod calls;
+mod contradictions;
 mod kept;
 mod limits;
 mod names;
@@ -17,7 +18,6 @@ mod stream;
 mod syncs;
 mod times;
 mod trims;
-mod written;
 
 use crate::ops::Sampler;
 use crate::{
@@ -55,7 +55,7 @@ impl Workload {
             if Sampler::new(variable, 0).is_none() {
                 errors.push(error(
                     &format!("variable {name}"),
-                    "its distribution cannot have these parameters; docs/formats/workload.md has their ranges",
+                    "its distribution has parameters out of range; docs/formats/workload.md lists the ranges",
                 ));
             }
         }
@@ -84,7 +84,7 @@ impl Workload {
         if self.phases.is_empty() {
             errors.insert(0, error("workload", "it has no phase; nothing would be measured"));
         }
-        errors.extend(written::errors(self));
+        errors.extend(contradictions::errors(self));
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
@@ -104,7 +104,7 @@ impl Workload {
         if let Files::Tree(tree) = &set.files {
             errors.extend(self.sizing_error("its width", &tree.width));
             if matches!(tree.width, Sizing::Each(_)) {
-                errors.push("its width is one number, or drawn from a variable".into());
+                errors.push("its width must be either one number or drawn from a variable".into());
             }
             if let Some(depth) = &tree.depth {
                 errors.extend(self.sizing_error("its depth", &Sizing::Variable(depth.clone())));
@@ -123,7 +123,7 @@ impl Workload {
         }
         if set.prepare_record.0 == 0 || set.prepare_record > FileSet::LARGEST_PREPARE_RECORD {
             let (given, most) = (set.prepare_record, FileSet::LARGEST_PREPARE_RECORD);
-            errors.push(format!("its prepare_record is {given}; 1 byte to {most} are written at once"));
+            errors.push(format!("its prepare_record is {given}; 1 byte to {most} is allowed"));
         }
         errors.extend(data_error(&set.data));
         errors
@@ -267,7 +267,7 @@ fn every(ops: &[FlowOp]) -> Vec<&FlowOp> {
 fn data_error(data: &Data) -> Option<String> {
     match *data {
         Data::Checksummed { block } if block.0 < 13 => Some(format!(
-            "a checksummed block of {block} has no room for its data: 12 bytes are checksum and place"
+            "a checksummed block of {block} has no room for data: checksum and offset take 12 bytes"
         )),
         Data::Marked { stride, length, .. } if stride.0 == 0 || length > stride => {
             Some(format!("marks of {length} every {stride}: a mark is at most as long as the distance"))
@@ -275,11 +275,11 @@ fn data_error(data: &Data) -> Option<String> {
         Data::Reducible { compressible_percent, duplicate_percent, within_percent, .. }
             if compressible_percent.max(duplicate_percent).max(within_percent) > 100 =>
         {
-            Some("a percentage of its reducible data is above 100".into())
+            Some("a percentage of reducible data is above 100".into())
         }
         Data::Sealed(ref sealed) => sealed.error(),
         Data::Repeated { ref bytes } if bytes.is_empty() => {
-            Some("the bytes that are repeated are none; at least one is needed".into())
+            Some("the repeated pattern is empty; at least one byte is needed".into())
         }
         _ => None,
     }
@@ -342,10 +342,10 @@ data = { reducible = { duplicate_percent = 100 } }
     }
 
     #[test]
-    fn an_alignment_goes_with_what_is_drawn_record_by_record() {
-        assert!(said("amount", "align = \"8KiB\"\namount").contains("orders that draw each record"));
+    fn an_alignment_needs_an_order_that_draws_each_record() {
+        assert!(said("amount", "align = \"8KiB\"\namount").contains("an order that draws each record"));
         let checked = "direction = \"read\"\naccess = \"uniform\"\nalign = \"8KiB\"\nverify = \"full\"";
-        assert!(said("direction = \"read\"", checked).contains("align is a multiple of the block"));
+        assert!(said("direction = \"read\"", checked).contains("align must be a multiple of the block"));
     }
 
     #[test]
@@ -366,7 +366,7 @@ data = { reducible = { duplicate_percent = 100 } }
             ("mode = 0o640", "mode = 0o100640", "permission bits"),
             ("length = 8", "length = \"8KiB\"", "a mark is at most as long"),
             ("stride = \"4KiB\"", "stride = 0", "a mark is at most as long"),
-            ("duplicate_percent = 100", "duplicate_percent = 101", "a percentage of its reducible data"),
+            ("duplicate_percent = 100", "duplicate_percent = 101", "a percentage of reducible data"),
             ("size = { fixed = \"1MiB\" }", "size = { fixed = \"9000000TiB\" }", "larger than any file"),
             (
                 "size = { fixed = \"1MiB\" }",
@@ -380,27 +380,27 @@ data = { reducible = { duplicate_percent = 100 } }
                 "larger than the region of 0B",
             ),
             ("mode = 0o640", "prepare_record = 0", "its prepare_record is 0"),
-            ("mode = 0o640", "prepare_record = \"2GiB\"", "1 byte to 1GiB are written at once"),
+            ("mode = 0o640", "prepare_record = \"2GiB\"", "1 byte to 1GiB is allowed"),
             ("instances = 2", "instances = 40000", "more than 65536 workers"),
             ("instances = 2", "instances = 0", "group g: it has no worker"),
             ("instances = 2", "pinning = { among = [] }", "group g: pinning among no CPU"),
             ("instances = 2", "times = { ramp = \"87601h\" }", "the ramp of group g is longer"),
-            ("instances = 2", "times = { ramp_together = true }", "group g lacks one of the two"),
+            ("instances = 2", "times = { ramp_together = true }", "group g lacks one of them"),
             (
                 "instances = 2",
                 "times = { ramp_bytes = \"1MiB\", ramp_together = true }",
-                "group g lacks one of the two",
+                "group g lacks one of them",
             ),
             ("start = \"4KiB\"", "turns = {}", "turns belong to streams over all files"),
             (
                 "start = \"4KiB\"",
                 "pick = \"all\"\nturns = { order = \"sequential-by-kind\" }",
-                "no order of files",
+                "turns do not go with the orders",
             ),
             (
                 "start = \"4KiB\"",
                 "pick = \"all\"\nturns = {}\nsequence = \"common\"",
-                "whose files take turns draws from a sequence of its own",
+                "whose files take turns has its own sequence",
             ),
             ("start = \"4KiB\"", "start = \"1MiB\"", "larger than the region of 0B"),
             ("start = \"4KiB\"", "start = \"8388607TiB\"\nlength = \"1TiB\"", "beyond the largest offset"),
@@ -466,7 +466,7 @@ data = { reducible = { duplicate_percent = 100 } }
             (
                 "amount",
                 "queue_depth = 8\nadaptive_depth = { goal = { knee = { gain_percent = 5 } }, goes_on = true }\namount",
-                "for a latency only",
+                "only for a latency",
             ),
             (
                 "amount",
@@ -515,7 +515,7 @@ data = { reducible = { duplicate_percent = 100 } }
             (
                 "name = \"p\"",
                 "name = \"p\"\nstop = { steady = { range_percent = 5, criterion = { deviation = { absolute = 3 } } } }",
-                "count for nothing beside a criterion",
+                "have no effect with a criterion",
             ),
             ("name = \"p\"", "name = \"p\"\nstop = { steady = { most_rounds = 0 } }", "less than its window"),
             (
@@ -524,7 +524,7 @@ data = { reducible = { duplicate_percent = 100 } }
                 "high_priority_percent is a share",
             ),
             ("amount", "buffers = { node = { bind = [] } }\namount", "buffers on no NUMA node"),
-            ("amount", "buffers = { node = { prefer = 64 } }\namount", "numbers of nodes are below 64"),
+            ("amount", "buffers = { node = { prefer = 64 } }\namount", "node numbers must be below 64"),
             (
                 "[phase.group.thread.program",
                 "io_priority = 8\nio_class = \"idle\"\n[phase.group.thread.program",
@@ -538,7 +538,7 @@ data = { reducible = { duplicate_percent = 100 } }
             (
                 "amount",
                 "priorities = [{ percent = 20, class = \"idle\" }]\namount",
-                "for the back-ends uring and aio",
+                "need the back-end uring or aio",
             ),
             (
                 "amount",
@@ -587,7 +587,7 @@ data = { reducible = { duplicate_percent = 100 } }
             (
                 "amount",
                 "queue_depth = 8\nadaptive_depth = { goal = { knee = { gain_percent = 5 } } }\npace = { rate = { operations_per_s = 1 } }\namount",
-                "a rate leaves adaptive_depth nothing to find",
+                "adaptive_depth and rate do not go together",
             ),
             ("amount", "backend = \"null\"\nlock = \"file\"\namount", "there is no file to lock"),
             ("amount", "backend = \"null\"\nlock = \"record\"\namount", "there is no file to lock"),
@@ -599,7 +599,7 @@ data = { reducible = { duplicate_percent = 100 } }
             (
                 "amount",
                 "queue_depth = 8\nadaptive_depth = { goal = { knee = { gain_percent = 5 } } }\ntimed = { open = true }\namount",
-                "the clock of timed.open starts before",
+                "timed.open does not go with",
             ),
             (
                 "amount",
@@ -631,7 +631,7 @@ data = { reducible = { duplicate_percent = 100 } }
             ("name = \"p\"", "name = \"p\"\nramp = \"1s\""),
             ("amount", "timed = { open = true }\namount"),
         ]);
-        assert!(said.contains("the clock of timed.open starts before"), "{said}");
+        assert!(said.contains("timed.open does not go with"), "{said}");
         let said = said_of_all(&[
             ("instances = 2", "instances = 2\ntimes = { ramp_bytes = \"1MiB\" }"),
             (

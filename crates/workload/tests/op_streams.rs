@@ -84,7 +84,7 @@ fn one_stream() -> BoxedStrategy<Workload> {
             // Remembered writes are tested separately (`ops::Kept`).
             (stream.keep_written, stream.written_by) = (None, None);
             // None of these affects the operations, and many are valid with few streams only.
-            (stream.beside, stream.donor, stream.until_full, stream.apart) = (None, None, false, false);
+            (stream.beside, stream.donor, stream.until_full, stream.no_overlap) = (None, None, false, false);
             (stream.pace.ratio, stream.pace.least, stream.pace.longest) = (None, None, None);
             stream.priorities.clear();
             stream.pass_over = fathom_workload::PassOver::default();
@@ -131,7 +131,7 @@ fn one_stream() -> BoxedStrategy<Workload> {
             stream.pace.think = stream.pace.think.map(|t| Think {
                 busy: Duration(0),
                 every: t.every.max(1),
-                postpones: false,
+                shifts_schedule: false,
                 ..t
             });
             stream.pace.rate = stream.pace.rate.filter(|r| r.operations_per_s > 0.0 && !r.common);

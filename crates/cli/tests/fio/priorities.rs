@@ -151,7 +151,7 @@ fn hints_are_a_part_of_priorities() {
     let line = format!("{LINE} --prio=2 --priohint=5 --cmdprio_hint=9");
     let ran = run(&fathom, &line);
     if ran.code != Some(0) {
-        ran.expect_code(1).expect_stderr("they came with Linux 6.5");
+        ran.expect_code(1).expect_stderr("hints came with Linux 6.5");
         return skip(test, "this kernel has no hints of priorities");
     }
     // As in fio 3.42: `clat prio 2/0/9 (` in the text, 16427 of ioprio_set for the job, and 0x404b in logs; 3.33 has no hints.

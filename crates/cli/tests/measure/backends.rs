@@ -152,7 +152,7 @@ fn a_workload_that_asks_for_what_is_lacking_is_refused_before_anything_is_made()
     std::fs::write(fathom.work().join("w.toml"), text).unwrap();
     for args in [&["run", "w.toml"][..], &["run", "w.toml", "--plan"]] {
         let outcome = fathom.run(args).expect_code(2);
-        assert!(outcome.stderr.contains("advice 9 is not offered"), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("advice 9 is not supported"), "{}", outcome.stderr);
         assert_eq!(names_in(fathom.work()), ["w.toml"]);
     }
 }

@@ -93,7 +93,7 @@ fn a_directory_of_somebody_else_is_one_clear_error() {
         fathom_testkit::skip(name, &format!("the user nobody cannot run the program: {}", probe.stderr));
         return;
     }
-    let words = [dir, "Permission denied", "Choose a directory that you may write to"];
+    let words = [dir, "Permission denied", "Choose a directory that you can write to"];
     one_error(&fathom.run(["survey", "--quick", dir]).expect_code(3), &words);
     let workload = Text::new("w").quick_write(&theirs).save(&fathom);
     fs::set_permissions(&workload, fs::Permissions::from_mode(0o644)).expect("our own file");
@@ -111,7 +111,7 @@ fn without_a_place_for_the_journal_nothing_is_made_and_its_variable_is_named() {
     fs::write(&file, "").expect("our own directory");
     let fathom = fathom.env("XDG_STATE_HOME", file.to_str().expect("UTF-8"));
     let workload = Text::new("w").quick_write(fathom.work()).save(&fathom);
-    let words = ["journal", "XDG_STATE_HOME"];
+    let words = ["journal", "Set XDG_STATE_HOME to a directory"];
     one_error(&fathom.run(["run", workload.to_str().expect("UTF-8")]).expect_code(3), &words);
     let prepare = ["sysbench", "fileio", "--file-num=1", "--file-total-size=16k", "prepare"];
     let refused = fathom.run(prepare).expect_code(1).expect_stdout("errno = 20 (Not a directory)");

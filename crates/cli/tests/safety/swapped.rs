@@ -87,7 +87,7 @@ fn d3_what_is_mounted_on_a_directory_is_not_entered() {
         assert!(bound.expect("mount").success());
     });
     assert!(fathom_testkit::unmount(&stand.leaf));
-    assert!(told.contains("Something is mounted there"), "{told}");
+    assert!(told.contains("Another file system is mounted there"), "{told}");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn d3_a_file_behind_a_directory_that_became_a_link_is_not_written() {
     exchange(&link, &ours);
     let outcome = running.finish();
     assert_eq!(fs::read_to_string(theirs.join("z")).expect("there"), "theirs", "{outcome:?}");
-    assert!(outcome.stderr.contains("something else lies there now"), "{outcome:?}");
+    assert!(outcome.stderr.contains("another one has taken its path"), "{outcome:?}");
 }
 
 /// Whether block events can be had here; if not, the test is noted as skipped.
@@ -177,7 +177,7 @@ fn what_others_can_exchange_is_not_unmounted() {
         Command::new("unshare").args(words).env("HOME", fathom.dir().path()).output().expect("started");
     let stderr = String::from_utf8_lossy(&done.stderr);
     assert!(!done.status.success(), "{stderr}");
-    assert!(stderr.contains("other users can put something else in the place of"), "{stderr}");
+    assert!(stderr.contains("other users could replace"), "{stderr}");
 }
 
 /// It is opened once, at the start; its name is looked at again when all is written.
@@ -294,7 +294,7 @@ fn d3_a_second_name_of_somebodys_file_is_not_written() {
             fs::rename(&beside, stand.leaf.join(&name)).expect("in place of our file");
         }
     });
-    assert!(told.contains("The file has a second name"), "{told}");
+    assert!(told.contains("The file has a second hard link"), "{told}");
 }
 
 /// The owner of the parent directory can rename the working directory and replace it with a link as often as they like.

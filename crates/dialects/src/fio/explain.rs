@@ -191,8 +191,8 @@ fn traps(job: &Job) -> Vec<String> {
 pub fn check(plan: &Plan) -> String {
     let mut workload = plan.workload.clone();
     let mut left_out = String::new();
-    for set in workload.filesets.iter_mut().filter(|set| set.foreign_writable) {
-        set.foreign_writable = false;
+    for set in workload.filesets.iter_mut().filter(|set| set.may_modify) {
+        set.may_modify = false;
         let _ = writeln!(
             left_out,
             "# --allow-write holds for one command line: whoever runs this adds foreign_writable = true to the file set {:?}",

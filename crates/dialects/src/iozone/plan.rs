@@ -270,7 +270,7 @@ fn fileset(o: &Options, name: &str, files: Files, bytes: u64, existing: Existing
         leave_dirty: false,
         prepare_record: FileSet::PREPARE_RECORD,
         make_directories: false,
-        foreign_writable: false,
+        may_modify: false,
         name: name.into(),
         files,
         size: Sizing::Fixed(Bytes(bytes)),

@@ -99,7 +99,7 @@ fn access(o: &Options, pass: &Pass, list: Option<&Telemetry>) -> Access {
 fn backend(o: &Options, pass: &Pass) -> Backend {
     match pass.test {
         6 | 7 => Backend::Stdio { buffer: Bytes(0) },
-        9 | 10 => Backend::Psync(SyncCall::Pread),
+        9 | 10 => Backend::Psync(SyncCall::Positioned),
         _ if o.mmap => {
             let flush = match o.msync {
                 Msync::No => MapFlush::No,
@@ -118,7 +118,7 @@ fn backend(o: &Options, pass: &Pass) -> Backend {
             // Registered buffers count towards the locked-memory limit, which is low for ordinary users.
             Backend::Uring(Uring { registered_buffers: false, ..Uring::default() })
         }
-        _ => Backend::Psync(SyncCall::Read),
+        _ => Backend::Psync(SyncCall::Streamed),
     }
 }
 

@@ -384,7 +384,7 @@ mod acceptance {
         for phase in &parsed.workload.phases {
             let s = streams_of(phase)[0].2;
             assert!(!s.timed.fsync && !s.timed.close && !s.timed.open && s.sync_after);
-            assert_eq!(s.backend, Backend::Psync(fathom_workload::SyncCall::Read));
+            assert_eq!(s.backend, Backend::Psync(fathom_workload::SyncCall::Streamed));
         }
     }
 }

@@ -54,7 +54,7 @@ pub fn workload(o: &Options, step: &Step, seed: u64) -> Workload {
         files: Files::List(vec![o.file(step.number)]),
         size: Sizing::Fixed(Bytes(step.bytes)),
         existing: Existing::Reuse,
-        foreign_writable: o.replace,
+        may_modify: o.replace,
         keep: true,
         mode: 0o600,
         data: data(o),

@@ -33,7 +33,7 @@ fn files(o: &Options) -> FileSet {
         files: Files::Numbered { prefix: o.path.join("test_file."), count: o.files },
         size: Sizing::Fixed(Bytes(o.file_bytes())),
         existing: if o.replace { Existing::Replace } else { Existing::Refuse },
-        foreign_writable: false,
+        may_modify: false,
         keep: true,
         mode: 0o600,
         data: data(o),
@@ -166,7 +166,7 @@ fn stream(o: &Options) -> Stream {
         access,
         amount,
         backend: match o.effective_io_mode() {
-            IoMode::Sync => Backend::Psync(SyncCall::Pread),
+            IoMode::Sync => Backend::Psync(SyncCall::Positioned),
             IoMode::Async => Backend::Aio { batch: 0, atomic: false },
             IoMode::Mmap => Backend::Mmap {
                 flush: MapFlush::No,

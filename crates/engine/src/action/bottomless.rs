@@ -23,7 +23,7 @@ mod tests {
     use super::is_bottomless;
 
     #[test]
-    fn they_are_told_from_others_by_their_numbers() {
+    fn devices_are_recognized_by_number() {
         let is = |path: &str| std::fs::metadata(path).map(|found| is_bottomless(&found)).ok();
         for device in ["/dev/null", "/dev/zero", "/dev/full"] {
             assert_ne!(is(device), Some(false), "{device}");

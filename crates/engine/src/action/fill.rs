@@ -38,7 +38,7 @@ impl Engine {
     /// the number of bytes. Files that are not ours are left alone; a signal ends it early.
     ///
     /// # Errors
-    /// If a file of ours cannot be written.
+    /// If one of our files cannot be written.
     pub fn fill(&mut self, workload: &Workload, ranges: &[(PathBuf, u64, u64)]) -> Result<u64, EngineError> {
         let mut of_path: BTreeMap<&Path, Vec<(u64, u64)>> = BTreeMap::new();
         for (path, start, length) in ranges {
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_several_files_a_list_covers_what_it_names() {
+    fn a_list_covers_the_files_it_names() {
         let op = |file, offset| ListedOp { file, offset, bytes: 4, ..ListedOp::default() };
         let access = Access::Listed(vec![op(0, 0), op(1, 100), op(0, 4)]);
         let direction = fathom_workload::Direction::Read;

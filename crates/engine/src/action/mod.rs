@@ -5,12 +5,12 @@ mod bottomless;
 mod cache;
 mod device;
 mod fill;
+pub(crate) mod free_space;
 mod image;
 mod outside;
 pub(crate) mod owned;
 mod plain;
 mod progress;
-pub(crate) mod room;
 mod sets;
 mod tree;
 mod writing;
@@ -26,7 +26,7 @@ pub(crate) use owned::{
     check_all, directories_must_be_ours, ensure, keep, make_room, make_way_to_directories, must_be_ours,
     must_be_readable,
 };
-use plain::Given;
+use plain::Reservation;
 pub(crate) use progress::Listener;
 pub use progress::{Prepared, Progress, Step};
 pub(crate) use sets::{Cache, Sets};
@@ -52,13 +52,13 @@ impl Engine {
             Action::Warm(set) => each(&sets, set_of(workload, set)?, cache::warm),
             Action::Prepare(set) => self.prepare_with(workload, set, &mut |_, _| {}),
             Action::Reserve(set) => {
-                plain::reserve(&sets, set_of(workload, set)?, Given::Both, &mut self.ledger)
+                plain::reserve(&sets, set_of(workload, set)?, Reservation::Both, &mut self.ledger)
             }
             Action::ReserveBehind(set) => {
-                plain::reserve(&sets, set_of(workload, set)?, Given::Space, &mut self.ledger)
+                plain::reserve(&sets, set_of(workload, set)?, Reservation::Space, &mut self.ledger)
             }
             Action::Extend(set) => {
-                plain::reserve(&sets, set_of(workload, set)?, Given::Size, &mut self.ledger)
+                plain::reserve(&sets, set_of(workload, set)?, Reservation::Size, &mut self.ledger)
             }
             Action::MakeDirectories(set) => {
                 owned::make_directories(&sets, set_of(workload, set)?, &mut self.ledger)
@@ -103,7 +103,7 @@ impl Engine {
             set,
             ledger: &mut self.ledger,
             listener: self.progress.as_mut(),
-            told: Instant::now(),
+            last_report: Instant::now(),
             report,
         };
         match &set.files {
@@ -122,18 +122,18 @@ struct Laying<'a> {
     set: &'a FileSet,
     ledger: &'a mut Ledger,
     listener: Option<&'a mut Listener>,
-    told: Instant,
+    last_report: Instant,
     report: &'a mut dyn FnMut(&Path, Prepared),
 }
 
 impl Laying<'_> {
     /// Reports progress: at once, or only if the last report is some time ago.
-    fn tell(&mut self, step: Step, done: u64, total: u64, bytes: u64, at_once: bool) {
+    fn report(&mut self, step: Step, done: u64, total: u64, bytes: u64, at_once: bool) {
         if let Some(listener) = &mut self.listener
-            && (at_once || self.told.elapsed() >= OFTEN)
+            && (at_once || self.last_report.elapsed() >= OFTEN)
         {
             listener(&Progress { set: &self.set.name, step, done, total, bytes });
-            self.told = Instant::now();
+            self.last_report = Instant::now();
         }
     }
 }

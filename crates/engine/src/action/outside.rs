@@ -17,7 +17,7 @@ pub(super) fn remount(point: &Path) -> Result<(), EngineError> {
     }
     if !is_ours_alone(point) {
         let message = format!(
-            "other users can put something else in the place of {} while nothing is mounted there, so it is not unmounted",
+            "other users could replace {} while nothing is mounted there, so it is not unmounted",
             point.display()
         );
         return Err(unsupported("remount", &message));

@@ -14,7 +14,7 @@ use std::fs::{File, Metadata};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-/// Opens a file of ours for writing data, without following a link put in its place or waiting for a pipe.
+/// Opens one of our files for writing data, without following a link put in its place or waiting for a pipe.
 pub(super) fn open_for_data(path: &Path) -> std::io::Result<File> {
     Ok(open_soon(path, OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, 0)?.into())
 }
@@ -50,7 +50,7 @@ pub(super) fn must_be_a_file(path: &Path, found: &Metadata) -> Result<(), Engine
 pub(super) fn may_change(set: &FileSet, path: &Path, ledger: &Ledger) -> bool {
     ledger.owns(path)
         || set.existing == Existing::Replace
-        || (set.existing == Existing::Reuse && set.foreign_writable)
+        || (set.existing == Existing::Reuse && set.may_modify)
 }
 
 /// Checks that an existing file may be written to: it is ours or was given to us, and no foreign data are reached through it.
@@ -72,7 +72,7 @@ fn must_be_changeable(
         return Ok(());
     }
     // It was not named for this run, and the other link may be another user's copy.
-    let is_named = set.existing == Existing::Replace || set.foreign_writable;
+    let is_named = set.existing == Existing::Replace || set.may_modify;
     if found.nlink() > 1 && !is_named { Err(EngineError::SecondName(path.into())) } else { Ok(()) }
 }
 
@@ -159,7 +159,7 @@ pub(super) fn make_directories(sets: &Sets, set: &FileSet, ledger: &mut Ledger) 
     if matches!(set.files, Files::Tree(_)) {
         return Err(unsupported(
             "make-directories",
-            "the directories of a tree are made with it; take prepare",
+            "the directories of a tree are created together with it; use prepare",
         ));
     }
     for path in make_way_to_missing(sets, set, ledger)? {
@@ -281,8 +281,7 @@ fn must_be_ours_as_tree(sets: &Sets, set: &FileSet, tree: &Tree, ledger: &Ledger
     if !found.is_dir() {
         return Err(EngineError::NotATree(tree.root.clone()));
     }
-    let given =
-        matches!((set.existing, set.foreign_writable), (Existing::Replace, _) | (Existing::Reuse, true));
+    let given = matches!((set.existing, set.may_modify), (Existing::Replace, _) | (Existing::Reuse, true));
     if !given {
         return Err(EngineError::NotOurTree(tree.root.clone()));
     }

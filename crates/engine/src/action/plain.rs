@@ -27,7 +27,7 @@ pub(super) fn prepare(laying: &mut Laying<'_>) -> Result<(), EngineError> {
     let mut writer = None;
     let bytes = AtomicU64::new(0);
     let mut disks = BTreeMap::new();
-    laying.tell(Step::Files, 0, total, 0, true);
+    laying.report(Step::Files, 0, total, 0, true);
     for index in 0..total {
         if interrupted_by().is_some() {
             break;
@@ -66,7 +66,7 @@ pub(super) fn prepare(laying: &mut Laying<'_>) -> Result<(), EngineError> {
                 .write(&file, index as u32, from..size, &bytes)
                 .map_err(|e| EngineError::file("write", &path, e))?;
         }
-        laying.tell(Step::Files, index + 1, total, bytes.load(Relaxed), false);
+        laying.report(Step::Files, index + 1, total, bytes.load(Relaxed), false);
         if set.leave_dirty {
             continue;
         }
@@ -77,9 +77,9 @@ pub(super) fn prepare(laying: &mut Laying<'_>) -> Result<(), EngineError> {
             file.sync_all().map_err(|e| EngineError::file("write back", &path, e))?;
         }
     }
-    laying.tell(Step::Files, total, total, bytes.load(Relaxed), true);
+    laying.report(Step::Files, total, total, bytes.load(Relaxed), true);
     if !disks.is_empty() {
-        laying.tell(Step::WritingBack, 0, total, bytes.load(Relaxed), true);
+        laying.report(Step::WritingBack, 0, total, bytes.load(Relaxed), true);
     }
     for (path, file) in disks.into_values() {
         rustix::fs::syncfs(&file).map_err(|e| EngineError::file("write back", &path, e))?;
@@ -98,7 +98,7 @@ pub(super) fn recreate(laying: &mut Laying<'_>) -> Result<(), EngineError> {
 
 /// What missing or short files get, without being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Given {
+pub(super) enum Reservation {
     /// Size and space.
     Both,
     /// Size alone.
@@ -112,11 +112,11 @@ pub(super) enum Given {
 pub(super) fn reserve(
     sets: &Sets,
     set: &FileSet,
-    given: Given,
+    given: Reservation,
     ledger: &mut Ledger,
 ) -> Result<(), EngineError> {
     if matches!(set.files, Files::Tree(_)) {
-        return Err(unsupported("reserve", "the files of a tree are written, not reserved; take prepare"));
+        return Err(unsupported("reserve", "the files of a tree are written, not reserved; use prepare"));
     }
     for index in 0..set.files.count() {
         let Some(path) = sets.path(set, index) else { continue };
@@ -142,13 +142,13 @@ pub(super) fn reserve(
             continue;
         }
         let reserved = match given {
-            Given::Both => rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, size),
-            Given::Space => rustix::fs::fallocate(&file, FallocateFlags::KEEP_SIZE, 0, size),
-            Given::Size => Err(Errno::OPNOTSUPP),
+            Reservation::Both => rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, size),
+            Reservation::Space => rustix::fs::fallocate(&file, FallocateFlags::KEEP_SIZE, 0, size),
+            Reservation::Size => Err(Errno::OPNOTSUPP),
         };
         match reserved {
             Ok(()) => {}
-            Err(Errno::OPNOTSUPP) if given == Given::Space => {}
+            Err(Errno::OPNOTSUPP) if given == Reservation::Space => {}
             Err(Errno::OPNOTSUPP) => file.set_len(size).map_err(|e| EngineError::file("extend", &path, e))?,
             Err(e) => return Err(EngineError::file("reserve", &path, std::io::Error::from(e))),
         }

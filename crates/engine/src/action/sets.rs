@@ -18,13 +18,13 @@ pub(crate) struct Cache(Mutex<Option<Arc<Sets>>>);
 
 /// All file sets of a workload.
 pub(crate) struct Sets {
-    asked: Asked,
+    asked: SetKey,
     layouts: Layouts,
 }
 
 /// Everything that determines the files.
 #[derive(PartialEq)]
-struct Asked {
+struct SetKey {
     seed: Seed,
     variables: BTreeMap<String, RandomVariable>,
     filesets: Vec<FileSet>,
@@ -57,13 +57,13 @@ impl Sets {
                 let place = format!("fileset {}", set.name);
                 return Err(unsupported(
                     &place,
-                    &format!("{kept} entries are more than the {MOST_KEPT} of a set that are laid out"),
+                    &format!("{kept} entries are too many to lay out; the limit of a set is {MOST_KEPT}"),
                 ));
             }
         }
         let layouts =
             layouts(workload).map_err(|e| unsupported(&format!("fileset {}", e.set), &e.message))?;
-        let asked = Asked {
+        let asked = SetKey {
             seed: workload.seed,
             variables: workload.variables.clone(),
             filesets: workload.filesets.clone(),

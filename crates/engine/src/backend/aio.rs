@@ -1,13 +1,13 @@
 //! Linux native asynchronous I/O by its system calls (io_setup, io_submit, io_getevents), as libaio uses them. Buffered
 //! operations are executed inside io_submit; only O_DIRECT is really asynchronous.
 
-use super::probe::{Capability, Ground, State, number_in, text};
+use super::probe::{Capability, ProbeFile, State, number_in, text};
 use super::pvsync2::ATOMIC;
 use super::{AsyncBackend, Handle, Target};
 use crate::clock::Clock;
 use crate::files;
-use crate::shared::Call;
-use crate::worker::{Fault, Plan};
+use crate::shared::FailedCall;
+use crate::worker::{Fault, StreamPlan};
 use fathom_workload::ops::{Op, OpKind};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -72,7 +72,7 @@ unsafe impl Send for Aio {}
 impl Handle for Aio {
     const ONE_FILE: bool = false;
 
-    fn open(plan: &Plan) -> Result<Self, Fault> {
+    fn open(plan: &StreamPlan) -> Result<Self, Fault> {
         let depth = plan.stream.queue_depth as usize;
         let atomic = matches!(plan.stream.backend, fathom_workload::Backend::Aio { atomic: true, .. });
         let mut aio = Self::on(files::open_all(plan)?, depth, depth)?;
@@ -105,7 +105,7 @@ impl Aio {
         let mut context = 0usize;
         // SAFETY: io_setup writes the context number into the variable, which must be 0 before.
         if unsafe { libc::syscall(libc::SYS_io_setup, room as libc::c_long, &raw mut context) } != 0 {
-            return Err(last_error(Call::Ring));
+            return Err(last_error(FailedCall::Ring));
         }
         Ok(Self {
             files,
@@ -135,7 +135,7 @@ impl Drop for Aio {
     }
 }
 
-fn last_error(call: Call) -> Fault {
+fn last_error(call: FailedCall) -> Fault {
     let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
     Fault::of(call, Errno::from_raw_os_error(errno), 0)
 }
@@ -196,7 +196,7 @@ impl AsyncBackend for Aio {
 impl Aio {
     /// Submits the queued operations.
     fn give(&mut self, clock: Clock) -> Result<u64, Fault> {
-        /// Most sleeps of a millisecond while the kernel cannot take operations although none of ours is in flight: it is short
+        /// Most sleeps of a millisecond while the kernel cannot take operations although none of our operations is in flight: it is short
         /// of memory.
         const MOST_NAPS: u32 = 1000;
         let (mut from, mut naps) = (0, 0);
@@ -216,7 +216,7 @@ impl Aio {
                 self.in_flight += n as usize;
                 continue;
             }
-            let fault = last_error(Call::Submit);
+            let fault = last_error(FailedCall::Submit);
             if fault.errno != libc::EAGAIN {
                 return Err(self.blamed(fault, from));
             }
@@ -237,7 +237,7 @@ impl Aio {
     /// The fault of a write whose flags are refused at submission, by the first remaining write. Cold.
     #[cold]
     fn blamed(&self, fault: Fault, from: usize) -> Fault {
-        // SAFETY: the address of a block of ours.
+        // SAFETY: the address of one of our blocks.
         let block = self.queued.get(from).map(|block| unsafe { **block });
         match block.filter(|block| block.opcode == PWRITE && self.write_flags != 0) {
             Some(block) => {
@@ -275,7 +275,7 @@ impl Aio {
                 self.in_flight = self.in_flight.saturating_sub(n as usize);
                 return Ok(());
             }
-            let fault = last_error(Call::Submit);
+            let fault = last_error(FailedCall::Submit);
             if fault.errno != libc::EINTR {
                 return Err(fault);
             }
@@ -306,11 +306,11 @@ fn refused(error: Errno) -> String {
     match error {
         Errno::NOSYS => "this kernel is built without native aio; use the back-end uring or psync".into(),
         Errno::PERM => {
-            "io_setup is forbidden here, as by a container's system call filter; use the back-end psync"
+            "io_setup is forbidden here, for example by a container's system call filter; use the back-end psync"
                 .into()
         }
         Errno::AGAIN => {
-            "all operations that the sysctl fs.aio-max-nr allows are taken by other programs; raise it".into()
+            "other programs use all operations that the sysctl fs.aio-max-nr allows; raise it".into()
         }
         error => format!("io_setup fails: {}", text(error)),
     }
@@ -327,21 +327,21 @@ pub(super) fn refusal(operations: u64) -> Option<String> {
     let (most, taken) = (number_in(MOST)?, number_in(TAKEN)?);
     (taken.saturating_add(operations) > most).then(|| {
         format!(
-            "its workers need room for {operations} aio operations, and of the {most} that the sysctl fs.aio-max-nr allows {taken} are taken; raise it, or choose a smaller queue_depth"
+            "its workers need {operations} aio operations, but {taken} of the {most} that the sysctl fs.aio-max-nr allows are in use; raise it, or choose a smaller queue_depth"
         )
     })
 }
 
 /// What works here.
-pub(super) fn probe(_: &Ground) -> Vec<Capability> {
+pub(super) fn probe(_: &ProbeFile) -> Vec<Capability> {
     let (state, mut sentence) = match attempt(1) {
         Ok(()) => {
-            (State::Works, "queues are to be had; operations are asynchronous only with direct = true".into())
+            (State::Works, "queues are available; operations are asynchronous only with direct = true".into())
         }
         Err(e) => (State::Lacks, refused(e)),
     };
     if let (Some(most), Some(taken)) = (number_in(MOST), number_in(TAKEN)) {
-        sentence += &format!("; {taken} of {most} operations (sysctl fs.aio-max-nr) are taken");
+        sentence += &format!("; {taken} of {most} operations (sysctl fs.aio-max-nr) are in use");
     }
     vec![Capability { backend: "aio", feature: "io_setup", state, sentence }]
 }
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_flag_is_told_with_the_write_that_had_it() {
+    fn a_refused_flag_is_reported_for_the_write_that_had_it() {
         if attempt(1).is_err() {
             return fathom_testkit::skip("a_refused_flag_is_told", "no native aio here");
         }
@@ -375,7 +375,7 @@ mod tests {
         }
         let fault = aio.submit(1, Clock::monotonic()).unwrap_err();
         assert!(matches!(fault.errno, libc::EOPNOTSUPP | libc::EINVAL), "{}", fault.errno);
-        assert_eq!((fault.call, fault.offset, fault.file), (Call::FlaggedWrite, 512, 1));
+        assert_eq!((fault.call, fault.offset, fault.file), (FailedCall::FlaggedWrite, 512, 1));
         assert!(crate::backend::flag_advice(fault.found).contains("RWF_ATOMIC (atomic = true)"));
     }
 

@@ -2,7 +2,7 @@
 //! stream.
 
 use super::{Backend, Handle};
-use crate::worker::{Fault, Plan};
+use crate::worker::{Fault, StreamPlan};
 use fathom_workload::Backend as Kind;
 use rustix::fd::BorrowedFd;
 use std::time::{Duration, Instant};
@@ -53,7 +53,7 @@ impl Computing {
 impl Handle for Computing {
     const ONE_FILE: bool = false;
 
-    fn open(plan: &Plan) -> Result<Self, Fault> {
+    fn open(plan: &StreamPlan) -> Result<Self, Fault> {
         let (time, sort) = match plan.stream.backend {
             Kind::Compute(compute) => (compute.time.0, compute.sort),
             _ => (0, false),

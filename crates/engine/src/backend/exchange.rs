@@ -6,8 +6,8 @@
 
 use super::{Backend, Handle};
 use crate::files;
-use crate::shared::Call;
-use crate::worker::{Fault, Plan};
+use crate::shared::FailedCall;
+use crate::worker::{Fault, StreamPlan};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
@@ -41,7 +41,7 @@ impl Exchange {
             match rustix::fs::fallocate(&self.donor, FallocateFlags::empty(), offset, bytes) {
                 Ok(()) => return Ok(()),
                 Err(Errno::INTR) => {}
-                Err(e) => return Err(Fault::of(Call::Allocate, e, offset)),
+                Err(e) => return Err(Fault::of(FailedCall::Allocate, e, offset)),
             }
         }
     }
@@ -61,10 +61,10 @@ impl Exchange {
         // SAFETY: both files are open, and the kernel reads and writes this one structure.
         if unsafe { libc::ioctl(self.file.as_raw_fd(), MOVE as _, &raw mut range) } != 0 {
             let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
-            return Err(Fault::of(Call::MoveExtents, Errno::from_raw_os_error(errno), offset));
+            return Err(Fault::of(FailedCall::MoveExtents, Errno::from_raw_os_error(errno), offset));
         }
         if range.moved < blocks {
-            return Err(Fault::short(Call::MoveExtents, offset, bytes, range.moved * self.block));
+            return Err(Fault::short(FailedCall::MoveExtents, offset, bytes, range.moved * self.block));
         }
         Ok(())
     }
@@ -73,8 +73,8 @@ impl Exchange {
 impl Handle for Exchange {
     const ONE_FILE: bool = false;
 
-    fn open(plan: &Plan) -> Result<Self, Fault> {
-        let failed = |e| Fault::of(Call::MoveExtents, e, 0);
+    fn open(plan: &StreamPlan) -> Result<Self, Fault> {
+        let failed = |e| Fault::of(FailedCall::MoveExtents, e, 0);
         // Excluded by the workload check.
         let from = plan.donor.as_ref().ok_or_else(|| failed(Errno::INVAL))?;
         let donor = files::open_donor(plan, &from.path).map_err(failed)?;
@@ -106,7 +106,7 @@ impl Backend for Exchange {
     #[inline(always)]
     fn read(&mut self, offset: u64, _: &mut [u8]) -> Result<(), Fault> {
         // Excluded by the workload check.
-        Err(Fault::of(Call::MoveExtents, Errno::INVAL, offset))
+        Err(Fault::of(FailedCall::MoveExtents, Errno::INVAL, offset))
     }
 
     #[inline(always)]
@@ -118,7 +118,7 @@ impl Backend for Exchange {
         self.allocate(offset, bytes)?;
         let exchanged = self.exchange(offset, bytes);
         let given_back =
-            rustix::fs::ftruncate(&self.donor, 0).map_err(|e| Fault::of(Call::Truncate, e, offset));
+            rustix::fs::ftruncate(&self.donor, 0).map_err(|e| Fault::of(FailedCall::Truncate, e, offset));
         exchanged.and(given_back)
     }
 }

@@ -4,8 +4,8 @@
 
 use super::{Backend, Handle};
 use crate::files;
-use crate::shared::Call;
-use crate::worker::{Fault, Plan};
+use crate::shared::FailedCall;
+use crate::worker::{Fault, StreamPlan};
 use fathom_workload::{Backend as Kind, FileCall};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::FallocateFlags;
@@ -22,7 +22,7 @@ impl Extents {
             match rustix::fs::fallocate(&self.file, how, offset, bytes as u64) {
                 Ok(()) => return Ok(()),
                 Err(Errno::INTR) => {}
-                Err(e) => return Err(Fault::of(Call::Allocate, e, offset)),
+                Err(e) => return Err(Fault::of(FailedCall::Allocate, e, offset)),
             }
         }
     }
@@ -31,7 +31,7 @@ impl Extents {
 impl Handle for Extents {
     const ONE_FILE: bool = false;
 
-    fn open(plan: &Plan) -> Result<Self, Fault> {
+    fn open(plan: &StreamPlan) -> Result<Self, Fault> {
         let truncates = plan.stream.backend == Kind::Calls(FileCall::Truncate);
         Ok(Self { file: files::open(plan)?, truncates })
     }
@@ -50,7 +50,7 @@ impl Backend for Extents {
     fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
         if self.truncates {
             // Excluded by the workload check.
-            return Err(Fault::of(Call::Truncate, Errno::INVAL, offset));
+            return Err(Fault::of(FailedCall::Truncate, Errno::INVAL, offset));
         }
         self.allocate(FallocateFlags::KEEP_SIZE, offset, buffer.len())
     }
@@ -59,7 +59,7 @@ impl Backend for Extents {
     fn write(&mut self, offset: u64, buffer: &[u8]) -> Result<(), Fault> {
         if self.truncates {
             return rustix::fs::ftruncate(&self.file, offset)
-                .map_err(|e| Fault::of(Call::Truncate, e, offset));
+                .map_err(|e| Fault::of(FailedCall::Truncate, e, offset));
         }
         self.allocate(FallocateFlags::empty(), offset, buffer.len())
     }

@@ -3,7 +3,7 @@
 
 use super::{Backend, Handle};
 use crate::contents::Contents;
-use crate::worker::{Fault, Plan};
+use crate::worker::{Fault, StreamPlan};
 
 pub(crate) struct Many<B> {
     files: Vec<B>,
@@ -15,13 +15,13 @@ impl<B: Handle> Handle for Many<B> {
     const ONE_FILE: bool = false;
     const SEVERAL_FILES: bool = B::ONE_FILE;
 
-    fn open(plan: &Plan) -> Result<Self, Fault> {
+    fn open(plan: &StreamPlan) -> Result<Self, Fault> {
         let Some(pool) = &plan.pool else { return Ok(Self { files: vec![B::open(plan)?], at: 0 }) };
         let mut files = Vec::with_capacity(pool.paths.len());
         for (number, path) in (0u32..).zip(pool.paths) {
             let whole = fathom_workload::ops::Region { start: 0, length: pool.files.file_bytes };
             let region = pool.parts.get(number as usize).copied().unwrap_or(whole);
-            let one = Plan { path: path.clone(), file: number, region, pool: None, ..plan.clone() };
+            let one = StreamPlan { path: path.clone(), file: number, region, pool: None, ..plan.clone() };
             files.push(B::open(&one).map_err(|f| f.in_file(number))?);
         }
         Ok(Self { files, at: 0 })

@@ -8,11 +8,11 @@
 //! A full file system or a truncated file raises SIGBUS, which cannot be turned into an error inside a thread. So workers with
 //! this back-end always run in separate processes (see phase.rs), and the parent reports the signal.
 
-use super::probe::{Capability, Ground, State, text};
+use super::probe::{Capability, ProbeFile, State, text};
 use super::{Backend, Handle};
 use crate::files;
-use crate::shared::Call;
-use crate::worker::{Fault, Plan};
+use crate::shared::FailedCall;
+use crate::worker::{Fault, StreamPlan};
 use fathom_workload::{Backend as Kind, MapFlush};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags};
@@ -52,7 +52,7 @@ impl Pending {
 unsafe impl Send for Mmap {}
 
 impl Handle for Mmap {
-    fn open(plan: &Plan) -> Result<Self, Fault> {
+    fn open(plan: &StreamPlan) -> Result<Self, Fault> {
         let (flush, flush_every, populate, advices) = match plan.stream.backend {
             Kind::Mmap { flush, flush_every, populate, huge_pages, advice } => {
                 (flush, flush_every, populate, [huge_pages.then_some(HUGE_PAGES), advice])
@@ -60,13 +60,13 @@ impl Handle for Mmap {
             _ => (MapFlush::No, 1, false, [None; 2]),
         };
         let file = files::open(plan)?;
-        let fault = |e| Fault::of(Call::Map, e, 0);
+        let fault = |e| Fault::of(FailedCall::Map, e, 0);
         let end = plan.region.start + plan.region.length;
         let size = rustix::fs::fstat(&file).map_err(fault)?.st_size as u64;
         let writes = files::writes(plan.stream);
         if size < end {
             if !writes {
-                return Err(Fault::short(Call::Read, size, end, size));
+                return Err(Fault::short(FailedCall::Read, size, end, size));
             }
             rustix::fs::ftruncate(&file, end).map_err(fault)?;
         }
@@ -122,7 +122,7 @@ impl Handle for Mmap {
         }
         // SAFETY: mapped in `open` with this length and not used again.
         unsafe { rustix::mm::munmap(self.base.cast(), self.length) }
-            .map_err(|e| Fault::of(Call::Close, e, 0))?;
+            .map_err(|e| Fault::of(FailedCall::Close, e, 0))?;
         files::close(self.file)
     }
 
@@ -169,7 +169,7 @@ impl Mmap {
     fn msync(&self, start: usize, length: usize, how: MsyncFlags) -> Result<(), Fault> {
         // SAFETY: a page-aligned part of the mapping.
         unsafe { rustix::mm::msync(self.base.add(start).cast(), length, how) }
-            .map_err(|e| Fault::of(Call::Sync, e, start as u64))
+            .map_err(|e| Fault::of(FailedCall::Sync, e, start as u64))
     }
 }
 
@@ -269,7 +269,10 @@ fn advised(number: u8) -> Option<&'static Advised> {
 pub(super) fn refusal(number: u8, writes: bool) -> Option<String> {
     let Some(asked) = advised(number) else {
         let known: Vec<String> = ADVICES.iter().map(|a| format!("{} ({})", a.number, &a.name[5..])).collect();
-        return Some(format!("madvise advice {number} is not offered; these are: {}", known.join(", ")));
+        return Some(format!(
+            "madvise advice {number} is not supported; supported are: {}",
+            known.join(", ")
+        ));
     };
     if asked.advice as u32 == Advice::LinuxPopulateWrite as u32 && !writes {
         return Some("advice 23 (POPULATE_WRITE) is for streams that write; 22 (POPULATE_READ) fills the page tables for reading".into());
@@ -287,25 +290,25 @@ pub(super) fn refusal(number: u8, writes: bool) -> Option<String> {
 }
 
 /// What works with this back-end on the probed file.
-pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
+pub(super) fn probe(probe_file: &ProbeFile) -> Vec<Capability> {
     let found = |feature, state, sentence| Capability { backend: "mmap", feature, state, sentence };
     let outcome = |tried: Result<(), rustix::io::Errno>, works: String| match tried {
         Ok(()) => (State::Works, works),
-        Err(e) => (State::Lacks, format!("refused for {} ({})", ground.name(), text(e))),
+        Err(e) => (State::Lacks, format!("refused for {} ({})", probe_file.name(), text(e))),
     };
     let mut all = Vec::new();
-    let map = match Mapping::new(ground, MapFlags::SHARED) {
+    let map = match Mapping::new(probe_file, MapFlags::SHARED) {
         Ok(map) => map,
         Err(e) => {
-            let sentence = format!("{} cannot be mapped: {}", ground.name(), text(e));
+            let sentence = format!("{} cannot be mapped: {}", probe_file.name(), text(e));
             return vec![found("mmap, msync", State::Lacks, sentence)];
         }
     };
     // SAFETY: a page of the mapping.
     let flushed = unsafe { rustix::mm::msync(map.base, PAGE, MsyncFlags::ASYNC) };
-    let (state, sentence) = outcome(flushed, format!("{}, mapped and flushed", ground.name()));
+    let (state, sentence) = outcome(flushed, format!("{}, mapped and flushed", probe_file.name()));
     all.push(found("mmap, msync", state, sentence));
-    let populated = Mapping::new(ground, MapFlags::SHARED | MapFlags::POPULATE).map(drop);
+    let populated = Mapping::new(probe_file, MapFlags::SHARED | MapFlags::POPULATE).map(drop);
     let (state, sentence) =
         outcome(populated, "populate = true: page tables are filled while mapping".into());
     all.push(found("MAP_POPULATE", state, sentence));
@@ -335,11 +338,12 @@ struct Mapping {
 }
 
 impl Mapping {
-    fn new(ground: &Ground, flags: MapFlags) -> Result<Self, rustix::io::Errno> {
-        let (length, protection) = (ground.bytes(), ProtFlags::READ | ProtFlags::WRITE);
+    fn new(probe_file: &ProbeFile, flags: MapFlags) -> Result<Self, rustix::io::Errno> {
+        let (length, protection) = (probe_file.bytes(), ProtFlags::READ | ProtFlags::WRITE);
         // SAFETY: a new mapping at an address of the kernel's choice, of a file of that length.
-        let base =
-            unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, protection, flags, ground.file(), 0) }?;
+        let base = unsafe {
+            rustix::mm::mmap(std::ptr::null_mut(), length, protection, flags, probe_file.file(), 0)
+        }?;
         Ok(Self { base, length })
     }
 }
@@ -371,7 +375,7 @@ mod tests {
         }
         assert_eq!(refusal(1, false), None);
         let text = refusal(9, true).unwrap();
-        assert!(text.contains("advice 9 is not offered") && text.contains("23 (POPULATE_WRITE)"), "{text}");
+        assert!(text.contains("advice 9 is not supported") && text.contains("23 (POPULATE_WRITE)"), "{text}");
         assert!(refusal(23, false).unwrap().contains("22"));
     }
 }

@@ -2,7 +2,6 @@
 //! keeps no counters and reads no clock. The hot loops are compiled once for each.
 
 mod aio;
-mod beside;
 mod compute;
 mod exchange;
 mod extents;
@@ -12,6 +11,7 @@ mod names;
 mod null;
 mod posix;
 pub mod probe;
+mod program;
 mod psync;
 mod pvsync2;
 mod splice;
@@ -19,26 +19,26 @@ mod stdio;
 mod uring;
 
 pub(crate) use aio::Aio;
-pub(crate) use beside::Running;
 pub(crate) use compute::Computing;
 pub(crate) use exchange::Exchange;
 pub(crate) use extents::Extents;
 pub(crate) use many::Many;
 pub(crate) use mmap::Mmap;
-pub(crate) use names::Names;
+pub(crate) use names::NameCalls;
 pub(crate) use null::{AsyncNull, Null};
 pub(crate) use posix::Posix;
+pub(crate) use program::RunningProgram;
 pub(crate) use psync::Psync;
 pub(crate) use pvsync2::{Pvsync2, advice as flag_advice};
 pub(crate) use splice::Splice;
 pub(crate) use stdio::Stdio;
-pub(crate) use uring::{Loose, Uring, loose_refusal, ring_refusal};
+pub(crate) use uring::{UnregisteredRing, Uring, ring_refusal, unregistered_refusal};
 
 use crate::clock::Clock;
 use crate::contents::Contents;
 use crate::files;
-use crate::shared::Call;
-use crate::worker::{Fault, Plan};
+use crate::shared::FailedCall;
+use crate::worker::{Fault, StreamPlan};
 use fathom_workload::ops::Op;
 use rustix::io::Errno;
 
@@ -51,7 +51,7 @@ pub(crate) trait Handle: Sized {
     const SEVERAL_FILES: bool = false;
 
     /// Opens the plan's file.
-    fn open(plan: &Plan) -> Result<Self, Fault>;
+    fn open(plan: &StreamPlan) -> Result<Self, Fault>;
     /// Registers the buffers with the kernel, where that saves work later. They outlive the handle.
     fn register(&mut self, _memory: &mut [Contents]) -> Result<(), Fault> {
         Ok(())
@@ -65,12 +65,12 @@ pub(crate) trait Handle: Sized {
     fn select(&mut self, _file: u32) {}
     /// Fills `buffer` from `offset` synchronously; a shorter file is a fault.
     fn read_now(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
-        let file = self.descriptor().ok_or_else(|| Fault::of(Call::Read, Errno::BADF, offset))?;
+        let file = self.descriptor().ok_or_else(|| Fault::of(FailedCall::Read, Errno::BADF, offset))?;
         files::read_all(file, offset, buffer)
     }
     /// Makes what was written durable.
     fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
-        files::sync(self.descriptor().ok_or_else(|| Fault::of(Call::Sync, Errno::BADF, 0))?, data_only)
+        files::sync(self.descriptor().ok_or_else(|| Fault::of(FailedCall::Sync, Errno::BADF, 0))?, data_only)
     }
     /// Drops the clean pages of a range from the page cache. This is only advice: pages that the kernel keeps show in the I/O
     /// that reaches the device.

@@ -3,8 +3,8 @@
 
 use super::{Backend, Handle};
 use crate::files::{self, mode_of_directory};
-use crate::shared::Call;
-use crate::worker::{Fault, Plan};
+use crate::shared::FailedCall;
+use crate::worker::{Fault, StreamPlan};
 use fathom_state::here;
 use fathom_workload::{Backend as Kind, FileCall, StatCall};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -16,7 +16,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-pub(crate) struct Names {
+pub(crate) struct NameCalls {
     call: FileCall,
     /// The names, each with its open directory.
     names: Vec<(Option<Rc<OwnedFd>>, CString)>,
@@ -30,7 +30,7 @@ pub(crate) struct Names {
 
 /// A name as a C string, so that nothing is copied inside the clock.
 fn name(path: &OsStr) -> Result<CString, Fault> {
-    CString::new(path.as_bytes()).map_err(|_| Fault::of(Call::Open, Errno::INVAL, 0))
+    CString::new(path.as_bytes()).map_err(|_| Fault::of(FailedCall::Open, Errno::INVAL, 0))
 }
 
 /// The directories of the names, each opened once.
@@ -41,7 +41,7 @@ impl Directories {
     /// Splits a path into its directory and the name in it.
     fn parted(&mut self, path: &Path) -> Result<(Option<Rc<OwnedFd>>, CString), Fault> {
         let (Some(above), Some(last)) = (path.parent(), path.file_name()) else {
-            return Err(Fault::of(Call::Open, Errno::INVAL, 0));
+            return Err(Fault::of(FailedCall::Open, Errno::INVAL, 0));
         };
         let open = match self.0.get(above) {
             Some(open) => open.clone(),
@@ -49,7 +49,7 @@ impl Directories {
                 let directory = if above.as_os_str().is_empty() { Path::new(".") } else { above };
                 let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
                 let open = rustix::fs::open(here(directory), flags, Mode::empty());
-                let open = Rc::new(open.map_err(|e| Fault::of(Call::Open, e, 0))?);
+                let open = Rc::new(open.map_err(|e| Fault::of(FailedCall::Open, e, 0))?);
                 self.0.insert(above.to_path_buf(), open.clone());
                 open
             }
@@ -58,26 +58,25 @@ impl Directories {
     }
 }
 
-impl Names {
+impl NameCalls {
     fn call(&mut self) -> Result<(), Fault> {
         let Some((directory, name)) = self.names.get(self.at) else {
-            return Err(Fault::of(Call::Pick, Errno::NOENT, 0));
+            return Err(Fault::of(FailedCall::Pick, Errno::NOENT, 0));
         };
         let (directory, name) = (directory.as_ref().map_or(CWD, |open| open.as_fd()), name.as_c_str());
         match self.call {
             FileCall::Create => {
                 let made = rustix::fs::openat(directory, name, self.flags, self.mode)
-                    .map_err(|e| Fault::of(Call::Create, e, 0))?;
+                    .map_err(|e| Fault::of(FailedCall::Create, e, 0))?;
                 self.made = Some(made);
                 Ok(())
             }
             FileCall::Remove => rustix::fs::unlinkat(directory, name, AtFlags::empty())
-                .map_err(|e| Fault::of(Call::Remove, e, 0)),
-            FileCall::MakeDirectory => {
-                rustix::fs::mkdirat(directory, name, self.mode).map_err(|e| Fault::of(Call::Create, e, 0))
-            }
+                .map_err(|e| Fault::of(FailedCall::Remove, e, 0)),
+            FileCall::MakeDirectory => rustix::fs::mkdirat(directory, name, self.mode)
+                .map_err(|e| Fault::of(FailedCall::Create, e, 0)),
             FileCall::RemoveDirectory => rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR)
-                .map_err(|e| Fault::of(Call::Remove, e, 0)),
+                .map_err(|e| Fault::of(FailedCall::Remove, e, 0)),
             FileCall::Stat(how) => {
                 let asked = match how {
                     StatCall::Stat => rustix::fs::stat(name).map(drop_it),
@@ -86,11 +85,11 @@ impl Names {
                         rustix::fs::statx(CWD, name, AtFlags::empty(), StatxFlags::ALL).map(drop_it)
                     }
                 };
-                asked.map_err(|e| Fault::of(Call::Stat, e, 0))
+                asked.map_err(|e| Fault::of(FailedCall::Stat, e, 0))
             }
             // These work on an open file and never get here.
             FileCall::Allocate | FileCall::Truncate | FileCall::MoveExtents => {
-                Err(Fault::of(Call::Nothing, Errno::INVAL, 0))
+                Err(Fault::of(FailedCall::Nothing, Errno::INVAL, 0))
             }
         }
     }
@@ -101,12 +100,12 @@ fn drop_it<T>(attributes: T) {
     std::hint::black_box(attributes);
 }
 
-impl Handle for Names {
+impl Handle for NameCalls {
     const ONE_FILE: bool = false;
 
-    fn open(plan: &Plan) -> Result<Self, Fault> {
+    fn open(plan: &StreamPlan) -> Result<Self, Fault> {
         let Kind::Calls(call) = plan.stream.backend else {
-            return Err(Fault::of(Call::Nothing, Errno::INVAL, 0));
+            return Err(Fault::of(FailedCall::Nothing, Errno::INVAL, 0));
         };
         let mut directories = Directories::default();
         let mut parted = |path: &Path| match call {
@@ -149,7 +148,7 @@ impl Handle for Names {
     }
 }
 
-impl Backend for Names {
+impl Backend for NameCalls {
     #[inline(always)]
     fn read(&mut self, _: u64, _: &mut [u8]) -> Result<(), Fault> {
         self.call()

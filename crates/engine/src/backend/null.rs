@@ -2,7 +2,7 @@
 
 use super::{AsyncBackend, Backend, Handle, Target};
 use crate::clock::Clock;
-use crate::worker::{Fault, Plan};
+use crate::worker::{Fault, StreamPlan};
 use fathom_workload::ops::Op;
 
 pub(crate) struct Null;
@@ -10,7 +10,7 @@ pub(crate) struct Null;
 impl Handle for Null {
     const SEVERAL_FILES: bool = true;
 
-    fn open(_: &Plan) -> Result<Self, Fault> {
+    fn open(_: &StreamPlan) -> Result<Self, Fault> {
         Ok(Self)
     }
 
@@ -54,7 +54,7 @@ pub(crate) struct AsyncNull {
 impl Handle for AsyncNull {
     const SEVERAL_FILES: bool = true;
 
-    fn open(plan: &Plan) -> Result<Self, Fault> {
+    fn open(plan: &StreamPlan) -> Result<Self, Fault> {
         let depth = plan.stream.queue_depth as usize;
         Ok(Self { queued: Vec::with_capacity(depth), complete: Vec::with_capacity(depth) })
     }

@@ -4,8 +4,8 @@
 use super::{AsyncBackend, Handle, Target};
 use crate::clock::Clock;
 use crate::files;
-use crate::shared::Call;
-use crate::worker::{Fault, Plan};
+use crate::shared::FailedCall;
+use crate::worker::{Fault, StreamPlan};
 use fathom_workload::ops::{Op, OpKind};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -52,7 +52,7 @@ impl Posix {
 
     /// Passes the queued operations to the library.
     fn give(&mut self) -> Result<(), Fault> {
-        /// Most sleeps of a millisecond while the library cannot take operations although none of ours is in flight: it cannot
+        /// Most sleeps of a millisecond while the library cannot take operations although none of our operations is in flight: it cannot
         /// create a thread.
         const MOST_NAPS: u32 = 1000;
         let (mut next, mut naps) = (0, 0);
@@ -87,7 +87,7 @@ impl Posix {
                 naps += 1;
                 std::thread::sleep(std::time::Duration::from_millis(1));
             } else {
-                return Err(Fault::of(Call::Submit, error, 0));
+                return Err(Fault::of(FailedCall::Submit, error, 0));
             }
         }
         self.queued.clear();
@@ -128,7 +128,7 @@ impl Posix {
         }
         match last() {
             Errno::INTR | Errno::AGAIN => Ok(()),
-            error => Err(Fault::of(Call::Submit, error, 0)),
+            error => Err(Fault::of(FailedCall::Submit, error, 0)),
         }
     }
 
@@ -152,7 +152,7 @@ impl Drop for Posix {
 impl Handle for Posix {
     const ONE_FILE: bool = false;
 
-    fn open(plan: &Plan) -> Result<Self, Fault> {
+    fn open(plan: &StreamPlan) -> Result<Self, Fault> {
         Ok(Self::on(files::open_all(plan)?, plan.stream.queue_depth.max(1) as usize))
     }
 

@@ -57,11 +57,11 @@ pub fn capabilities() -> Vec<Capability> {
 /// where the kernel is slow to destroy an aio queue.
 #[must_use]
 pub fn capabilities_in(directory: &Path) -> Vec<Capability> {
-    let ground = match Ground::new(directory) {
-        Ok(ground) => ground,
+    let probe_file = match ProbeFile::new(directory) {
+        Ok(probe_file) => probe_file,
         Err(e) => {
             let sentence =
-                format!("neither {} nor memory takes a file to try it on: {}", directory.display(), text(e));
+                format!("no test file can be created in {} or in memory: {}", directory.display(), text(e));
             let unknown = |backend| Capability {
                 backend,
                 feature: "calls",
@@ -71,28 +71,28 @@ pub fn capabilities_in(directory: &Path) -> Vec<Capability> {
             return ["psync", "pvsync2", "stdio", "mmap", "aio", "uring"].map(unknown).into();
         }
     };
-    let each: [fn(&Ground) -> Vec<Capability>; 6] =
+    let each: [fn(&ProbeFile) -> Vec<Capability>; 6] =
         [psync::probe, pvsync2::probe, stdio::probe, mmap::probe, aio::probe, uring::probe];
-    each.into_iter().flat_map(|probe| probe(&ground)).collect()
+    each.into_iter().flat_map(|probe| probe(&probe_file)).collect()
 }
 
 /// Size of the probe file in bytes.
 const GROUND_BYTES: usize = 64 << 10;
 
 /// The file that features are tried on.
-pub(super) struct Ground {
+pub(super) struct ProbeFile {
     file: OwnedFd,
     name: String,
     /// The device of the directory, even if the file is in memory.
     device: Option<u64>,
 }
 
-impl Ground {
+impl ProbeFile {
     fn new(directory: &Path) -> Result<Self, Errno> {
-        if let Some(ground) = Self::of(directory) {
-            return Ok(ground);
+        if let Some(probe_file) = Self::of(directory) {
+            return Ok(probe_file);
         }
-        let name = format!("a file in memory ({} takes none without a name)", directory.display());
+        let name = format!("a file in memory ({} supports no unnamed files)", directory.display());
         Self::written(file_in_memory()?, name, directory)
     }
 
@@ -176,14 +176,13 @@ fn no_polled_queues(disk: &str) -> String {
 }
 
 /// The state of a polling feature that the kernel accepts.
-pub(super) fn polling_state(ground: &Ground, so_far: &str) -> (State, String) {
-    match ground.device.and_then(polled_queues) {
+pub(super) fn polling_state(probe_file: &ProbeFile, so_far: &str) -> (State, String) {
+    match probe_file.device.and_then(polled_queues) {
         Some((disk, true)) => (State::Works, format!("{so_far}, and the device {disk} has polled queues")),
         Some((disk, false)) => (State::Lacks, format!("{so_far}, but {}", no_polled_queues(&disk))),
-        None => (
-            State::Unknown,
-            format!("{so_far}; which device would have to poll for {} is not known", ground.name()),
-        ),
+        None => {
+            (State::Unknown, format!("{so_far}; the device to poll for {} is unknown", probe_file.name()))
+        }
     }
 }
 
@@ -195,7 +194,7 @@ pub(crate) struct Tried {
 }
 
 /// Properties of a stream that the checks need.
-pub(crate) struct Asked<'a> {
+pub(crate) struct StreamRequest<'a> {
     pub stream: &'a Stream,
     pub set: Option<&'a FileSet>,
     /// Number of workers that execute the stream concurrently.
@@ -206,7 +205,7 @@ pub(crate) struct Asked<'a> {
 
 impl Tried {
     /// Why this machine cannot execute the stream with its back-end. Streams without special requests cost nothing.
-    pub fn refusal(&mut self, asked: &Asked) -> Option<String> {
+    pub fn refusal(&mut self, asked: &StreamRequest) -> Option<String> {
         match asked.stream.backend {
             Backend::Null
             | Backend::Psync(_)
@@ -256,7 +255,7 @@ impl Tried {
 }
 
 /// Why flags of single reads and writes are not supported.
-fn flags_refusal(options: &Pvsync2, asked: &Asked) -> Option<String> {
+fn flags_refusal(options: &Pvsync2, asked: &StreamRequest) -> Option<String> {
     pvsync2::refusal(options)
         .or_else(|| {
             (options.high_priority && options.high_priority_percent != Some(0))
@@ -274,7 +273,7 @@ fn flags_refusal(options: &Pvsync2, asked: &Asked) -> Option<String> {
 }
 
 /// The same for back-ends with only this flag: the kernel supports it for all or for none.
-fn atomic_refusal(atomic: bool, asked: &Asked) -> Option<String> {
+fn atomic_refusal(atomic: bool, asked: &StreamRequest) -> Option<String> {
     atomic.then(|| flags_refusal(&Pvsync2 { atomic, ..Pvsync2::default() }, asked)).flatten()
 }
 
@@ -350,7 +349,7 @@ mod tests {
     #[test]
     fn plain_streams_are_not_asked_about() {
         let stream = Stream::new("f", fathom_workload::Direction::Read, fathom_workload::Bytes(4096));
-        let asked = Asked { stream: &stream, set: None, workers: 1, buffer_bytes: u64::MAX };
+        let asked = StreamRequest { stream: &stream, set: None, workers: 1, buffer_bytes: u64::MAX };
         assert_eq!(Tried::default().refusal(&asked), None);
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! A short call is followed by another one, which reports the reason (end of file, no space, size limit).
 
-use super::probe::{Capability, Ground, State, text};
+use super::probe::{Capability, ProbeFile, State, text};
 use super::{Backend, Handle};
 use crate::files;
-use crate::shared::Call;
-use crate::worker::{Fault, Plan};
+use crate::shared::FailedCall;
+use crate::worker::{Fault, StreamPlan};
 use fathom_workload::SyncCall;
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -19,7 +19,7 @@ pub(crate) struct Psync {
 }
 
 impl Psync {
-    fn seek(&mut self, offset: u64, call: Call) -> Result<(), Fault> {
+    fn seek(&mut self, offset: u64, call: FailedCall) -> Result<(), Fault> {
         if self.position != offset {
             rustix::fs::seek(&self.file, rustix::fs::SeekFrom::Start(offset))
                 .map_err(|e| Fault::of(call, e, offset))?;
@@ -31,8 +31,8 @@ impl Psync {
     #[inline(always)]
     fn read_once(&mut self, offset: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
         match self.call {
-            SyncCall::Pread => rustix::io::pread(&self.file, buffer, offset),
-            SyncCall::Read => {
+            SyncCall::Positioned => rustix::io::pread(&self.file, buffer, offset),
+            SyncCall::Streamed => {
                 let n = rustix::io::read(&self.file, buffer)?;
                 self.position += n as u64;
                 Ok(n)
@@ -43,8 +43,8 @@ impl Psync {
     #[inline(always)]
     fn write_once(&mut self, offset: u64, buffer: &[u8]) -> Result<usize, Errno> {
         match self.call {
-            SyncCall::Pread => rustix::io::pwrite(&self.file, buffer, offset),
-            SyncCall::Read => {
+            SyncCall::Positioned => rustix::io::pwrite(&self.file, buffer, offset),
+            SyncCall::Streamed => {
                 let n = rustix::io::write(&self.file, buffer)?;
                 self.position += n as u64;
                 Ok(n)
@@ -59,11 +59,11 @@ impl Psync {
             let at = offset + moved as u64;
             match self.read_once(at, &mut buffer[moved..]) {
                 Ok(0) => {
-                    return Err(Fault::short(Call::Read, offset, buffer.len() as u64, moved as u64));
+                    return Err(Fault::short(FailedCall::Read, offset, buffer.len() as u64, moved as u64));
                 }
                 Ok(n) => moved += n,
                 Err(Errno::INTR) => {}
-                Err(e) => return Err(Fault::of(Call::Read, e, at)),
+                Err(e) => return Err(Fault::of(FailedCall::Read, e, at)),
             }
         }
         Ok(())
@@ -76,7 +76,7 @@ impl Psync {
             let at = offset + moved as u64;
             match self.write_once(at, &buffer[moved..]) {
                 Ok(0) => {
-                    return Err(Fault::short(Call::Write, offset, buffer.len() as u64, moved as u64));
+                    return Err(Fault::short(FailedCall::Write, offset, buffer.len() as u64, moved as u64));
                 }
                 Ok(n) => moved += n,
                 Err(Errno::INTR) => {}
@@ -84,7 +84,7 @@ impl Psync {
                     return Err(Fault {
                         expected: buffer.len() as u64,
                         found: moved as u64,
-                        ..Fault::of(Call::Write, e, at)
+                        ..Fault::of(FailedCall::Write, e, at)
                     });
                 }
             }
@@ -94,10 +94,10 @@ impl Psync {
 }
 
 impl Handle for Psync {
-    fn open(plan: &Plan) -> Result<Self, Fault> {
+    fn open(plan: &StreamPlan) -> Result<Self, Fault> {
         let call = match plan.stream.backend {
             fathom_workload::Backend::Psync(call) => call,
-            _ => SyncCall::Pread,
+            _ => SyncCall::Positioned,
         };
         Ok(Self { file: files::open(plan)?, call, position: 0 })
     }
@@ -118,45 +118,45 @@ impl Handle for Psync {
 impl Backend for Psync {
     #[inline(always)]
     fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
-        if self.call == SyncCall::Read {
-            self.seek(offset, Call::Read)?;
+        if self.call == SyncCall::Streamed {
+            self.seek(offset, FailedCall::Read)?;
         }
         match self.read_once(offset, buffer) {
             Ok(n) if n == buffer.len() => Ok(()),
             Ok(n) => self.read_rest(offset, buffer, n),
             Err(Errno::INTR) => self.read_rest(offset, buffer, 0),
-            Err(e) => Err(Fault::of(Call::Read, e, offset)),
+            Err(e) => Err(Fault::of(FailedCall::Read, e, offset)),
         }
     }
 
     #[inline(always)]
     fn write(&mut self, offset: u64, buffer: &[u8]) -> Result<(), Fault> {
-        if self.call == SyncCall::Read {
-            self.seek(offset, Call::Write)?;
+        if self.call == SyncCall::Streamed {
+            self.seek(offset, FailedCall::Write)?;
         }
         match self.write_once(offset, buffer) {
             Ok(n) if n == buffer.len() => Ok(()),
             Ok(n) => self.write_rest(offset, buffer, n),
             Err(Errno::INTR) => self.write_rest(offset, buffer, 0),
-            Err(e) => Err(Fault::of(Call::Write, e, offset)),
+            Err(e) => Err(Fault::of(FailedCall::Write, e, offset)),
         }
     }
 }
 
 /// What works with this back-end on the probed file.
-pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
+pub(super) fn probe(file: &ProbeFile) -> Vec<Capability> {
     let mut buffer = [0];
     let found = |feature, tried: Result<usize, Errno>, asked: &str| {
         let (state, sentence) = match tried {
-            Ok(_) => (State::Works, format!("{asked}, for {}", ground.name())),
-            Err(e) => (State::Lacks, format!("{asked}: refused for {} ({})", ground.name(), text(e))),
+            Ok(_) => (State::Works, format!("{asked}, for {}", file.name())),
+            Err(e) => (State::Lacks, format!("{asked}: refused for {} ({})", file.name(), text(e))),
         };
         Capability { backend: "psync", feature, state, sentence }
     };
-    let placed = rustix::io::pwrite(ground.file(), &buffer, 0)
-        .and_then(|_| rustix::io::pread(ground.file(), &mut buffer, 0));
-    let streamed = rustix::fs::seek(ground.file(), rustix::fs::SeekFrom::Start(0))
-        .and_then(|_| rustix::io::read(ground.file(), &mut buffer));
+    let placed = rustix::io::pwrite(file.file(), &buffer, 0)
+        .and_then(|_| rustix::io::pread(file.file(), &mut buffer, 0));
+    let streamed = rustix::fs::seek(file.file(), rustix::fs::SeekFrom::Start(0))
+        .and_then(|_| rustix::io::read(file.file(), &mut buffer));
     vec![
         found("pread, pwrite", placed, "psync = \"pread\""),
         found("read, write, lseek", streamed, "psync = \"read\""),

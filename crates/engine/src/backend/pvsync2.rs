@@ -4,11 +4,11 @@
 //! A kernel or file system that refuses a flag only reports "not supported". So the first refusal of a run is investigated: the
 //! record is tried with each flag alone, and the error names the refused flag and what it needs.
 
-use super::probe::{Capability, Ground, State};
+use super::probe::{Capability, ProbeFile, State};
 use super::{Backend, Handle};
 use crate::files;
-use crate::shared::Call;
-use crate::worker::{Fault, Plan};
+use crate::shared::FailedCall;
+use crate::worker::{Fault, StreamPlan};
 use fathom_workload::Pvsync2 as Options;
 use fathom_workload::ops::{Place, derive_seed};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -78,7 +78,7 @@ const FLAGS: [Flag; 6] = [
         name: "RWF_DONTCACHE",
         key: "uncached",
         since: "6.14",
-        needs: "a file system that has learnt it, and direct = false",
+        needs: "a file system that supports it, and direct = false",
         reads: true,
         asked: |o| o.uncached,
     },
@@ -157,7 +157,7 @@ impl Pvsync2 {
             let at = offset + moved as u64;
             match self.read_once(at, &mut buffer[moved..], patient) {
                 Ok(0) => {
-                    return Err(Fault::short(Call::Read, offset, buffer.len() as u64, moved as u64));
+                    return Err(Fault::short(FailedCall::Read, offset, buffer.len() as u64, moved as u64));
                 }
                 Ok(n) => moved += n,
                 Err(Errno::INTR) => {}
@@ -175,7 +175,7 @@ impl Pvsync2 {
             let at = offset + moved as u64;
             match self.write_once(at, &buffer[moved..], patient) {
                 Ok(0) => {
-                    return Err(Fault::short(Call::Write, offset, buffer.len() as u64, moved as u64));
+                    return Err(Fault::short(FailedCall::Write, offset, buffer.len() as u64, moved as u64));
                 }
                 Ok(n) => moved += n,
                 Err(Errno::INTR) => {}
@@ -184,7 +184,7 @@ impl Pvsync2 {
                     return Err(Fault {
                         expected: buffer.len() as u64,
                         found: moved as u64,
-                        ..Fault::of(Call::Write, e, at)
+                        ..Fault::of(FailedCall::Write, e, at)
                     });
                 }
             }
@@ -210,15 +210,15 @@ impl Pvsync2 {
 
     fn read_fault(&self, error: Errno, offset: u64, buffer: &mut [u8]) -> Fault {
         match culprit(error, self.read, |flags| self.read_once(offset, buffer, flags)) {
-            0 => Fault::of(Call::Read, error, offset),
-            bits => Fault { found: bits.into(), ..Fault::of(Call::FlaggedRead, error, offset) },
+            0 => Fault::of(FailedCall::Read, error, offset),
+            bits => Fault { found: bits.into(), ..Fault::of(FailedCall::FlaggedRead, error, offset) },
         }
     }
 
     fn write_fault(&self, error: Errno, offset: u64, buffer: &[u8]) -> Fault {
         match culprit(error, self.write, |flags| self.write_once(offset, buffer, flags)) {
-            0 => Fault::of(Call::Write, error, offset),
-            bits => Fault { found: bits.into(), ..Fault::of(Call::FlaggedWrite, error, offset) },
+            0 => Fault::of(FailedCall::Write, error, offset),
+            bits => Fault { found: bits.into(), ..Fault::of(FailedCall::FlaggedWrite, error, offset) },
         }
     }
 }
@@ -263,7 +263,7 @@ pub(crate) fn advice(bits: u64) -> String {
 }
 
 impl Handle for Pvsync2 {
-    fn open(plan: &Plan) -> Result<Self, Fault> {
+    fn open(plan: &StreamPlan) -> Result<Self, Fault> {
         let options = match plan.stream.backend {
             fathom_workload::Backend::Pvsync2(options) => options,
             _ => Options::default(),
@@ -350,9 +350,9 @@ pub(super) fn refusal_of_files(
     if asked.is_empty() {
         return None;
     }
-    let ground = Ground::of(directory)?;
-    let opened = if direct { Some(ground.direct().ok()?) } else { None };
-    let file = opened.as_ref().map_or(ground.file(), |f| f.as_fd());
+    let probe_file = ProbeFile::of(directory)?;
+    let opened = if direct { Some(probe_file.direct().ok()?) } else { None };
+    let file = opened.as_ref().map_or(probe_file.file(), |f| f.as_fd());
     asked.into_iter().find_map(|flag| {
         let (what, error) = refused(file, flag, Moves { reads: moves.reads && flag.reads, ..moves })?;
         // Other errors concern this record, not the file system.
@@ -361,7 +361,7 @@ pub(super) fn refusal_of_files(
                 "{what} with {} ({} = true) are refused for {} ({}); it needs Linux {}, and {}",
                 flag.name,
                 flag.key,
-                ground.name(),
+                probe_file.name(),
                 super::probe::text(error),
                 flag.since,
                 flag.needs
@@ -371,11 +371,15 @@ pub(super) fn refusal_of_files(
 }
 
 /// What works with this back-end on the probed file.
-pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
+pub(super) fn probe(probe_file: &ProbeFile) -> Vec<Capability> {
     let found = |feature, state, sentence| Capability { backend: "pvsync2", feature, state, sentence };
     let mut buffer = [0];
-    let plain =
-        rustix::io::preadv2(ground.file(), &mut [IoSliceMut::new(&mut buffer)], 0, ReadWriteFlags::empty());
+    let plain = rustix::io::preadv2(
+        probe_file.file(),
+        &mut [IoSliceMut::new(&mut buffer)],
+        0,
+        ReadWriteFlags::empty(),
+    );
     let mut all = vec![match plain {
         Ok(_) => found("preadv2, pwritev2", State::Works, "the calls themselves, without a flag".into()),
         Err(e) => {
@@ -386,7 +390,7 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
         let memory = super::probe::file_in_memory().ok();
         for f in &FLAGS {
             for (feature, reads, writes) in rows(f) {
-                let (state, sentence) = probe_flag(ground, memory.as_ref(), f, reads, writes);
+                let (state, sentence) = probe_flag(probe_file, memory.as_ref(), f, reads, writes);
                 all.push(found(feature, state, format!("{} = true: {sentence}", f.key)));
             }
         }
@@ -404,7 +408,7 @@ fn rows(flag: &Flag) -> Vec<(&'static str, bool, bool)> {
 }
 
 fn probe_flag(
-    ground: &Ground,
+    probe_file: &ProbeFile,
     memory: Option<&OwnedFd>,
     flag: &Flag,
     reads: bool,
@@ -414,26 +418,26 @@ fn probe_flag(
         return (State::Lacks, format!("this kernel does not know it; it came with Linux {}", flag.since));
     }
     let direct = flag.bits == ATOMIC;
-    let file = match if direct { ground.direct().map(Some) } else { Ok(None) } {
+    let file = match if direct { probe_file.direct().map(Some) } else { Ok(None) } {
         Ok(file) => file,
         Err(e) => {
             return (
                 State::Unknown,
                 format!(
-                    "needs direct = true, which cannot be had with {} ({})",
-                    ground.name(),
+                    "needs direct = true, which does not work with {} ({})",
+                    probe_file.name(),
                     super::probe::text(e)
                 ),
             );
         }
     };
-    let file = file.as_ref().map_or(ground.file(), |f| f.as_fd());
+    let file = file.as_ref().map_or(probe_file.file(), |f| f.as_fd());
     let Some((what, error)) = refused(file, flag, Moves { reads, writes }) else {
-        return works(ground, flag);
+        return works(probe_file, flag);
     };
     let sentence = format!(
         "{what} with it are refused for {} ({}); it needs {}",
-        ground.name(),
+        probe_file.name(),
         super::probe::text(error),
         flag.needs
     );
@@ -466,11 +470,11 @@ fn refused(file: BorrowedFd<'_>, flag: &Flag, moves: Moves) -> Option<(&'static 
 }
 
 /// The state of a flag that the kernel accepts; it accepts but ignores polling where the device does not support it.
-fn works(ground: &Ground, flag: &Flag) -> (State, String) {
+fn works(probe_file: &ProbeFile, flag: &Flag) -> (State, String) {
     if flag.key == "high_priority" {
-        return super::probe::polling_state(ground, "the calls take it");
+        return super::probe::polling_state(probe_file, "the calls take it");
     }
-    (State::Works, format!("taken for {}", ground.name()))
+    (State::Works, format!("taken for {}", probe_file.name()))
 }
 
 #[cfg(test)]

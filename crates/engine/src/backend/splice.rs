@@ -3,8 +3,8 @@
 
 use super::{Backend, Handle};
 use crate::files;
-use crate::shared::Call;
-use crate::worker::{Fault, Plan};
+use crate::shared::FailedCall;
+use crate::worker::{Fault, StreamPlan};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use rustix::io::Errno;
 
@@ -22,7 +22,7 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), Fault> {
     let mut ends = [0; 2];
     // SAFETY: pipe2 writes two descriptors into the array.
     if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-        return Err(Fault::of(Call::Pipe, last(), 0));
+        return Err(Fault::of(FailedCall::Pipe, last(), 0));
     }
     let [out, into] = ends;
     // SAFETY: both were just made, and nobody else has them.
@@ -75,12 +75,12 @@ fn all(bytes: usize, mut once: impl FnMut(usize) -> Result<usize, Errno>) -> Res
 impl Handle for Splice {
     const ONE_FILE: bool = false;
 
-    fn open(plan: &Plan) -> Result<Self, Fault> {
+    fn open(plan: &StreamPlan) -> Result<Self, Fault> {
         let file = files::open(plan)?;
         let (out, into) = pipe()?;
         // SAFETY: the descriptor is open; the call takes no pointer.
         let room = unsafe { libc::fcntl(into.as_raw_fd(), libc::F_GETPIPE_SZ) };
-        let room = usize::try_from(room).map_err(|_| Fault::of(Call::Pipe, last(), 0))?;
+        let room = usize::try_from(room).map_err(|_| Fault::of(FailedCall::Pipe, last(), 0))?;
         // A record that does not begin on a page boundary takes one more pipe buffer.
         Ok(Self { file, out, into, room: (room / 2).max(4096) })
     }
@@ -102,10 +102,10 @@ impl Backend for Splice {
             let at = offset + done as u64;
             let part = (wanted - done).min(self.room);
             let (file, into) = (self.file.as_fd(), self.into.as_fd());
-            let fault = |e| Fault::of(Call::Read, e, at);
+            let fault = |e| Fault::of(FailedCall::Read, e, at);
             // The pipe is emptied before it is filled again, so it never runs full.
             let there = match splice((file, Some(at)), (into, None), part) {
-                Ok(0) => return Err(Fault::short(Call::Read, offset, wanted as u64, done as u64)),
+                Ok(0) => return Err(Fault::short(FailedCall::Read, offset, wanted as u64, done as u64)),
                 Ok(n) => n,
                 Err(Errno::INTR) => continue,
                 Err(e) => return Err(fault(e)),
@@ -114,7 +114,7 @@ impl Backend for Splice {
             let (memory, out) = (target.as_mut_ptr(), self.out.as_fd());
             let copied = all(there, |moved| vmsplice(out, memory.wrapping_add(moved), there - moved));
             if copied.map_err(fault)? < there {
-                return Err(Fault::short(Call::Read, offset, wanted as u64, done as u64));
+                return Err(Fault::short(FailedCall::Read, offset, wanted as u64, done as u64));
             }
             done += there;
         }
@@ -126,7 +126,7 @@ impl Backend for Splice {
         let mut done = 0;
         while done < wanted {
             let at = offset + done as u64;
-            let fault = |e| Fault::of(Call::Write, e, at);
+            let fault = |e| Fault::of(FailedCall::Write, e, at);
             let part = &buffer[done..done + (wanted - done).min(self.room)];
             let memory = part.as_ptr().cast_mut();
             let (file, into, out) = (self.file.as_fd(), self.into.as_fd(), self.out.as_fd());
@@ -139,7 +139,7 @@ impl Backend for Splice {
                 all(there, |moved| splice((out, None), (file, Some(at + moved as u64)), there - moved))
                     .map_err(fault)?;
             if moved == 0 || moved < there {
-                return Err(Fault::short(Call::Write, offset, wanted as u64, done as u64));
+                return Err(Fault::short(FailedCall::Write, offset, wanted as u64, done as u64));
             }
             done += moved;
         }

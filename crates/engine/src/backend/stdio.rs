@@ -1,10 +1,10 @@
 //! The C library's buffered streams: fread and fwrite through a fully buffered FILE, fflush and fsync, fclose.
 
-use super::probe::{Capability, Ground, State};
+use super::probe::{Capability, ProbeFile, State};
 use super::{Backend, Handle};
 use crate::files;
-use crate::shared::Call;
-use crate::worker::{Fault, Plan};
+use crate::shared::FailedCall;
+use crate::worker::{Fault, StreamPlan};
 use rustix::fd::{BorrowedFd, IntoRawFd as _, RawFd};
 use rustix::io::Errno;
 
@@ -22,7 +22,7 @@ pub(crate) struct Stdio {
 unsafe impl Send for Stdio {}
 
 impl Stdio {
-    fn seek(&mut self, offset: u64, write: bool, call: Call) -> Result<(), Fault> {
+    fn seek(&mut self, offset: u64, write: bool, call: FailedCall) -> Result<(), Fault> {
         if self.position != offset || self.wrote.is_some_and(|w| w != write) {
             // SAFETY: the stream is open.
             if unsafe { libc::fseeko(self.stream, offset as libc::off_t, libc::SEEK_SET) } != 0 {
@@ -45,7 +45,7 @@ impl Drop for Stdio {
     }
 }
 
-fn last_error(call: Call, offset: u64) -> Fault {
+fn last_error(call: FailedCall, offset: u64) -> Fault {
     let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
     Fault::of(call, Errno::from_raw_os_error(errno), offset)
 }
@@ -53,7 +53,7 @@ fn last_error(call: Call, offset: u64) -> Fault {
 impl Handle for Stdio {
     const ONE_FILE: bool = false;
 
-    fn open(plan: &Plan) -> Result<Self, Fault> {
+    fn open(plan: &StreamPlan) -> Result<Self, Fault> {
         let size = match plan.stream.backend {
             fathom_workload::Backend::Stdio { buffer } if buffer.0 > 0 => buffer.0 as usize,
             _ => plan.largest,
@@ -63,7 +63,7 @@ impl Handle for Stdio {
         // SAFETY: the descriptor is open and handed over to the stream; the mode is a C string.
         let stream = unsafe { libc::fdopen(descriptor, mode.as_ptr()) };
         if stream.is_null() {
-            return Err(last_error(Call::Open, 0));
+            return Err(last_error(FailedCall::Open, 0));
         }
         let mut buffer = vec![0u8; size];
         // SAFETY: the buffer has `size` bytes and lives as long as the stream (it is closed in `close` or in `drop`).
@@ -78,7 +78,7 @@ impl Handle for Stdio {
     fn sync(&mut self, data_only: bool) -> Result<(), Fault> {
         // SAFETY: the stream is open.
         if unsafe { libc::fflush(self.stream) } != 0 {
-            return Err(last_error(Call::Sync, 0));
+            return Err(last_error(FailedCall::Sync, 0));
         }
         // SAFETY: the descriptor belongs to the open stream.
         files::sync(unsafe { BorrowedFd::borrow_raw(self.descriptor) }, data_only)
@@ -87,7 +87,7 @@ impl Handle for Stdio {
     fn close(mut self) -> Result<(), Fault> {
         let stream = std::mem::replace(&mut self.stream, std::ptr::null_mut());
         // SAFETY: the stream is open and not used again.
-        if unsafe { libc::fclose(stream) } == 0 { Ok(()) } else { Err(last_error(Call::Close, 0)) }
+        if unsafe { libc::fclose(stream) } == 0 { Ok(()) } else { Err(last_error(FailedCall::Close, 0)) }
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
@@ -98,7 +98,7 @@ impl Handle for Stdio {
 
 impl Backend for Stdio {
     fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Fault> {
-        self.seek(offset, false, Call::Read)?;
+        self.seek(offset, false, FailedCall::Read)?;
         // SAFETY: the stream is open and the buffer has the length given.
         let n = unsafe { libc::fread(buffer.as_mut_ptr().cast(), 1, buffer.len(), self.stream) };
         self.position += n as u64;
@@ -107,31 +107,31 @@ impl Backend for Stdio {
         }
         // SAFETY: the stream is open.
         if unsafe { libc::ferror(self.stream) } != 0 {
-            return Err(last_error(Call::Read, offset));
+            return Err(last_error(FailedCall::Read, offset));
         }
-        Err(Fault::short(Call::Read, offset, buffer.len() as u64, n as u64))
+        Err(Fault::short(FailedCall::Read, offset, buffer.len() as u64, n as u64))
     }
 
     fn write(&mut self, offset: u64, buffer: &[u8]) -> Result<(), Fault> {
-        self.seek(offset, true, Call::Write)?;
+        self.seek(offset, true, FailedCall::Write)?;
         // SAFETY: the stream is open and the buffer has the length given.
         let n = unsafe { libc::fwrite(buffer.as_ptr().cast(), 1, buffer.len(), self.stream) };
         self.position += n as u64;
-        if n == buffer.len() { Ok(()) } else { Err(last_error(Call::Write, offset)) }
+        if n == buffer.len() { Ok(()) } else { Err(last_error(FailedCall::Write, offset)) }
     }
 }
 
 /// What works with this back-end on the probed file.
-pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
-    let (state, sentence) = match pass_a_byte(ground) {
-        Ok(()) => (State::Works, format!("the C library reads and writes {}", ground.name())),
-        Err(e) => (State::Lacks, format!("the C library's streams fail for {}: {e}", ground.name())),
+pub(super) fn probe(file: &ProbeFile) -> Vec<Capability> {
+    let (state, sentence) = match pass_a_byte(file) {
+        Ok(()) => (State::Works, format!("the C library reads and writes {}", file.name())),
+        Err(e) => (State::Lacks, format!("the C library's streams fail for {}: {e}", file.name())),
     };
     vec![Capability { backend: "stdio", feature: "fread, fwrite", state, sentence }]
 }
 
-fn pass_a_byte(ground: &Ground) -> std::io::Result<()> {
-    let descriptor = ground.file().try_clone_to_owned()?.into_raw_fd();
+fn pass_a_byte(file: &ProbeFile) -> std::io::Result<()> {
+    let descriptor = file.file().try_clone_to_owned()?.into_raw_fd();
     let failed = std::io::Error::last_os_error;
     // SAFETY: the descriptor is open and handed over to the stream; the mode is a C string.
     let stream = unsafe { libc::fdopen(descriptor, c"r+".as_ptr()) };

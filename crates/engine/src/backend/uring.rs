@@ -5,14 +5,14 @@
 //! A feature that the running kernel lacks is an error that names it; there is no silent fallback. The flags came with Linux 5.19
 //! (COOP_TASKRUN), 6.0 (SINGLE_ISSUER) and 6.1 (DEFER_TASKRUN).
 
-use super::probe::{Capability, Ground, State, text};
+use super::probe::{Capability, ProbeFile, State, text};
 use super::pvsync2::ATOMIC;
 use super::{AsyncBackend, Handle, Target};
 use crate::clock::Clock;
 use crate::contents::Contents;
 use crate::files;
-use crate::shared::Call;
-use crate::worker::{Fault, Plan};
+use crate::shared::FailedCall;
+use crate::worker::{Fault, StreamPlan};
 use fathom_workload::Uring as Options;
 use fathom_workload::ops::{Op, OpKind};
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
@@ -38,7 +38,7 @@ pub(crate) struct Uring {
 /// some time after its descriptor is closed, and would keep the file and the buffer pages until then. A removed file would still
 /// occupy space in its file system when the next phase writes.
 struct Held {
-    ring: Ring,
+    ring: KernelRing,
     file: bool,
     buffers: bool,
     /// Why an entry could not be queued.
@@ -60,7 +60,7 @@ impl Drop for Held {
 impl Handle for Uring {
     const SEVERAL_FILES: bool = true;
 
-    fn open(plan: &Plan) -> Result<Self, Fault> {
+    fn open(plan: &StreamPlan) -> Result<Self, Fault> {
         let options = match plan.stream.backend {
             fathom_workload::Backend::Uring(options) => options,
             _ => Options::default(),
@@ -128,11 +128,11 @@ impl Handle for Uring {
 
 /// A failure of the ring itself: the offset is unused, the call says what was tried.
 fn setup_fault(error: &std::io::Error) -> Fault {
-    Fault::of(Call::Ring, Errno::from_raw_os_error(error.raw_os_error().unwrap_or(libc::EINVAL)), 0)
+    Fault::of(FailedCall::Ring, Errno::from_raw_os_error(error.raw_os_error().unwrap_or(libc::EINVAL)), 0)
 }
 
 fn submit_fault(error: &std::io::Error) -> Fault {
-    Fault::of(Call::Submit, Errno::from_raw_os_error(error.raw_os_error().unwrap_or(0)), 0)
+    Fault::of(FailedCall::Submit, Errno::from_raw_os_error(error.raw_os_error().unwrap_or(0)), 0)
 }
 
 /// The entry for an operation on a file given as `$file`, with or without a registered buffer; `$flags`: RWF_ flags of writes.
@@ -283,9 +283,9 @@ impl Held {
 }
 
 /// A ring without registered files or buffers, for writes to many files in turn.
-pub(crate) struct Loose(Held);
+pub(crate) struct UnregisteredRing(Held);
 
-impl Loose {
+impl UnregisteredRing {
     /// A ring with space for `entries` operations in flight.
     pub fn new(entries: u32) -> Result<Self, Fault> {
         let mut builder = IoUring::<squeue::Entry, cqueue::Entry>::builder();
@@ -322,7 +322,7 @@ impl Loose {
 }
 
 /// Why such a ring cannot be created; `None` if it can.
-pub(crate) fn loose_refusal() -> Option<String> {
+pub(crate) fn unregistered_refusal() -> Option<String> {
     ring_refusal(INSTEAD)
 }
 
@@ -354,12 +354,12 @@ impl RingFlags {
     }
 }
 
-type Ring = IoUring<squeue::Entry, cqueue::Entry>;
+type KernelRing = IoUring<squeue::Entry, cqueue::Entry>;
 type Builder = io_uring::Builder<squeue::Entry, cqueue::Entry>;
 
 /// A small ring with the given flags.
-fn ring(flags: impl FnOnce(&mut Builder)) -> Result<Ring, Errno> {
-    let mut builder = Ring::builder();
+fn ring(flags: impl FnOnce(&mut Builder)) -> Result<KernelRing, Errno> {
+    let mut builder = KernelRing::builder();
     flags(&mut builder);
     builder.build(2).map_err(|e| Errno::from_raw_os_error(e.raw_os_error().unwrap_or(libc::EINVAL)))
 }
@@ -382,13 +382,13 @@ fn no_ring_but(error: Errno, instead: &str) -> String {
             "io_uring is disabled by the sysctl kernel.io_uring_disabled = {n}; set it to 0, or {instead}"
         ),
         (Errno::PERM | Errno::ACCESS, _) => format!(
-            "io_uring is forbidden here, as by a container's system call filter (seccomp); allow io_uring_setup, io_uring_enter and io_uring_register, or {instead}"
+            "io_uring is forbidden here, for example by a container's system call filter (seccomp); allow io_uring_setup, io_uring_enter and io_uring_register, or {instead}"
         ),
         (Errno::NOSYS, _) => {
-            format!("this kernel has no io_uring: it came with Linux 5.1 and may be left out; {instead}")
+            format!("this kernel has no io_uring (Linux 5.1 or later, if built in); {instead}")
         }
         (Errno::NOMEM, _) => {
-            format!("the limit of locked memory (ulimit -l) has no room for a ring; raise it, or {instead}")
+            format!("the limit of locked memory (ulimit -l) is too low for a ring; raise it, or {instead}")
         }
         (error, _) => format!("io_uring_setup fails: {}", text(error)),
     }
@@ -420,7 +420,7 @@ pub(super) fn refusal(flags: RingFlags) -> Option<String> {
     let alone = |set: fn(&mut Builder)| ring(set).err();
     if let Some(e) = flags.submission_polling.then(|| alone(sqpoll)).flatten() {
         return Some(format!(
-            "the kernel refuses submission_polling ({}); before Linux 5.13 it belongs to root",
+            "the kernel refuses submission_polling ({}); before Linux 5.13 only root may use it",
             text(e)
         ));
     }
@@ -460,12 +460,11 @@ fn polling(b: &mut Builder) {
 }
 
 /// Whether the kernel supports the operations that streams use.
-fn operations(ring: &Ring) -> Result<(), String> {
+fn operations(ring: &KernelRing) -> Result<(), String> {
     let mut probe = io_uring::Probe::new();
     let needed = "reading and writing without vectors came with Linux 5.6";
-    errno(ring.submitter().register_probe(&mut probe)).map_err(|e| {
-        format!("the kernel does not tell which operations io_uring knows ({}); {needed}", text(e))
-    })?;
+    errno(ring.submitter().register_probe(&mut probe))
+        .map_err(|e| format!("the kernel cannot list the operations of io_uring ({}); {needed}", text(e)))?;
     let named = [
         (opcode::Read::CODE, "READ"),
         (opcode::Write::CODE, "WRITE"),
@@ -498,7 +497,7 @@ pub(super) fn locked_memory_refusal(bytes: u64) -> Option<String> {
 fn over_limit(bytes: u64, limit: u64) -> Option<String> {
     (bytes > limit).then(|| {
         format!(
-            "registered buffers need {} KiB of locked memory, and {} KiB are allowed (ulimit -l); raise the limit, or set registered_buffers = false",
+            "registered buffers need {} KiB of locked memory, but only {} KiB are allowed (ulimit -l); raise the limit, or set registered_buffers = false",
             bytes.div_ceil(1024),
             limit / 1024
         )
@@ -506,20 +505,20 @@ fn over_limit(bytes: u64, limit: u64) -> Option<String> {
 }
 
 /// Registers the ring with this thread and unregisters it; the thread would keep it alive.
-fn register_ring(ring: &Ring) -> Result<(), Errno> {
+fn register_ring(ring: &KernelRing) -> Result<(), Errno> {
     let mut submitter = ring.submitter();
     errno(submitter.register_ring_fd())?;
     errno(submitter.unregister_ring_fd())
 }
 
 /// What works here.
-pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
+pub(super) fn probe(probe_file: &ProbeFile) -> Vec<Capability> {
     let found = |feature, state, sentence| Capability { backend: "uring", feature, state, sentence };
     let plain = match ring(|_| {}) {
         Ok(ring) => ring,
         Err(e) => return vec![found("io_uring_setup", State::Lacks, no_ring(e))],
     };
-    let mut all = vec![found("io_uring_setup", State::Works, "rings are to be had".into())];
+    let mut all = vec![found("io_uring_setup", State::Works, "rings are available".into())];
     let mut add = |feature, tried: Result<(), Errno>, works: &str, since: &str| {
         let (state, sentence) = match tried {
             Ok(()) => (State::Works, works.to_owned()),
@@ -547,7 +546,7 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     add(
         "DEFER_TASKRUN",
         with(deferring),
-        "deferred = true: completions are worked on when they are asked for",
+        "deferred = true: completions are processed when the worker waits for them",
         "6.1",
     );
     add(
@@ -564,7 +563,7 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
         "submission_polling = true: a thread of the kernel submits",
         "5.13 for all users",
     );
-    let file = ground.file().as_raw_fd();
+    let file = probe_file.file().as_raw_fd();
     add(
         "registered files",
         errno(plain.submitter().register_files(&[file])),
@@ -578,7 +577,7 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
     let registered = errno(unsafe { plain.submitter().register_buffers(&[vector]) });
     let limit = match locked_memory_limit() {
         Some(limit) => format!("up to {} KiB of them (ulimit -l)", limit / 1024),
-        None => "as many as memory holds (no limit of locked memory stands in the way)".into(),
+        None => "limited only by memory (locked memory is unlimited)".into(),
     };
     add(
         "registered buffers",
@@ -591,7 +590,7 @@ pub(super) fn probe(ground: &Ground) -> Vec<Capability> {
         Err(sentence) => found("operations", State::Lacks, sentence),
     });
     let (state, sentence) = match with(polling) {
-        Ok(()) => super::probe::polling_state(ground, "completion_polling = true: rings take it"),
+        Ok(()) => super::probe::polling_state(probe_file, "completion_polling = true: rings support it"),
         Err(e) => (State::Lacks, format!("refused ({})", text(e))),
     };
     all.push(found("IOPOLL", state, sentence));

@@ -1,7 +1,7 @@
 //! Limits and ends: what the interpreter needs to know of the work so far, waiting for events, and leaving.
 
-use super::hand::{Break, Hand};
 use super::setting::RowStat;
+use super::worker::{Break, FlowWorker};
 use crate::shared::{READ, Shared, WRITE};
 use fathom_workload::flow::{Counts, Op, Totals};
 
@@ -32,7 +32,7 @@ impl Counts for Done<'_> {
     }
 }
 
-impl<'a> Hand<'a> {
+impl<'a> FlowWorker<'a> {
     fn so_far(&self) -> Done<'a> {
         let crew = &self.setting.crews[self.place.process];
         Done { rows: self.rows, crew, shared: self.shared }

@@ -3,9 +3,9 @@
 //!
 //! Work between two operations (drawing the offset, finding the slot) is not part of the latency.
 
-use super::hand::{Break, Hand};
 use super::spot::Spot;
-use crate::shared::Call;
+use super::worker::{Break, FlowWorker};
+use crate::shared::FailedCall;
 use crate::worker::Fault;
 use fathom_workload::Share;
 use fathom_workload::flow::{Op, Pick, Slot, Transfer, Whole, Wrong};
@@ -14,7 +14,7 @@ use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
 use std::sync::atomic::Ordering;
 
-impl Hand<'_> {
+impl FlowWorker<'_> {
     /// Index of the slot, opened if necessary.
     #[inline(always)]
     pub(super) fn open_slot(&mut self, op: &Op) -> Result<usize, Break> {
@@ -39,17 +39,17 @@ impl Hand<'_> {
         let pick = self.thread.to_open(op, slot)?;
         let (set, entry) = (pick.set, self.pick(&pick)?);
         let setting = self.setting;
-        let of = &setting.wheres[set].entries[entry];
+        let of = &setting.set_places[set].entries[entry];
         let opened = self.open_file(op, set, &of.spot, OFlags::empty());
         setting.sets[set].files.release(entry);
-        let file = opened.map_err(|e| self.fault(Call::Open, e, (set, entry)))?;
+        let file = opened.map_err(|e| self.fault(FailedCall::Open, e, (set, entry)))?;
         self.thread.opened(slot, file, (set, entry));
         Ok(!of.device)
     }
 
     /// open(2) with the flags that set and operation request.
     pub(super) fn open_file(&self, op: &Op, set: usize, spot: &Spot, more: OFlags) -> Result<OwnedFd, Errno> {
-        let set = &self.setting.wheres[set];
+        let set = &self.setting.set_places[set];
         let mut flags = OFlags::CLOEXEC | more;
         flags |= match set.share {
             _ if !set.changed => OFlags::RDONLY,
@@ -92,7 +92,7 @@ impl Hand<'_> {
 
     /// A kernel error on a file.
     #[cold]
-    pub(super) fn fault(&mut self, call: Call, errno: Errno, file: (usize, usize)) -> Break {
+    pub(super) fn fault(&mut self, call: FailedCall, errno: Errno, file: (usize, usize)) -> Break {
         self.thread.at_file = Some(file);
         Fault::of(call, errno, 0).into()
     }
@@ -131,7 +131,8 @@ impl Hand<'_> {
         let (Some(file), Some((set, entry))) = (descriptor(of), of.of) else {
             return Err(closed(slot));
         };
-        let buffer = self.memory.write_from(at, &setting.wheres[set].data, entry, offset, bytes as usize)?;
+        let buffer =
+            self.memory.write_from(at, &setting.set_places[set].data, entry, offset, bytes as usize)?;
         let from = self.clock.now();
         write_all(file, buffer, offset)?;
         Ok(from)
@@ -186,7 +187,8 @@ impl Hand<'_> {
         let from = self.clock.now();
         if bytes > 0 {
             let Some(file) = descriptor(self.thread.slots.get(slot)) else { return Err(closed(slot)) };
-            let end = rustix::fs::seek(file, SeekFrom::End(0)).map_err(|e| Fault::of(Call::Write, e, 0))?;
+            let end =
+                rustix::fs::seek(file, SeekFrom::End(0)).map_err(|e| Fault::of(FailedCall::Write, e, 0))?;
             self.at_offset = end;
             self.write_at(&Transfer { slot, offset: end, bytes, at })?;
             self.thread.stands_at(slot, end + bytes);
@@ -198,7 +200,7 @@ impl Hand<'_> {
         let slot = self.thread.used_slot(op)?;
         let Some(file) = descriptor(self.thread.slots.get(slot)) else { return Err(closed(slot)) };
         let from = self.clock.now();
-        rustix::fs::fsync(file).map_err(|e| Fault::of(Call::Sync, e, 0))?;
+        rustix::fs::fsync(file).map_err(|e| Fault::of(FailedCall::Sync, e, 0))?;
         self.done(op, from, 0)
     }
 
@@ -213,7 +215,7 @@ impl Hand<'_> {
             let from = self.clock.now();
             let result = rustix::fs::fsync(file);
             self.thread.at_file = of;
-            result.map_err(|e| Fault::of(Call::Sync, e, 0))?;
+            result.map_err(|e| Fault::of(FailedCall::Sync, e, 0))?;
             self.done(op, from, 0)?;
         }
         Ok(())
@@ -238,7 +240,7 @@ fn read_once(file: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> Result<usi
         match rustix::io::pread(file, &mut *buffer, offset) {
             Ok(n) => return Ok(n),
             Err(Errno::INTR) => {}
-            Err(e) => return Err(Fault::of(Call::Read, e, offset)),
+            Err(e) => return Err(Fault::of(FailedCall::Read, e, offset)),
         }
     }
 }
@@ -250,7 +252,7 @@ fn write_all(file: BorrowedFd<'_>, buffer: &[u8], offset: u64) -> Result<(), Fau
         Ok(n) if n == buffer.len() => Ok(()),
         Ok(n) => write_rest(file, buffer, offset, n),
         Err(Errno::INTR) => write_rest(file, buffer, offset, 0),
-        Err(e) => Err(Fault::of(Call::Write, e, offset)),
+        Err(e) => Err(Fault::of(FailedCall::Write, e, offset)),
     }
 }
 
@@ -259,12 +261,12 @@ fn write_rest(file: BorrowedFd<'_>, buffer: &[u8], offset: u64, mut moved: usize
     while moved < buffer.len() {
         let at = offset + moved as u64;
         match rustix::io::pwrite(file, &buffer[moved..], at) {
-            Ok(0) => return Err(Fault::short(Call::Write, offset, buffer.len() as u64, moved as u64)),
+            Ok(0) => return Err(Fault::short(FailedCall::Write, offset, buffer.len() as u64, moved as u64)),
             Ok(n) => moved += n,
             Err(Errno::INTR) => {}
             Err(e) => {
                 let (expected, found) = (buffer.len() as u64, moved as u64);
-                return Err(Fault { expected, found, ..Fault::of(Call::Write, e, at) });
+                return Err(Fault { expected, found, ..Fault::of(FailedCall::Write, e, at) });
             }
         }
     }

@@ -6,7 +6,7 @@ use super::aio::IN_FLIGHT;
 use super::setting::Setting;
 use crate::buffer::Buffer;
 use crate::contents::Contents;
-use crate::shared::Call;
+use crate::shared::FailedCall;
 use crate::worker::Fault;
 use fathom_workload::flow::{Op, Program};
 use fathom_workload::ops::Place;
@@ -21,13 +21,13 @@ pub(crate) struct Memory {
     area: Option<Buffer>,
     area_bytes: u64,
     read: Buffer,
-    writers: Vec<Writer>,
+    writers: Vec<WriteBuffer>,
     seed: u64,
     place: Place,
 }
 
 /// Buffer for sets with one data rule.
-struct Writer {
+struct WriteBuffer {
     data: Data,
     largest: usize,
     contents: Contents,
@@ -85,7 +85,7 @@ fn buffer_bytes(program: &Program, setting: &Setting, memory: u64) -> u64 {
     let (read, writes) = largest(program, setting);
     let mut rules: Vec<(&Data, u64)> = Vec::new();
     for (set, bytes) in writes {
-        let data = &setting.wheres[set].data;
+        let data = &setting.set_places[set].data;
         match rules.iter_mut().find(|(d, _)| *d == data) {
             Some((_, largest)) => *largest = bytes.max(*largest),
             None => rules.push((data, bytes)),
@@ -118,7 +118,7 @@ impl Memory {
             place,
         };
         for (set, bytes) in writes {
-            this.writer(&setting.wheres[set].data, bytes as usize)?;
+            this.writer(&setting.set_places[set].data, bytes as usize)?;
         }
         Ok(this)
     }
@@ -156,12 +156,12 @@ impl Memory {
     }
 
     /// The writer of a data rule, made large enough.
-    fn writer(&mut self, data: &Data, bytes: usize) -> Result<&mut Writer, Fault> {
+    fn writer(&mut self, data: &Data, bytes: usize) -> Result<&mut WriteBuffer, Fault> {
         let at = self.writers.iter().position(|w| w.data == *data);
         if at.is_none_or(|at| self.writers[at].largest < bytes) {
             let stream = writing(data, bytes as u64);
             let contents = Contents::new(&stream, bytes.max(1), self.seed, self.place)?;
-            let writer = Writer { data: data.clone(), largest: bytes, contents };
+            let writer = WriteBuffer { data: data.clone(), largest: bytes, contents };
             match at {
                 Some(at) => self.writers[at] = writer,
                 None => self.writers.push(writer),
@@ -178,5 +178,5 @@ impl Memory {
 }
 
 fn too_small(bytes: usize, area: u64) -> Fault {
-    Fault::short(Call::Area, 0, bytes as u64, area)
+    Fault::short(FailedCall::Area, 0, bytes as u64, area)
 }

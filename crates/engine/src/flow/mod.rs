@@ -1,14 +1,14 @@
 //! Flows: lists of operations that a thread executes repeatedly, in order. The interpreter in `fathom_workload::flow` decides
 //! what each of them works on; this module executes it with real calls. Shared state is laid out in shared memory ([`setting`]);
-//! then each worker ([`hand`]) goes through its steps ([`run`]), with one file for each family of operations ([`io`], [`names`],
+//! then each worker ([`worker`]) goes through its steps ([`run`]), with one file for each family of operations ([`io`], [`names`],
 //! [`aio`], [`wait`], [`finish`]).
 //!
 //! The phase around them (start barrier, stop flags, watching) is the same as for streams. Reads and writes are part of the same
 //! statistics as those of streams; in addition, every operation of a flow has a separate row.
 
 mod aio;
+mod failures;
 mod finish;
-mod hand;
 mod io;
 mod memory;
 mod names;
@@ -19,14 +19,14 @@ mod sets;
 mod setting;
 mod spot;
 mod wait;
-mod words;
+mod worker;
 
+pub(crate) use failures::error_of;
 pub(crate) use refusals::check;
 pub(crate) use run::live;
 pub use say::Said;
 pub(crate) use sets::names_of;
 pub(crate) use setting::{Setting, directory_of};
-pub(crate) use words::error_of;
 
 use fathom_workload::drive::Quota;
 use fathom_workload::ops::Place;
@@ -35,7 +35,7 @@ use std::path::PathBuf;
 
 /// Everything one worker needs to run its flow.
 #[derive(Clone)]
-pub(crate) struct Plan<'a> {
+pub(crate) struct FlowPlan<'a> {
     pub group: String,
     pub index: usize,
     pub workload: &'a Workload,
@@ -56,7 +56,7 @@ pub(crate) struct Plan<'a> {
     pub raise: Option<Raise>,
 }
 
-impl Plan<'_> {
+impl FlowPlan<'_> {
     /// Number of files that it may have open at once.
     pub fn slots(&self) -> u64 {
         let Some(place) = &self.setting.places[self.index] else { return 0 };

@@ -1,10 +1,10 @@
 //! Operations on names: open, create, close, remove, stat, directories.
 
-use super::hand::{Break, Hand};
 use super::io::descriptor;
-use super::sets::Place as Where;
+use super::sets::SetPlace;
 use super::spot::{Parent, Spot};
-use crate::shared::Call;
+use super::worker::{Break, FlowWorker};
+use crate::shared::FailedCall;
 use crate::worker::Fault;
 use fathom_workload::flow::{Deletion, Op, Wanted};
 use rustix::fd::BorrowedFd;
@@ -16,7 +16,7 @@ use std::mem::MaybeUninit;
 /// Bytes counted for a directory entry, besides its name.
 const NAME_EXTRA: u64 = 279;
 
-impl Hand<'_> {
+impl FlowWorker<'_> {
     pub(super) fn open_existing(&mut self, op: &Op) -> Result<(), Break> {
         let slot = self.thread.closed_slot(op)?;
         let from = self.clock.now();
@@ -31,14 +31,14 @@ impl Hand<'_> {
         let (set, entry) = (pick.set, self.pick(&pick)?);
         let setting = self.setting;
         let files = &setting.sets[set].files;
-        let place = &setting.wheres[set];
+        let place = &setting.set_places[set];
         let spot = &place.entries[entry].spot;
         let new = OFlags::CREATE | OFlags::EXCL;
         let mut made = self.open_file(op, set, spot, new);
         if matches!(made, Err(Errno::NOENT)) && place.tree && place.bases.make_parents(spot).is_ok() {
             made = self.open_file(op, set, spot, new);
         }
-        let made = made.map_err(|e| self.fault(Call::Create, e, (set, entry)));
+        let made = made.map_err(|e| self.fault(FailedCall::Create, e, (set, entry)));
         if let Ok(file) = made {
             files.set_exists(entry, true);
             self.thread.opened(slot, file, (set, entry));
@@ -73,7 +73,7 @@ impl Hand<'_> {
             files.release(entry);
             return self.wait_until(0);
         }
-        let place = &setting.wheres[set];
+        let place = &setting.set_places[set];
         let spot = &place.entries[entry].spot;
         let (result, from, _parent) = self.in_parent(place, spot, from, |directory, name| {
             rustix::fs::unlinkat(directory, name, AtFlags::empty())
@@ -82,7 +82,7 @@ impl Hand<'_> {
             files.set_exists(entry, false);
         }
         files.release(entry);
-        result.map_err(|e| self.fault(Call::Remove, e, (set, entry)))?;
+        result.map_err(|e| self.fault(FailedCall::Remove, e, (set, entry)))?;
         self.thread.deleted(op, own);
         self.done(op, from, 0)
     }
@@ -93,15 +93,15 @@ impl Hand<'_> {
             && let Some(file) = descriptor(self.thread.slots.get(slot))
         {
             let from = self.clock.now();
-            rustix::fs::fstat(file).map_err(|e| Fault::of(Call::Stat, e, 0))?;
+            rustix::fs::fstat(file).map_err(|e| Fault::of(FailedCall::Stat, e, 0))?;
             return self.done(op, from, 0);
         }
         let from = self.clock.now();
         let pick = self.thread.file(op, Wanted::Existing)?;
         let (set, entry) = (pick.set, self.pick(&pick)?);
-        let result = rustix::fs::stat(setting.wheres[set].entries[entry].spot.path());
+        let result = rustix::fs::stat(setting.set_places[set].entries[entry].spot.path());
         setting.sets[set].files.release(entry);
-        result.map_err(|e| self.fault(Call::Stat, e, (set, entry)))?;
+        result.map_err(|e| self.fault(FailedCall::Stat, e, (set, entry)))?;
         self.done(op, from, 0)
     }
 
@@ -110,7 +110,7 @@ impl Hand<'_> {
         let from = self.clock.now();
         let pick = self.thread.leaf(op, Wanted::Missing)?;
         let (set, leaf) = (pick.set, self.pick(&pick)?);
-        let place = &setting.wheres[set];
+        let place = &setting.set_places[set];
         let (result, from, _parent) = self.in_parent(place, &place.leaves[leaf], from, |directory, name| {
             rustix::fs::mkdirat(directory, name, Mode::from_raw_mode(0o755))
         });
@@ -118,7 +118,7 @@ impl Hand<'_> {
             setting.sets[set].leaves.set_exists(leaf, true);
         }
         setting.sets[set].leaves.release(leaf);
-        result.map_err(|e| Fault::of(Call::Create, e, 0))?;
+        result.map_err(|e| Fault::of(FailedCall::Create, e, 0))?;
         self.done(op, from, 0)
     }
 
@@ -127,7 +127,7 @@ impl Hand<'_> {
         let from = self.clock.now();
         let pick = self.thread.leaf(op, Wanted::Existing)?;
         let (set, leaf) = (pick.set, self.pick(&pick)?);
-        let place = &setting.wheres[set];
+        let place = &setting.set_places[set];
         let (result, from, _parent) = self.in_parent(place, &place.leaves[leaf], from, |directory, name| {
             rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR)
         });
@@ -135,7 +135,7 @@ impl Hand<'_> {
             setting.sets[set].leaves.set_exists(leaf, false);
         }
         setting.sets[set].leaves.release(leaf);
-        result.map_err(|e| Fault::of(Call::Remove, e, 0))?;
+        result.map_err(|e| Fault::of(FailedCall::Remove, e, 0))?;
         self.done(op, from, 0)
     }
 
@@ -143,7 +143,7 @@ impl Hand<'_> {
     /// moved by that time, and the caller closes the directory later.
     fn in_parent<'p>(
         &self,
-        place: &'p Where,
+        place: &'p SetPlace,
         spot: &'p Spot,
         from: u64,
         call: impl FnOnce(BorrowedFd<'_>, &CStr) -> Result<(), Errno>,
@@ -161,11 +161,11 @@ impl Hand<'_> {
     pub(super) fn list_directory(&mut self, op: &Op) -> Result<(), Break> {
         let (set, setting) = (self.thread.set_of(op)?, self.setting);
         let turn = setting.sets[set].next_directory();
-        let Some(directory) = turn.and_then(|at| setting.wheres[set].directories.get(at)) else {
+        let Some(directory) = turn.and_then(|at| setting.set_places[set].directories.get(at)) else {
             return Err(Break::Exhausted);
         };
         let from = self.clock.now();
-        let bytes = list(directory).map_err(|e| Fault::of(Call::List, e, 0))?;
+        let bytes = list(directory).map_err(|e| Fault::of(FailedCall::List, e, 0))?;
         self.done(op, from, bytes)
     }
 }

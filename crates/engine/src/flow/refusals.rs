@@ -15,7 +15,7 @@ pub(crate) fn check(
 ) -> Result<(), EngineError> {
     let asynchronous = || {
         let (name, _) = named_ops(&flow.ops, "").into_iter().find(|(_, op)| op.act == Act::AsyncWrite)?;
-        Some((name, crate::backend::loose_refusal()?))
+        Some((name, crate::backend::unregistered_refusal()?))
     };
     match refusal(workload, phase, thread, flow).or_else(asynchronous) {
         Some((name, sentence)) => Err(unsupported(&format!("{place}, operation {name}"), &sentence)),

@@ -1,80 +1,80 @@
 //! The life of a worker that executes a flow, from its buffers to its last figure, and the loop through the steps.
 
-use super::Plan;
-use super::aio::Flights;
-use super::hand::{Break, Hand, cpu_ns};
+use super::FlowPlan;
+use super::aio::AsyncWrites;
 use super::memory::Memory;
+use super::worker::{Break, FlowWorker, cpu_ns};
 use crate::clock::Clock;
 use crate::hot::Outcome;
-use crate::shared::{Call, End, Figures, READ, STOP_FIRST_DONE, STOP_RULE, SYNC, Shared, WRITE};
+use crate::shared::{End, FailedCall, Figures, READ, STOP_FIRST_DONE, STOP_RULE, SYNC, Shared, WRITE};
 use crate::usage::{ProcessorWait, Usage};
 use crate::worker::{Fault, Starting};
 use fathom_workload::drive::Quota;
-use fathom_workload::flow::{Numbers, Op, Place, Program, Thread, Turn, Walk};
+use fathom_workload::flow::{Member, NextStep, Numbers, Op, Program, Thread, Walk};
 use fathom_workload::{Act, Exhausted, Finished, Raise};
 use std::sync::atomic::Ordering;
 
 /// Runs the flow of a plan.
 pub(crate) fn live(
-    plan: &Plan,
+    plan: &FlowPlan,
     shared: &Shared,
     slot: &mut Figures,
     clock: Clock,
     starting: &mut Starting<'_, '_>,
 ) -> Result<End, Fault> {
     let setting = plan.setting;
-    let place = setting.places[plan.index].as_ref().ok_or(Fault::short(Call::Nothing, 0, 0, 0))?;
+    let place = setting.places[plan.index].as_ref().ok_or(Fault::short(FailedCall::Nothing, 0, 0, 0))?;
     let program = &setting.programs[place.program];
-    let mut hand = prepare(plan, place, program, shared, clock)?;
+    let mut worker = prepare(plan, place, program, shared, clock)?;
     starting.wait_for_release(plan.index, plan.start_cpu, shared, clock);
-    hand.processor_wait = ProcessorWait::begin();
+    worker.processor_wait = ProcessorWait::begin();
 
     let start = clock.now();
     slot.released_ticks = start;
-    hand.released = start;
-    hand.alarm = start.saturating_add(clock.ticks(plan.ramp_ns));
+    worker.released = start;
+    worker.alarm = start.saturating_add(clock.ticks(plan.ramp_ns));
     if plan.ramp_ns == 0 {
-        hand.begin_counting(start);
+        worker.begin_counting(start);
     }
-    let outcome = hand.go(program);
-    if !hand.counting {
+    let outcome = worker.go(program);
+    if !worker.counting {
         // It ended in the warm-up.
-        hand.forget_warm_up();
-        hand.begin_counting(hand.last.max(start));
+        worker.forget_warm_up();
+        worker.begin_counting(worker.last.max(start));
     }
     let now = clock.now();
-    let until = |end: u64| clock.between(hand.start, end);
+    let until = |end: u64| clock.between(worker.start, end);
     slot.elapsed_ns = match outcome {
         // All of the time was used, in ns rather than ticks.
         Err(Break::TimeOver) => plan.time_ns.unwrap_or(0),
-        Err(Break::Stop(_)) => until(now.min(hand.deadline)),
-        _ => until(hand.last),
+        Err(Break::Stop(_)) => until(now.min(worker.deadline)),
+        _ => until(worker.last),
     };
-    slot.start_ticks = hand.start;
-    slot.ramp_ops = hand.ramp_ops;
-    slot.last_op_ns = clock.between(hand.start, hand.last);
-    let result = hand.conclude(outcome, slot);
+    slot.start_ticks = worker.start;
+    slot.ramp_ops = worker.ramp_ops;
+    slot.last_op_ns = clock.between(worker.start, worker.last);
+    let result = worker.conclude(outcome, slot);
     starting.clock_stopped();
-    slot.used = Some(Usage::now().since(hand.used_before));
-    hand.processor_wait.end();
-    slot.processor_wait = hand.processor_wait;
-    let left = hand.leave();
+    slot.used = Some(Usage::now().since(worker.used_before));
+    worker.processor_wait.end();
+    slot.processor_wait = worker.processor_wait;
+    let left = worker.leave();
     let end = result?;
     left?;
     Ok(end)
 }
 
 fn prepare<'a>(
-    plan: &'a Plan,
-    place: &'a Place,
+    plan: &'a FlowPlan,
+    place: &'a Member,
     program: &'a Program,
     shared: &'a Shared,
     clock: Clock,
-) -> Result<Hand<'a>, Fault> {
+) -> Result<FlowWorker<'a>, Fault> {
     let setting = plan.setting;
     let seed = plan.workload.seed.0;
     let numbers = Numbers::new(&setting.variables, place, program.offsets, plan.workload, plan.place)
-        .ok_or(Fault::short(Call::Nothing, 0, 0, 0))?;
+        .ok_or(Fault::short(FailedCall::Nothing, 0, 0, 0))?;
     let member = (place.process, place.memory);
     let thread = Thread::new(&program.ops, &setting.sets, numbers, setting.supply.as_ref(), member);
     let rows = setting.rows_of(place);
@@ -88,7 +88,7 @@ fn prepare<'a>(
         crate::settle::io_priority(priority)?;
     }
     let asynchronous = program.ops.iter().any(|op| op.act == Act::AsyncWrite);
-    Ok(Hand {
+    Ok(FlowWorker {
         clock,
         control: shared.control(),
         rows,
@@ -104,8 +104,8 @@ fn prepare<'a>(
         worker: plan.index,
         live: shared.live(plan.index),
         plan,
-        flights: Flights::new(asynchronous)?,
-        page: shared.page(plan.index),
+        async_writes: AsyncWrites::new(asynchronous)?,
+        call_log: shared.call_log(plan.index),
         at_offset: 0,
         ended_by: (0, 0, 0),
         cpu_time: program.cpu_time,
@@ -121,23 +121,23 @@ fn prepare<'a>(
     })
 }
 
-impl<'a> Hand<'a> {
+impl<'a> FlowWorker<'a> {
     /// Runs the steps until they or the phase end.
     fn go(&mut self, program: &'a Program) -> Result<(), Break> {
         let mut walk = Walk::new(program);
         let mut before = self.last;
         loop {
             match walk.next(program, &mut self.thread.numbers) {
-                Turn::Do(op) => self.perform(&program.ops[op])?,
-                Turn::Again => self.look(self.clock.now())?,
-                Turn::Through => {
+                NextStep::Do(op) => self.perform(&program.ops[op])?,
+                NextStep::Again => self.look(self.clock.now())?,
+                NextStep::Through => {
                     if self.last == before {
                         // A pass that counted nothing has not checked the clock.
                         self.look(self.clock.now())?;
                     }
                     before = self.last;
                 }
-                Turn::Over => return Ok(()),
+                NextStep::Over => return Ok(()),
             }
         }
     }
@@ -226,7 +226,7 @@ impl<'a> Hand<'a> {
                 completed()
             }
             Err(Break::Exhausted) => match self.setting.exhausted {
-                Exhausted::Early => Err(Fault::short(Call::Pick, 0, 0, 0)),
+                Exhausted::Early => Err(Fault::short(FailedCall::Pick, 0, 0, 0)),
                 Exhausted::Phase => {
                     stop(STOP_RULE);
                     Ok(End::Completed)
@@ -239,10 +239,10 @@ impl<'a> Hand<'a> {
 
     /// Waits for operations in flight and closes open files, outside every clock.
     fn leave(&mut self) -> Result<(), Fault> {
-        let landed = self.flights.land();
+        let drained = self.async_writes.drain();
         for slot in 0..self.thread.slots.count() {
             drop(self.thread.take_out(slot));
         }
-        landed
+        drained
     }
 }

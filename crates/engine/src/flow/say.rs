@@ -3,7 +3,7 @@
 
 use super::setting::Setting;
 use crate::EngineError;
-use crate::mapped::Mapped;
+use crate::shared_memory::Mapped;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Maximum number of pending messages. A worker that finds the ring full waits, so that none is lost.

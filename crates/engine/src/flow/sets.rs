@@ -2,7 +2,7 @@
 //! exist, which are open) belongs to the interpreter and is in shared memory; it is initialised from the file system when a phase
 //! begins.
 
-use super::setting::Words;
+use super::setting::SharedWords;
 use super::spot::{Bases, Spot, c_path};
 use crate::action::Sets;
 use crate::{EngineError, Ledger};
@@ -14,7 +14,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 /// One file of a set.
-pub(crate) struct Entry {
+pub(crate) struct SetFile {
     pub spot: Spot,
     /// A block device, which is opened without file system operations.
     pub device: bool,
@@ -22,17 +22,17 @@ pub(crate) struct Entry {
 
 /// Files and directories of a set.
 #[derive(Default)]
-pub(crate) struct Names {
+pub(crate) struct SetNames {
     pub files: Vec<(PathBuf, u64)>,
     pub leaves: Vec<PathBuf>,
     /// All directories, parents first.
     pub directories: Vec<PathBuf>,
 }
 
-/// Where the files of a set are, and how they are opened.
-pub(crate) struct Place {
+/// SetPlace the files of a set are, and how they are opened.
+pub(crate) struct SetPlace {
     pub name: String,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<SetFile>,
     pub leaves: Vec<Spot>,
     pub directories: Vec<CString>,
     pub share: Share,
@@ -49,10 +49,10 @@ pub(crate) struct Place {
 /// The current state of a set.
 pub(super) fn found(
     set: &FileSet,
-    names: &Names,
+    names: &SetNames,
     changed: bool,
     ledger: &Ledger,
-) -> Result<(Set<Words>, Place), EngineError> {
+) -> Result<(Set<SharedWords>, SetPlace), EngineError> {
     let found: Vec<Option<std::fs::Metadata>> =
         names.files.iter().map(|(path, _)| path.metadata().ok()).collect();
     let bytes = names.files.iter().zip(&found).map(|((_, bytes), found)| {
@@ -62,7 +62,7 @@ pub(super) fn found(
     });
     let leaves = (names.leaves.len(), |i: usize| names.leaves[i].is_dir());
     let exists = |i: usize| found[i].is_some();
-    let state = Set::new(bytes.collect(), exists, leaves, names.directories.len(), Words::new)?;
+    let state = Set::new(bytes.collect(), exists, leaves, names.directories.len(), SharedWords::new)?;
     let mut bases = match &set.files {
         Files::Tree(tree) if changed => {
             let root = absolute(&tree.root);
@@ -70,20 +70,20 @@ pub(super) fn found(
         }
         _ => Bases::default(),
     };
-    bases.given = set.foreign_writable || set.existing == Existing::Replace;
+    bases.given = set.may_modify || set.existing == Existing::Replace;
     let mut spot = |path: &Path| {
         let path = absolute(path);
         if changed { bases.spot(&path) } else { Spot::by_path(&path) }
     };
     let entries = names.files.iter().zip(&found).map(|((path, _), found)| {
-        Ok(Entry {
+        Ok(SetFile {
             spot: spot(path)?,
             device: found.as_ref().is_some_and(|m| m.file_type().is_block_device()),
         })
     });
     let entries = entries.collect::<Result<_, EngineError>>()?;
     let leaves = names.leaves.iter().map(|p| spot(p)).collect::<Result<_, _>>()?;
-    let place = Place {
+    let place = SetPlace {
         name: set.name.clone(),
         entries,
         leaves,
@@ -104,18 +104,18 @@ pub(crate) fn text(path: &CStr) -> String {
 }
 
 /// Files and directories of a set, by its layout.
-pub(crate) fn names_of(set: &FileSet, sets: &Sets) -> Result<Names, EngineError> {
+pub(crate) fn names_of(set: &FileSet, sets: &Sets) -> Result<SetNames, EngineError> {
     let files: Vec<(PathBuf, u64)> = sets.paths(set).zip(0..).map(|(p, i)| (p, sets.size(set, i))).collect();
     if let (Files::Tree(tree), Some(layout)) = (&set.files, sets.layout(set)) {
         let leaves =
             (0..layout.leaf_directories.len()).map(|i| tree.root.join(layout.leaf_directory_path(i)));
         let directories = (0..layout.directories.len()).map(|i| tree.root.join(layout.directory_path(i)));
-        return Ok(Names { files, leaves: leaves.collect(), directories: directories.collect() });
+        return Ok(SetNames { files, leaves: leaves.collect(), directories: directories.collect() });
     }
     let parents = files.iter().filter_map(|(path, _)| path.parent());
     let mut directories: Vec<PathBuf> =
         parents.map(|p| if p.as_os_str().is_empty() { PathBuf::from(".") } else { p.into() }).collect();
     directories.sort();
     directories.dedup();
-    Ok(Names { files, leaves: Vec::new(), directories })
+    Ok(SetNames { files, leaves: Vec::new(), directories })
 }

@@ -3,13 +3,13 @@
 //! shared memory.
 
 use super::say::Messages;
-use super::sets::{Names, Place as Where};
-use crate::mapped::{Mapped, Sharable};
+use super::sets::{SetNames, SetPlace};
 use crate::shared::KindStat;
+use crate::shared_memory::{Mapped, Sharable};
 use crate::{EngineError, Ledger};
 use fathom_record::{OpKind, RowClass};
 use fathom_workload::flow::{
-    Cast, Class, Impossible, Kind, Place, Program, Set, Supply, Variables, WaitPoint, set_names,
+    Class, FlowMembers, Impossible, Kind, Member, Program, Set, Supply, Variables, WaitPoint, set_names,
 };
 use fathom_workload::tree::Layouts;
 use fathom_workload::{Exhausted, FileSet, Finished, Phase, Workload};
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An array of words that all workers see, in whatever process.
-pub(crate) type Words = Mapped<AtomicU64>;
+pub(crate) type SharedWords = Mapped<AtomicU64>;
 
 /// Figures of one operation of one worker.
 #[repr(C, align(128))]
@@ -43,16 +43,16 @@ impl From<Impossible> for EngineError {
 pub(crate) struct Setting {
     pub programs: Vec<Program>,
     /// By worker of the phase; `None` for those that execute streams.
-    pub places: Vec<Option<Place>>,
+    pub places: Vec<Option<Member>>,
     /// Workers of each process.
     pub crews: Vec<Vec<usize>>,
     /// The file sets as the interpreter of flows sees them, and where their files are.
-    pub sets: Vec<Set<Words>>,
-    pub wheres: Vec<Where>,
-    pub variables: Variables<Words>,
+    pub sets: Vec<Set<SharedWords>>,
+    pub set_places: Vec<SetPlace>,
+    pub variables: Variables<SharedWords>,
     pub rows: Mapped<RowStat>,
     pub waits: Mapped<WaitPoint>,
-    pub supply: Option<Supply<Words>>,
+    pub supply: Option<Supply<SharedWords>>,
     pub messages: Messages,
     pub exhausted: Exhausted,
     pub finished: Finished,
@@ -62,7 +62,7 @@ impl Setting {
     /// The file of a set, if the worker executes a flow.
     pub fn path_of(&self, worker: usize, set: usize, file: usize) -> Option<PathBuf> {
         self.places.get(worker)?.as_ref()?;
-        self.wheres
+        self.set_places
             .get(set)?
             .entries
             .get(file)
@@ -74,7 +74,7 @@ impl Setting {
 pub(crate) fn directory_of(setting: &Setting, worker: usize) -> PathBuf {
     let Some(place) = setting.places.get(worker).and_then(Option::as_ref) else { return PathBuf::new() };
     let set = setting.programs[place.program].ops.iter().find_map(|op| op.set);
-    let directory = set.and_then(|set| setting.wheres[set].directories.first());
+    let directory = set.and_then(|set| setting.set_places[set].directories.first());
     directory.map(|d| PathBuf::from(super::sets::text(d))).unwrap_or_default()
 }
 
@@ -85,29 +85,30 @@ impl Setting {
         workload: &Workload,
         phase: &Phase,
         layouts: &Layouts,
-        names: impl Fn(&FileSet) -> Result<Names, EngineError>,
+        names: impl Fn(&FileSet) -> Result<SetNames, EngineError>,
         ledger: &Ledger,
     ) -> Result<Option<Self>, EngineError> {
-        let Some(Cast { programs, places, crews, rows, waits }) = Cast::new(workload, phase) else {
+        let Some(FlowMembers { programs, places, crews, rows, waits }) = FlowMembers::new(workload, phase)
+        else {
             return Ok(None);
         };
         let (used, changed) = (set_names(phase, |_| true), set_names(phase, fathom_workload::Act::changes));
-        let (mut sets, mut wheres) = (Vec::new(), Vec::new());
+        let (mut sets, mut set_places) = (Vec::new(), Vec::new());
         for set in &workload.filesets {
             let name = set.name.as_str();
-            let names = if used.contains(name) { names(set)? } else { Names::default() };
+            let names = if used.contains(name) { names(set)? } else { SetNames::default() };
             let (state, place) = super::sets::found(set, &names, changed.contains(name), ledger)?;
             sets.push(state);
-            wheres.push(place);
+            set_places.push(place);
         }
         let rate = phase.events_per_s.filter(|&rate| rate > 0.0);
         Ok(Some(Self {
             sets,
-            wheres,
-            variables: Variables::new(workload, layouts, crews.len(), Words::new)?,
+            set_places,
+            variables: Variables::new(workload, layouts, crews.len(), SharedWords::new)?,
             rows: Mapped::new(rows)?,
             waits: Mapped::new(waits)?,
-            supply: rate.map(|rate| Supply::new(rate, crews.len(), Words::new)).transpose()?,
+            supply: rate.map(|rate| Supply::new(rate, crews.len(), SharedWords::new)).transpose()?,
             messages: Messages::new()?,
             exhausted: phase.stop.exhausted,
             finished: phase.stop.finished,
@@ -118,7 +119,7 @@ impl Setting {
     }
 
     /// The rows of a worker.
-    pub fn rows_of(&self, place: &Place) -> &[RowStat] {
+    pub fn rows_of(&self, place: &Member) -> &[RowStat] {
         &self.rows[place.first_row..place.first_row + self.programs[place.program].ops.len()]
     }
 

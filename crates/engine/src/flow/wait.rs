@@ -1,7 +1,7 @@
 //! Waiting: for another worker (blocks, semaphores), for a time, for the CPU. Workers of all processes meet at points in shared
 //! memory. A waiting worker sleeps there and is woken, or notices within some hundredths of a second that the phase is over.
 
-use super::hand::{Break, Hand};
+use super::worker::{Break, FlowWorker};
 use crate::shared::{futex_wait, wake_all};
 use fathom_workload::flow::{Number, Op, PATIENCE_NS, Tried, WaitPoint, Wrong};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const NAP_NS: u64 = 20_000_000;
 /// A sleep ends this much early, and spinning covers the rest.
 const SPIN_NS: u64 = 60_000;
-impl Hand<'_> {
+impl FlowWorker<'_> {
     /// Whether to stop waiting. Also handles the end of the warm-up.
     fn over(&mut self, now: u64) -> Result<(), Break> {
         self.look(now)?;
@@ -73,7 +73,7 @@ impl Hand<'_> {
         let value = self.small(op.value);
         let setting = self.setting;
         let point = &setting.waits[self.place.first_wait + op.wait];
-        let take = || tell(point, point.take(value));
+        let take = || wake_if_needed(point, point.take(value));
         if !take() {
             if point.want(value) {
                 wake_all(&point.count);
@@ -93,7 +93,7 @@ impl Hand<'_> {
         for &(point, high_water) in &op.target_waits {
             let point = &setting.waits[point];
             let most = op.blocking.then(|| self.thread.numbers.of(high_water));
-            let give = || tell(point, point.give(value, most));
+            let give = || wake_if_needed(point, point.give(value, most));
             if give() {
                 continue;
             }
@@ -166,7 +166,7 @@ impl Hand<'_> {
 }
 
 /// Wakes the workers that wait for what was taken or given. Returns whether it was.
-fn tell(point: &WaitPoint, tried: Tried) -> bool {
+fn wake_if_needed(point: &WaitPoint, tried: Tried) -> bool {
     if tried == Tried::Wake {
         wake_all(&point.count);
     }

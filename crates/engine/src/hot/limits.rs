@@ -3,7 +3,7 @@
 
 use super::Hot;
 use crate::clock::Clock;
-use crate::shared::{Call, KINDS, KindStat, READ, WRITE};
+use crate::shared::{FailedCall, KINDS, KindStat, READ, WRITE};
 use crate::worker::Fault;
 use fathom_workload::ops::{Op, OpKind};
 use fathom_workload::{Least, Longest, Stream};
@@ -15,21 +15,21 @@ pub(crate) struct Limits {
     /// Tick at which the window of the minimum rate began; 0 during its grace period.
     begun: u64,
     /// Counts at the beginning of the window.
-    before: Counts,
+    before: IoTotals,
     /// The first operation that took too long.
     late: Option<Fault>,
 }
 
 /// Reads, writes, bytes read and written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counts {
+struct IoTotals {
     reads: u64,
     writes: u64,
     read_bytes: u64,
     written_bytes: u64,
 }
 
-impl Counts {
+impl IoTotals {
     fn of(stats: &[KindStat; KINDS]) -> Self {
         Self {
             reads: stats[READ].ops(),
@@ -48,7 +48,7 @@ impl Limits {
             least,
             longest,
             begun: 0,
-            before: Counts::default(),
+            before: IoTotals::default(),
             late: None,
         })
     }
@@ -62,7 +62,7 @@ impl Limits {
         };
         if most > 0 && ns > most && self.late.is_none() {
             let fault = Fault {
-                call: Call::Latency,
+                call: FailedCall::Latency,
                 errno: libc::ETIMEDOUT,
                 offset: op.offset,
                 expected: most,
@@ -74,7 +74,7 @@ impl Limits {
     }
 
     /// Whether all limits are met at the tick `now`, when counting began at `start`.
-    fn look(&mut self, clock: Clock, done: Counts, start: u64, now: u64) -> Result<(), Fault> {
+    fn look(&mut self, clock: Clock, done: IoTotals, start: u64, now: u64) -> Result<(), Fault> {
         if let Some(late) = self.late.take() {
             return Err(late);
         }
@@ -100,13 +100,17 @@ impl Limits {
 }
 
 /// Fails with the first rate of a window that was below its minimum.
-fn missed(least: &Least, before: Counts, now: Counts, passed_ns: u64) -> Result<(), Fault> {
+fn missed(least: &Least, before: IoTotals, now: IoTotals, passed_ns: u64) -> Result<(), Fault> {
     let per_s = |gained: u64| (gained as f64 * 1e9 / passed_ns.max(1) as f64) as u64;
     let asked = [
-        (Call::LeastBytes, least.read_bytes_per_s, now.read_bytes.saturating_sub(before.read_bytes)),
-        (Call::LeastBytes, least.write_bytes_per_s, now.written_bytes.saturating_sub(before.written_bytes)),
-        (Call::LeastOperations, least.reads_per_s, now.reads.saturating_sub(before.reads)),
-        (Call::LeastOperations, least.writes_per_s, now.writes.saturating_sub(before.writes)),
+        (FailedCall::LeastBytes, least.read_bytes_per_s, now.read_bytes.saturating_sub(before.read_bytes)),
+        (
+            FailedCall::LeastBytes,
+            least.write_bytes_per_s,
+            now.written_bytes.saturating_sub(before.written_bytes),
+        ),
+        (FailedCall::LeastOperations, least.reads_per_s, now.reads.saturating_sub(before.reads)),
+        (FailedCall::LeastOperations, least.writes_per_s, now.writes.saturating_sub(before.writes)),
     ];
     for (call, expected, gained) in asked {
         let found = per_s(gained);
@@ -127,7 +131,7 @@ pub(super) fn note(hot: &mut Hot, op: &Op, ns: u64) {
 /// Whether a worker meets its limits at the tick `now`.
 pub(super) fn look(hot: &mut Hot, now: u64) -> Result<(), Fault> {
     if let Some(limits) = hot.rare.as_mut().and_then(|rare| rare.limits.as_mut()) {
-        limits.look(hot.clock, Counts::of(hot.stats), hot.start, now)?;
+        limits.look(hot.clock, IoTotals::of(hot.stats), hot.start, now)?;
     }
     Ok(())
 }
@@ -140,19 +144,19 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     #[test]
-    fn the_first_rate_below_its_least_is_told_with_both_numbers() {
+    fn the_first_rate_below_the_minimum_is_reported_with_both_numbers() {
         let least = Least { reads_per_s: 10, write_bytes_per_s: 4096, ..Least::default() };
-        let done = |reads, written_bytes| Counts { reads, written_bytes, ..Counts::default() };
+        let done = |reads, written_bytes| IoTotals { reads, written_bytes, ..IoTotals::default() };
         assert!(missed(&least, done(5, 0), done(25, 8192), 2 * SECOND).is_ok());
         let fault = missed(&least, done(5, 0), done(24, 8192), 2 * SECOND).unwrap_err();
-        assert_eq!((fault.call, fault.expected, fault.found), (Call::LeastOperations, 10, 9));
+        assert_eq!((fault.call, fault.expected, fault.found), (FailedCall::LeastOperations, 10, 9));
         assert_eq!(fault.errno, libc::EIO);
         let fault = missed(&least, done(0, 0), done(100, 4096), 2 * SECOND).unwrap_err();
-        assert_eq!((fault.call, fault.expected, fault.found), (Call::LeastBytes, 4096, 2048));
+        assert_eq!((fault.call, fault.expected, fault.found), (FailedCall::LeastBytes, 4096, 2048));
     }
 
     #[test]
-    fn the_first_that_took_too_long_is_told() {
+    fn the_first_operation_above_the_latency_limit_is_reported() {
         let mut stream = Stream::new("f", fathom_workload::Direction::Read, fathom_workload::Bytes(4096));
         assert!(Limits::of(&stream).is_none());
         stream.pace.longest = Some(Longest { read: Duration(1000), write: Duration(0) });
@@ -166,7 +170,7 @@ mod tests {
         let fault = limits.late.unwrap();
         assert_eq!(
             (fault.call, fault.offset, fault.expected, fault.found),
-            (Call::Latency, 8192, 1000, 1001)
+            (FailedCall::Latency, 8192, 1000, 1001)
         );
         assert_eq!((fault.errno, fault.file), (libc::ETIMEDOUT, 3));
     }

@@ -1,25 +1,25 @@
 //! The hot loops: draw an operation, do it between two readings of the clock, record it. [`one_by_one`] does one after the other,
-//! [`several`] keeps several in flight. Each is compiled for every back-end, for plain streams and others
+//! [`in_flight`] keeps several in flight. Each is compiled for every back-end, for plain streams and others
 //! (`fathom_workload::ops::Plain`), and with and without the rare features, so that a stream pays for nothing it does not use.
 //!
 //! The loops do not allocate, lock or format, and make no system call besides the I/O. The data touched per operation is kept on
 //! few cache lines: after a system call little of the program is left in the first-level cache, and every line costs more than an
 //! instruction. `cargo xtask bench engine` prints the cost beside that of a minimal loop.
 
-mod apart;
 mod depth;
+pub(crate) mod in_flight;
 mod limits;
 pub(crate) mod one_by_one;
+mod overlap;
 mod passed;
 mod pauses;
 mod priority;
 pub(crate) mod rare;
 pub(crate) mod ratio;
-pub(crate) mod several;
 pub(crate) mod trim;
 mod written_back;
 
-use crate::calls::{Noted, Page};
+use crate::calls::{Noted, WorkerLog};
 use crate::clock::Clock;
 use crate::contents::Contents;
 use crate::shared::{
@@ -66,7 +66,7 @@ pub(crate) struct Hot<'a> {
     /// File for an unlimited operation log, if requested.
     pub spool: Option<Spool>,
     /// Where calls are noted, if requested.
-    pub page: Option<Page<'a>>,
+    pub call_log: Option<WorkerLog<'a>>,
     /// Tick at which the worker was released.
     pub released: u64,
     /// Tick from which it counts: the end of the warm-up.
@@ -96,7 +96,7 @@ pub(crate) struct Hot<'a> {
 
 /// The warm-up of a worker, if it has one; its time ends at this tick.
 pub(crate) fn warm_up<'a>(
-    plan: &crate::worker::Plan<'_>,
+    plan: &crate::worker::StreamPlan<'_>,
     shared: &'a crate::shared::Shared,
     until: u64,
 ) -> Option<WarmUp<'a>> {
@@ -189,7 +189,7 @@ impl Hot<'_> {
 
     /// Notes the call, to be joined with the requests that reached the device.
     fn note_call(&self, op: &Op, begun: u64, ended: u64) {
-        let Some(page) = &self.page else { return };
+        let Some(log) = &self.call_log else { return };
         let kind = match op.kind {
             OpKind::Read => fathom_record::OpKind::Read,
             OpKind::Write => fathom_record::OpKind::Write,
@@ -199,7 +199,7 @@ impl Hot<'_> {
         };
         let bytes = if kind == fathom_record::OpKind::Sync { 0 } else { u64::from(op.bytes) };
         let file = (0, if self.file_bytes > 0 { op.file as usize } else { 0 });
-        page.note(&Noted { op: kind, offset: op.offset, bytes, file, begun, ended });
+        log.note(&Noted { op: kind, offset: op.offset, bytes, file, begun, ended });
     }
 
     /// Adds an operation to the log, if there is one; syncs are only noted as calls. `given`: the submission time.

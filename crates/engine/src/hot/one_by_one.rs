@@ -288,7 +288,7 @@ fn before<B: Backend>(
         if !think.counted {
             hot.paused_ns += hot.clock.between(from, hot.clock.now());
         }
-        if think.postpones {
+        if think.shifts_schedule {
             hot.postpone(from);
             let schedule = hot.rare.as_mut().and_then(|rare| rare.pace.schedule.as_mut());
             due = schedule.map(|s| s.due(hot.clock, hot.released));

@@ -3,7 +3,7 @@
 //! any fail.
 
 use super::Hot;
-use crate::shared::{Call, READ, TRIM, WRITE};
+use crate::shared::{FailedCall, READ, TRIM, WRITE};
 use crate::worker::Fault;
 use fathom_workload::ops::{Op, OpKind, Source};
 use fathom_workload::{ErrorNumber, PassOver};
@@ -13,16 +13,18 @@ use fathom_workload::{ErrorNumber, PassOver};
 fn bears(rules: &PassOver, fault: &Fault) -> bool {
     let listed = |list: &[ErrorNumber]| fault.errno != 0 && list.contains(&ErrorNumber(fault.errno));
     match fault.call {
-        Call::Read | Call::FlaggedRead => listed(&rules.reads),
-        Call::Write
-        | Call::FlaggedWrite
-        | Call::Sync
-        | Call::SyncRange
-        | Call::Trim
-        | Call::Allocate
-        | Call::Truncate
-        | Call::MoveExtents => listed(&rules.writes),
-        Call::Verify | Call::Checksum | Call::Misplaced | Call::Header => rules.wrong_data,
+        FailedCall::Read | FailedCall::FlaggedRead => listed(&rules.reads),
+        FailedCall::Write
+        | FailedCall::FlaggedWrite
+        | FailedCall::Sync
+        | FailedCall::SyncRange
+        | FailedCall::Trim
+        | FailedCall::Allocate
+        | FailedCall::Truncate
+        | FailedCall::MoveExtents => listed(&rules.writes),
+        FailedCall::Verify | FailedCall::Checksum | FailedCall::Misplaced | FailedCall::Header => {
+            rules.wrong_data
+        }
         _ => false,
     }
 }
@@ -89,20 +91,20 @@ mod tests {
         };
         let fault = |call, errno| Fault { errno, ..Fault::short(call, 4096, 512, 0) };
         for (call, errno, borne) in [
-            (Call::Read, libc::EIO, true),
-            (Call::FlaggedRead, libc::EIO, true),
-            (Call::Read, libc::ENOSPC, false),
-            (Call::Write, libc::ENOSPC, true),
-            (Call::Sync, libc::ENOSPC, true),
-            (Call::Trim, libc::ENOSPC, true),
-            (Call::Write, libc::EIO, false),
+            (FailedCall::Read, libc::EIO, true),
+            (FailedCall::FlaggedRead, libc::EIO, true),
+            (FailedCall::Read, libc::ENOSPC, false),
+            (FailedCall::Write, libc::ENOSPC, true),
+            (FailedCall::Sync, libc::ENOSPC, true),
+            (FailedCall::Trim, libc::ENOSPC, true),
+            (FailedCall::Write, libc::EIO, false),
             // End of file.
-            (Call::Read, 0, false),
-            (Call::Checksum, 0, true),
-            (Call::Verify, 0, true),
-            (Call::Open, libc::EIO, false),
-            (Call::Submit, libc::EIO, false),
-            (Call::Latency, libc::ETIMEDOUT, false),
+            (FailedCall::Read, 0, false),
+            (FailedCall::Checksum, 0, true),
+            (FailedCall::Verify, 0, true),
+            (FailedCall::Open, libc::EIO, false),
+            (FailedCall::Submit, libc::EIO, false),
+            (FailedCall::Latency, libc::ETIMEDOUT, false),
         ] {
             assert_eq!(bears(&rules, &fault(call, errno)), borne, "{call:?} {errno}");
             assert!(!bears(&PassOver::default(), &fault(call, errno)), "{call:?} {errno}");

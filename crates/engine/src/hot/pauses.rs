@@ -15,7 +15,7 @@ pub(super) fn pause(hot: &mut Hot<'_>, when_stopped: WhenStopped) {
         wait_until(hot, until(think.busy.0), true, when_stopped);
     }
     wait_until(hot, until(think.time.0), !think.asleep, when_stopped);
-    if think.postpones {
+    if think.shifts_schedule {
         hot.postpone(from);
     }
 }

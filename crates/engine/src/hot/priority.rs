@@ -1,6 +1,6 @@
 //! I/O priorities of single operations, for streams that request them. Only the loops with rare features use this.
 
-use crate::worker::Plan;
+use crate::worker::StreamPlan;
 use fathom_workload::PriorityShare;
 use fathom_workload::ops::{Op, OpKind, Place, derive_seed};
 
@@ -15,7 +15,7 @@ pub(crate) struct Priorities {
 }
 
 impl Priorities {
-    pub fn of(plan: &Plan) -> Option<Self> {
+    pub fn of(plan: &StreamPlan) -> Option<Self> {
         let shares = plan.stream.priorities.clone();
         let seed = derive_seed(plan.stream.seed_or(plan.seed), plan.place, FOR_PRIORITIES);
         (!shares.is_empty()).then_some(Self { shares, seed, drawn: 0 })

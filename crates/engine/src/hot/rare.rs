@@ -8,8 +8,8 @@ use super::written_back::Unsynced;
 use crate::backend::Handle;
 use crate::buffer::Buffer;
 use crate::shared::STOP_FIRST_DONE;
-use crate::worker::{Fault, Plan};
-use fathom_workload::drive::{Pacing, Quota, Turn};
+use crate::worker::{Fault, StreamPlan};
+use fathom_workload::drive::{Pacing, Quota, RatioTurn};
 use fathom_workload::ops::Op;
 use fathom_workload::{Pace, WhenStopped};
 
@@ -17,12 +17,12 @@ use fathom_workload::{Pace, WhenStopped};
 pub(crate) struct Rare<'a> {
     pub pace: Pacing<'a>,
     /// For streams in a ratio to other workers.
-    pub turn: Option<Turn<'a>>,
+    pub turn: Option<RatioTurn<'a>>,
     /// Sleep of a worker that waits for its turn; 0: chosen automatically.
     pub ratio_sleep_ns: u64,
     pub limits: Option<Limits>,
     /// Operations in flight must not overlap.
-    pub apart: bool,
+    pub no_overlap: bool,
     /// An fsync (true: fdatasync) is part of every write.
     pub sync_inside: Option<bool>,
     /// Range to be written back after a number of writes.
@@ -40,7 +40,7 @@ pub(crate) struct Rare<'a> {
 impl<'a> Rare<'a> {
     /// The rare features of a plan; `None` if it uses none.
     /// `noted`: every call is noted.
-    pub fn of(plan: &Plan<'a>, noted: bool) -> Result<Option<Self>, Fault> {
+    pub fn of(plan: &StreamPlan<'a>, noted: bool) -> Result<Option<Self>, Fault> {
         let s = plan.stream;
         let listed_think =
             matches!(&s.access, fathom_workload::Access::Listed(l) if l.iter().any(|o| o.think.0 > 0));
@@ -59,7 +59,7 @@ impl<'a> Rare<'a> {
             && sync_inside.is_none()
             && unsynced.is_none()
             && s.priorities.is_empty()
-            && !s.apart
+            && !s.no_overlap
             && s.refill_at.is_none()
             && s.take_at_most.is_none()
             && plan.quota == Quota::default();
@@ -73,7 +73,7 @@ impl<'a> Rare<'a> {
             turn: None,
             ratio_sleep_ns: s.pace.ratio.map_or(0, |r| r.sleep.0),
             limits: Limits::of(s),
-            apart: s.apart,
+            no_overlap: s.no_overlap,
             sync_inside,
             unsynced,
             purge: if s.purge.0 > 0 { Some(Buffer::new(s.purge.0 as usize)?) } else { None },

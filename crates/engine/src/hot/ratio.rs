@@ -3,17 +3,17 @@
 use super::Hot;
 use super::rare::{NAP_NS, Waited, is_over};
 use crate::shared::Shared;
-use crate::worker::Plan;
+use crate::worker::StreamPlan;
 use fathom_workload::WhenStopped;
-use fathom_workload::drive::Turn;
+use fathom_workload::drive::RatioTurn;
 
 /// The turn of a worker whose stream has a ratio. Called before the worker is ready: one that begins later counts as away until
 /// then.
-pub(crate) fn turn<'a>(plan: &Plan<'_>, shared: &'a Shared) -> Option<Turn<'a>> {
+pub(crate) fn turn<'a>(plan: &StreamPlan<'_>, shared: &'a Shared) -> Option<RatioTurn<'a>> {
     let ratio = plan.stream.pace.ratio?;
     let word = |worker: usize| &shared.live(worker).progress;
     let others = plan.peers.iter().filter(|w| **w != plan.index).map(|w| word(*w)).collect();
-    let turn = Turn::new(word(plan.index), others, ratio.weight);
+    let turn = RatioTurn::new(word(plan.index), others, ratio.weight);
     if plan.delayed {
         turn.delay();
     }

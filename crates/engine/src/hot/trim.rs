@@ -3,7 +3,7 @@
 
 use super::Hot;
 use crate::backend::{AsyncBackend, Handle};
-use crate::shared::{Call, RESPONSE, TRIM};
+use crate::shared::{FailedCall, RESPONSE, TRIM};
 use crate::worker::Fault;
 use fathom_workload::ops::{Op, Source};
 use rustix::fd::{AsRawFd as _, BorrowedFd, RawFd};
@@ -69,7 +69,7 @@ pub(super) fn at_once<B: AsyncBackend, S: Source, const RARE: bool>(
 }
 
 fn range(file: BorrowedFd<'_>, offset: u64, bytes: u64, last: &mut Last) -> Result<(), Fault> {
-    let fault = |errno| Fault::of(Call::Trim, errno, offset);
+    let fault = |errno| Fault::of(FailedCall::Trim, errno, offset);
     let number = file.as_raw_fd();
     let device = match *last {
         Some((known, device)) if known == number => device,
@@ -128,10 +128,10 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_such_call_says_so() {
+    fn files_without_trim_report_an_error() {
         let (one, _other) = std::os::unix::net::UnixStream::pair().unwrap();
         let fault = range(one.as_fd(), 8192, 4096, &mut None).unwrap_err();
-        assert_eq!((fault.call, fault.offset), (Call::Trim, 8192));
+        assert_eq!((fault.call, fault.offset), (FailedCall::Trim, 8192));
         assert_ne!(fault.errno, 0);
     }
 }

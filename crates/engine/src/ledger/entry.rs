@@ -62,13 +62,13 @@ impl Entry {
     }
 
     /// Entry from a journal or the list of kept files.
-    pub fn told(identity: Identity, tree: bool) -> Self {
+    pub fn recorded(identity: Identity, tree: bool) -> Self {
         Self { identity, tree, held: OnceLock::new(), was_there: OnceLock::new() }
     }
 
     /// Entry of what is there now.
     pub fn seen(identity: Identity, tree: bool) -> Self {
-        Self { was_there: OnceLock::from(true), ..Self::told(identity, tree) }
+        Self { was_there: OnceLock::from(true), ..Self::recorded(identity, tree) }
     }
 
     /// Entry of a foreign file that is ours until another program changes it.

@@ -41,7 +41,7 @@ impl Facts {
                 [kind @ ("made" | "tree"), device, inode, proof, path] => {
                     facts.intent = None;
                     if let Some(identity) = Identity::parse(device, inode, proof) {
-                        facts.made.push((decoded_path(path), Entry::told(identity, *kind == "tree")));
+                        facts.made.push((decoded_path(path), Entry::recorded(identity, *kind == "tree")));
                     }
                 }
                 ["gone", path] => {
@@ -110,7 +110,7 @@ pub(super) fn remove_intended(path: &Path, journal: &fs::Metadata) -> Result<boo
 }
 
 /// A file is created right after its intent is noted. One created long before or after belongs to someone else: better to leave
-/// an empty file of ours than to remove theirs.
+/// one of our empty files than to remove theirs.
 pub(super) fn made_right_after(file_s: i64, noted_s: i64) -> bool {
     (-1..=2).contains(&file_s.saturating_sub(noted_s))
 }

@@ -65,7 +65,7 @@ pub struct Ledger {
 
 /// What a worker creates under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Named {
+pub(crate) enum CreatedKind {
     File,
     Directory,
 }
@@ -226,7 +226,7 @@ impl Ledger {
         self.made.get(path).map(|m| &m.1).or_else(|| self.kept.get(path))
     }
 
-    /// The tree of ours that contains a path with names of our scheme, and the path within it.
+    /// The one of our trees that contains a path with names of our scheme, and the path within it.
     fn tree_around<'p>(&self, path: &'p Path) -> Option<(&'p Path, &'p Path)> {
         let mut root = path;
         while root.file_name().is_some_and(|name| tree::is_our_name(name.as_encoded_bytes())) {
@@ -247,15 +247,14 @@ impl Ledger {
         self.note(&intent(&path))?;
         let how = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(mode);
-        let (_, file) =
-            self.make_intended(&path, |above, name| rustix::fs::openat(above, name, how, mode))?;
+        let (_, file) = self.create_noted(&path, |above, name| rustix::fs::openat(above, name, how, mode))?;
         let file = File::from(file);
         self.enter(path, false, file.as_fd())?;
         Ok(file)
     }
 
     /// Creates a name whose intent was noted, in its parent directory.
-    fn make_intended<T>(
+    fn create_noted<T>(
         &mut self,
         path: &Path,
         make: impl FnOnce(BorrowedFd<'_>, &OsStr) -> Result<T, Errno>,
@@ -282,7 +281,7 @@ impl Ledger {
         Err(EngineError::file("create", path, error))
     }
 
-    /// The open parent directory of a new name. If it is one of ours it must still be the same: another user may have replaced it
+    /// The open parent directory of a new name. If we created it, it must still be the same: another user may have replaced it
     /// by a link.
     fn above(&self, path: &Path) -> std::io::Result<OwnedFd> {
         let above = path.parent().unwrap_or(path);
@@ -302,7 +301,7 @@ impl Ledger {
         &mut self,
         paths: &[PathBuf],
         since: SystemTime,
-        named: Named,
+        named: CreatedKind,
     ) -> Result<(), EngineError> {
         for path in paths.iter().map(|path| absolute(path)) {
             let Some(file) = Identity::open(&path).map_err(|e| EngineError::file("look at", &path, e))?
@@ -315,8 +314,8 @@ impl Ledger {
             let is_new =
                 tree::is_new(file.as_fd(), since).map_err(|e| EngineError::file("look at", &path, e))?;
             let is_it = match named {
-                Named::File => about.is_file() && about.nlink() == 1,
-                Named::Directory => about.is_dir(),
+                CreatedKind::File => about.is_file() && about.nlink() == 1,
+                CreatedKind::Directory => about.is_dir(),
             };
             if is_it && is_new && !self.owns(&path) {
                 self.enter(path, false, file.as_fd())?;
@@ -386,7 +385,7 @@ impl Ledger {
         self.note(&intent(&path))?;
         let mode = Mode::from_raw_mode(mode);
         let since = SystemTime::now();
-        let (above, ()) = self.make_intended(&path, |above, name| rustix::fs::mkdirat(above, name, mode))?;
+        let (above, ()) = self.create_noted(&path, |above, name| rustix::fs::mkdirat(above, name, mode))?;
         let open = tree::just_made(above.as_fd(), name_of(&path), since, tree)
             .map_err(|e| self.unfinished(&path, e))?;
         self.enter(path, tree, open.as_fd())
@@ -416,7 +415,7 @@ impl Ledger {
             return Ok(());
         }
         let Some(entry) = self.entry(&path).cloned() else {
-            // In a tree of ours, under a name of our scheme.
+            // In one of our trees, under a name of our scheme.
             let inside = Entry::at_rest(&path, false, None).filter(|_| self.owns(&path));
             return inside.map_or(Ok(()), |entry| entry.remove(&path));
         };
@@ -437,7 +436,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Removes a file that the user named for replacement, whoever created it.
+    /// Removes a file that the user named for replacement, no matter who created it.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -449,7 +448,7 @@ impl Ledger {
         }
     }
 
-    /// Removes a tree that the user named for replacement, whoever created it, if it contains only names of our scheme.
+    /// Removes a tree that the user named for replacement, no matter who created it, if it contains only names of our scheme.
     ///
     /// # Errors
     /// If the kernel refuses, or it contains something else.

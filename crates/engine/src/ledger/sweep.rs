@@ -70,7 +70,7 @@ fn strange_kept(state: &Directory) -> Option<String> {
             let path = state.path().join(KEPT);
             other.then(|| {
                 format!(
-                    "{} was not written by this version of fathom and is put aside as {ASIDE}",
+                    "{} was not written by this version of fathom and is renamed to {ASIDE}",
                     path.display()
                 )
             })

@@ -6,7 +6,7 @@ use super::*;
 use fathom_state::Identity;
 
 #[test]
-fn what_was_made_is_removed_and_nothing_else() {
+fn only_created_files_are_removed() {
     let dir = tempfile::tempdir().unwrap();
     let (state, ours, theirs) =
         (dir.path().join("state"), dir.path().join("ours"), dir.path().join("theirs"));
@@ -36,7 +36,7 @@ fn a_file_that_was_replaced_is_no_longer_ours() {
 }
 
 #[test]
-fn the_next_run_sweeps_what_a_killed_one_left() {
+fn the_next_run_sweeps_the_files_of_a_killed_run() {
     let dir = tempfile::tempdir().unwrap();
     let state = dir.path().join("state");
     let path = dir.path().join("a file");
@@ -54,7 +54,7 @@ fn the_next_run_sweeps_what_a_killed_one_left() {
 }
 
 #[test]
-fn nothing_is_made_in_what_was_put_in_the_place_of_our_directory() {
+fn nothing_is_created_in_a_replaced_directory() {
     let dir = tempfile::tempdir().unwrap();
     let [ours, theirs] = ["ours", "theirs"].map(|name| dir.path().join(name));
     fs::create_dir(&theirs).unwrap();
@@ -69,7 +69,7 @@ fn nothing_is_made_in_what_was_put_in_the_place_of_our_directory() {
 }
 
 #[test]
-fn what_is_not_empty_was_not_made_a_moment_ago() {
+fn a_file_with_contents_is_not_adopted() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("d")).unwrap();
     let above = File::open(dir.path()).unwrap();
@@ -88,11 +88,15 @@ fn a_file_that_is_older_than_the_run_was_made_by_no_worker() {
     let path = dir.path().join("f");
     fs::write(&path, "x").unwrap();
     let mut ledger = Ledger::new(&dir.path().join("state"));
-    ledger.adopt(std::slice::from_ref(&path), SystemTime::now() + 2 * tree::SERVERS, Named::File).unwrap();
+    ledger
+        .adopt(std::slice::from_ref(&path), SystemTime::now() + 2 * tree::SERVERS, CreatedKind::File)
+        .unwrap();
     assert!(!ledger.owns(&path));
-    ledger.adopt(std::slice::from_ref(&path), SystemTime::now() - tree::STEP, Named::Directory).unwrap();
+    ledger
+        .adopt(std::slice::from_ref(&path), SystemTime::now() - tree::STEP, CreatedKind::Directory)
+        .unwrap();
     assert!(!ledger.owns(&path));
-    ledger.adopt(std::slice::from_ref(&path), SystemTime::now() - tree::STEP, Named::File).unwrap();
+    ledger.adopt(std::slice::from_ref(&path), SystemTime::now() - tree::STEP, CreatedKind::File).unwrap();
     assert!(ledger.owns(&path));
 }
 
@@ -143,7 +147,7 @@ fn a_journal_goes_when_the_image_of_its_files_went_before_it() {
 }
 
 #[test]
-fn what_cannot_be_looked_at_stays_in_the_journal_and_is_named() {
+fn files_that_cannot_be_inspected_stay_in_the_journal() {
     let dir = tempfile::tempdir().unwrap();
     // A name that is too long fails for every user, including root.
     let path = dir.path().join("f".repeat(300));
@@ -159,7 +163,7 @@ fn what_cannot_be_looked_at_stays_in_the_journal_and_is_named() {
 }
 
 #[test]
-fn what_could_not_be_removed_stays_in_the_journal_for_the_next_run() {
+fn files_that_cannot_be_removed_stay_in_the_journal() {
     let dir = tempfile::tempdir().unwrap();
     let (state, ours) = (dir.path().join("state"), dir.path().join("ours"));
     let mut ledger = Ledger::new(&state);
@@ -190,7 +194,7 @@ fn a_journal_in_use_is_left_alone_wherever_its_owner_lives() {
 }
 
 #[test]
-fn an_empty_file_of_an_unfinished_intention_is_ours_only_if_it_is_as_old() {
+fn an_empty_file_of_an_unfinished_intent_is_ours_only_if_its_age_matches() {
     assert!(made_right_after(100, 100) && made_right_after(101, 100) && made_right_after(99, 100));
     assert!(!made_right_after(160, 100) && !made_right_after(40, 100));
     let dir = tempfile::tempdir().unwrap();
@@ -249,7 +253,7 @@ fn a_file_in_the_place_of_a_kept_one_may_be_given() {
 }
 
 #[test]
-fn what_came_to_the_place_of_an_open_file_is_not_kept() {
+fn a_file_that_replaced_an_open_one_is_not_kept() {
     let dir = tempfile::tempdir().unwrap();
     let (state, path) = (dir.path().join("state"), dir.path().join("log"));
     let file = fs::File::create_new(&path).unwrap();
@@ -279,7 +283,7 @@ fn runs_that_overlap_do_not_lose_each_others_kept_files() {
 }
 
 #[test]
-fn what_cannot_be_reached_now_stays_in_the_journal() {
+fn unreachable_files_stay_in_the_journal() {
     let dir = tempfile::tempdir().unwrap();
     let state = dir.path().join("state");
     let journal = left_by_a_killed_run(&state, "made 1 2 born:3 /nowhere/that/is/mounted/file");
@@ -324,7 +328,7 @@ fn d2_a_number_alone_does_not_make_a_file_ours() {
 }
 
 #[test]
-fn d1_what_is_no_journal_of_ours_is_named_and_nothing_is_done() {
+fn d1_a_foreign_journal_is_reported_and_left_alone() {
     let dir = tempfile::tempdir().unwrap();
     let (state, path) = (dir.path().join("state"), dir.path().join("precious"));
     fs::write(&path, "").unwrap();
@@ -368,7 +372,7 @@ fn a_list_of_kept_files_of_another_version_is_named_once_and_put_aside() {
     assert!(Ledger::needs_sweep(dir.path()));
     let swept = Ledger::sweep(dir.path());
     assert!(
-        matches!(&swept[..], [Swept { fate: Fate::NoJournal(why), .. }] if why.contains("put aside")),
+        matches!(&swept[..], [Swept { fate: Fate::NoJournal(why), .. }] if why.contains("is renamed to")),
         "{swept:?}"
     );
     assert!(!Ledger::needs_sweep(dir.path()) && Ledger::sweep(dir.path()).is_empty());
@@ -376,7 +380,7 @@ fn a_list_of_kept_files_of_another_version_is_named_once_and_put_aside() {
 }
 
 #[test]
-fn without_a_place_nothing_is_noted_and_what_was_made_still_goes() {
+fn without_a_journal_created_files_are_still_removed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ours");
     let mut ledger = Ledger::nowhere();
@@ -417,7 +421,7 @@ fn a_tree_is_one_entry_and_goes_with_all_that_is_ours_in_it() {
 }
 
 #[test]
-fn nothing_of_a_tree_goes_if_something_in_it_is_not_ours() {
+fn a_tree_with_a_foreign_entry_is_not_removed() {
     let dir = tempfile::tempdir().unwrap();
     let mut ledger = Ledger::new(&dir.path().join("state"));
     let root = tree_below(dir.path(), &mut ledger);
@@ -477,7 +481,7 @@ fn the_next_run_sweeps_the_tree_of_a_killed_one() {
 }
 
 #[test]
-fn what_another_user_let_stay_is_known_until_somebody_changes_it() {
+fn files_kept_by_another_user_are_known_until_changed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f");
     let mut first = Ledger::new(&dir.path().join("first"));
@@ -502,7 +506,7 @@ fn what_another_user_let_stay_is_known_until_somebody_changes_it() {
     assert!(path.exists(), "it stays");
     let twin = dir.path().join("twin");
     fs::hard_link(&path, &twin).unwrap();
-    assert!(!Ledger::nowhere().take_harmless(&path), "a second name may be a copy of somebody's");
+    assert!(!Ledger::nowhere().take_harmless(&path), "a second link may be another user's copy");
     fs::remove_file(twin).unwrap();
     assert!(Ledger::nowhere().take_harmless(&path));
     fs::write(&path, "their results").unwrap();

@@ -25,7 +25,7 @@ pub(super) const SERVERS: Duration = Duration::from_secs(60);
 const REMOTE: [u64; 8] =
     [0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x00c3_6400, 0x0102_1997, 0x5346_414f, 0x6573_5546];
 
-/// Maximum depth of a tree of ours: slightly more than a layout has, because flows add directories.
+/// Maximum depth of our trees: slightly more than a layout has, because flows add directories.
 const MOST_LEVELS: usize = fathom_workload::tree::Layout::MOST_LEVELS as usize + 2;
 
 /// Whether a name follows our scheme: a number from 1 on, with eight digits, or more above 99999999.
@@ -136,7 +136,7 @@ pub(super) fn lies_in(root: &Path, inside: &Path) -> bool {
 /// eight were seven times as fast as one, whatever the number of CPUs.
 const THREADS: usize = 8;
 
-/// Removes a tree that the user named, whoever created it. If it contains any name outside our scheme, nothing is removed.
+/// Removes a tree that the user named, no matter who created it. If it contains any name outside our scheme, nothing is removed.
 ///
 /// # Errors
 /// Names what is not ours, or what could not be removed.
@@ -225,7 +225,7 @@ impl Walk<'_> {
         for (name, kind) in names {
             self.at.push(std::ffi::OsStr::from_bytes(name.as_bytes()));
             if !is_our_name(name.as_bytes()) {
-                return Err(self.foreign("has a name that fathom does not give"));
+                return Err(self.foreign("has a name that fathom does not use"));
             }
             match kind {
                 FileType::RegularFile => {
@@ -235,7 +235,7 @@ impl Walk<'_> {
                 }
                 FileType::Directory => {
                     if self.levels == MOST_LEVELS {
-                        return Err(self.foreign("lies deeper than any tree of fathom's"));
+                        return Err(self.foreign("is deeper than any tree of fathom"));
                     }
                     let inner = match open_below(directory, name.as_c_str(), DIRECTORY, 0) {
                         Ok(inner) => inner,

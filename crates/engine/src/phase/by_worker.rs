@@ -37,7 +37,7 @@ impl ByWorker {
         }
     }
 
-    /// The remainder at the end is too short for an interval of its own: it is added to the previous one.
+    /// The remainder at the end is too short for a separate interval: it is added to the previous one.
     fn extend(&mut self, shared: &Shared, counting: impl Iterator<Item = usize>, end_ns: u64, more_ns: u64) {
         for worker in counting {
             let gained = self.gained(shared, worker);
@@ -58,7 +58,7 @@ impl ByWorker {
     }
 
     /// Moves each series to its worker.
-    pub fn tell(self, workers: &mut [Worker]) {
+    pub fn record(self, workers: &mut [Worker]) {
         for (worker, series) in workers.iter_mut().zip(self.series) {
             worker.intervals = series;
         }

@@ -1,13 +1,13 @@
 //! Turns the slots in shared memory into the record: what each worker did, how it ended, and the message of a failure.
 
-use super::{Children, Named};
+use super::{Children, WorkerNames};
 use crate::clock::Clock;
 use crate::error::advice;
 use crate::flow::Setting;
 use crate::interrupted_by;
 use crate::shared::{
-    Call, End, FINAL_SYNC, Figures, KINDS, KindStat, Live, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE,
-    SYNC, Shared, TRIM, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
+    End, FINAL_SYNC, FailedCall, Figures, KINDS, KindStat, Live, READ, READ_COMPLETION, READ_SUBMISSION,
+    RESPONSE, SYNC, Shared, TRIM, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
 };
 use crate::worker::Fault;
 use fathom_record::{
@@ -22,13 +22,13 @@ pub(super) fn collect(
     shared: &Shared,
     flows: Option<&Setting>,
     children: &Children,
-    names: &[Named<'_>],
+    names: &[WorkerNames<'_>],
     clock: Clock,
     first: u64,
     out: &mut Repetition,
 ) {
     let mut starts: Vec<u64> = Vec::with_capacity(names.len());
-    for (index, Named { group, path, paths }) in names.iter().enumerate() {
+    for (index, WorkerNames { group, path, paths }) in names.iter().enumerate() {
         // SAFETY: every worker is done or gone: the processes were waited for, the threads have set `done`.
         let (live, slot) = (shared.live(index), unsafe { shared.figures(index) });
         let passed = passed_over(slot, path, paths);
@@ -183,13 +183,13 @@ fn killed_sentence(path: &std::path::Path, signal: i32) -> String {
     let path = path.display();
     match signal {
         libc::SIGBUS => format!(
-            "the mapping of {path} could not be written or read (SIGBUS): the file system is full, the device failed, or the file was shortened meanwhile. Free space or choose smaller files; the kernel log tells of a failed device"
+            "the mapping of {path} could not be written or read (SIGBUS): the file system is full, the device failed, or the file was shortened. Free space or choose smaller files; see the kernel log for a failed device"
         ),
         super::BY_US => {
-            format!("the process working on {path} did not end when it was told to, and was killed")
+            format!("the process working on {path} did not end when asked to, and was killed")
         }
         libc::SIGKILL => format!(
-            "the process working on {path} was killed (SIGKILL), perhaps for want of memory; see the kernel log"
+            "the process working on {path} was killed (SIGKILL), perhaps because memory ran out; see the kernel log"
         ),
         0 => format!("the process working on {path} ended without a result"),
         other => format!("the process working on {path} was killed by signal {other}"),
@@ -211,18 +211,18 @@ fn fault_of(slot: &Figures) -> Fault {
 fn error_of(ops: u64, fault: &Fault, path: &std::path::Path) -> OpError {
     let (what, path_text) = (fault.call.word(), path.display());
     let place = match fault.call {
-        Call::Read
-        | Call::Write
-        | Call::FlaggedRead
-        | Call::FlaggedWrite
-        | Call::Verify
-        | Call::Checksum
-        | Call::Misplaced
-        | Call::Header
-        | Call::Trim
-        | Call::Latency
-        | Call::SyncRange
-        | Call::Lock => Some(fault.offset),
+        FailedCall::Read
+        | FailedCall::Write
+        | FailedCall::FlaggedRead
+        | FailedCall::FlaggedWrite
+        | FailedCall::Verify
+        | FailedCall::Checksum
+        | FailedCall::Misplaced
+        | FailedCall::Header
+        | FailedCall::Trim
+        | FailedCall::Latency
+        | FailedCall::SyncRange
+        | FailedCall::Lock => Some(fault.offset),
         _ => None,
     };
     let at = place.map_or(String::new(), |o| format!(" at offset {o}"));
@@ -236,46 +236,48 @@ fn error_of(ops: u64, fault: &Fault, path: &std::path::Path) -> OpError {
             String::new()
         };
         let advice = match (fault.call, fault.errno) {
-            (Call::Trim, libc::EOPNOTSUPP) => {
-                ". Neither every file system can punch holes into files nor every device discard blocks; try another, or leave the trims out"
+            (FailedCall::Trim, libc::EOPNOTSUPP) => {
+                ". Not every file system can punch holes into files, and not every device can discard blocks; try another, or leave the trims out"
             }
-            (Call::FlaggedRead | Call::FlaggedWrite, _) => &crate::backend::flag_advice(fault.found),
-            (Call::Ring, libc::ENOMEM) => {
+            (FailedCall::FlaggedRead | FailedCall::FlaggedWrite, _) => {
+                &crate::backend::flag_advice(fault.found)
+            }
+            (FailedCall::Ring, libc::ENOMEM) => {
                 ". Registered buffers count against the limit of locked memory (ulimit -l): raise it, or set registered_buffers = false"
             }
-            (Call::LockMemory, _) => {
-                ". Who is not root may lock as much as ulimit -l says: raise it, or lock less (fio: lockmem)"
+            (FailedCall::LockMemory, _) => {
+                ". The limit of locked memory (ulimit -l) is reached: raise it, lock less (fio: lockmem), or run as root"
             }
             _ => advice(what, &error),
         };
         format!("cannot {what} {path_text}{at}: {error}{moved}{advice}")
     } else {
         match fault.call {
-            Call::Verify => format!(
+            FailedCall::Verify => format!(
                 "{path_text} holds wrong data at offset {}: found byte {:#04x}, expected {:#04x}",
                 fault.offset, fault.found, fault.expected
             ),
-            Call::Checksum => format!(
+            FailedCall::Checksum => format!(
                 "the block at offset {} of {path_text} does not match its checksum: stored {:#010x}, calculated {:#010x}",
                 fault.offset, fault.found, fault.expected
             ),
-            Call::Header => format!(
+            FailedCall::Header => format!(
                 "the block at offset {} of {path_text} does not have the header it was written with: found {:#x}, expected {:#x}",
                 fault.offset, fault.found, fault.expected
             ),
-            Call::Misplaced => format!(
+            FailedCall::Misplaced => format!(
                 "the block at offset {} of {path_text} belongs elsewhere: it holds the offset {}",
                 fault.offset, fault.found
             ),
-            Call::Read => format!(
+            FailedCall::Read => format!(
                 "{path_text} ends too early: at offset {} only {} of {} bytes could be read",
                 fault.offset, fault.found, fault.expected
             ),
-            Call::Write => format!(
+            FailedCall::Write => format!(
                 "cannot write {path_text}{at}: the file system accepted only {} of {} bytes and reported no error; see the kernel log",
                 fault.found, fault.expected
             ),
-            Call::Nothing => format!(
+            FailedCall::Nothing => format!(
                 "the region of {path_text} ({} bytes) is smaller than a record ({} bytes)",
                 fault.found, fault.expected
             ),
@@ -290,13 +292,13 @@ fn error_of(ops: u64, fault: &Fault, path: &std::path::Path) -> OpError {
         errno: fault.errno,
         compared: matches!(
             fault.call,
-            Call::Verify
-                | Call::Checksum
-                | Call::Misplaced
-                | Call::Header
-                | Call::LeastBytes
-                | Call::LeastOperations
-                | Call::Latency
+            FailedCall::Verify
+                | FailedCall::Checksum
+                | FailedCall::Misplaced
+                | FailedCall::Header
+                | FailedCall::LeastBytes
+                | FailedCall::LeastOperations
+                | FailedCall::Latency
         )
         .then_some((fault.expected, fault.found)),
         message,

@@ -31,8 +31,8 @@ pub(super) struct Probe {
     began: u64,
     /// Whether a CPU is free for spinning.
     spins: bool,
-    gaps: Counts,
-    wakes: Counts,
+    gaps: ExactHistogram,
+    wakes: ExactHistogram,
     watched_ns: u64,
     /// Time of the last visit, in ticks.
     seen: u64,
@@ -47,7 +47,7 @@ impl Probe {
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         // The release may still be in the future.
         let began = released.min(clock.now());
-        let (gaps, wakes) = (Counts::new(), Counts::new());
+        let (gaps, wakes) = (ExactHistogram::new(), ExactHistogram::new());
         Self { clock, began, spins: workers < cpus, gaps, wakes, watched_ns: 0, seen: began }
     }
 
@@ -112,7 +112,7 @@ impl Probe {
     }
 
     /// The observations; `None` if the phase was too short for any.
-    pub fn tell(&self) -> Option<Jitter> {
+    pub fn record(&self) -> Option<Jitter> {
         let jitter = Jitter {
             gaps: self.gaps.histogram(),
             wakes: self.wakes.histogram(),
@@ -123,14 +123,14 @@ impl Probe {
 }
 
 /// Histogram counters with exact figures.
-struct Counts {
+struct ExactHistogram {
     dense: Vec<u64>,
     sum: u128,
     min: u64,
     max: u64,
 }
 
-impl Counts {
+impl ExactHistogram {
     fn new() -> Self {
         Self { dense: vec![0; BUCKETS], sum: 0, min: u64::MAX, max: 0 }
     }
@@ -153,15 +153,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sleep_that_ended_by_itself_tells_and_one_that_was_woken_does_not() {
+    fn only_timed_out_sleeps_are_recorded() {
         let clock = Clock::monotonic();
         let mut probe = Probe::new(clock, 0, clock.now());
-        assert!(probe.tell().is_none());
+        assert!(probe.record().is_none());
         let word = AtomicU32::new(1);
         probe.sleep(&word, 0, 1_000_000_000);
-        assert!(probe.tell().is_none(), "the word had another value: nobody slept");
+        assert!(probe.record().is_none(), "the word had another value: nobody slept");
         probe.sleep(&word, 1, 20_000_000);
-        let jitter = probe.tell().unwrap();
+        let jitter = probe.record().unwrap();
         assert_eq!(jitter.wakes.count(), 1);
         assert!(jitter.gaps.count() > 0 && jitter.watched_ns >= LEAST_SPIN_NS, "{}", jitter.gaps.count());
     }
@@ -171,7 +171,7 @@ mod tests {
         let clock = Clock::monotonic();
         let mut probe = Probe::new(clock, 0, clock.now() - clock.ticks(1_500_000_000));
         probe.goes_on();
-        assert!(probe.tell().unwrap().wakes.max_ns() >= 1_500_000_000);
+        assert!(probe.record().unwrap().wakes.max_ns() >= 1_500_000_000);
     }
 
     #[test]
@@ -190,6 +190,6 @@ mod tests {
         let clock = Clock::monotonic();
         let mut probe = Probe::new(clock, usize::MAX, clock.now());
         probe.sleep(&AtomicU32::new(1), 1, 1_000_000);
-        assert_eq!(probe.tell().unwrap().gaps.count(), 0);
+        assert_eq!(probe.record().unwrap().gaps.count(), 0);
     }
 }

@@ -1,6 +1,6 @@
 //! Messages for limits that a worker violated.
 
-use crate::shared::Call;
+use crate::shared::FailedCall;
 use crate::worker::Fault;
 use std::fmt::Display;
 
@@ -8,13 +8,13 @@ use std::fmt::Display;
 pub(super) fn sentence(fault: &Fault, path: &impl Display) -> Option<String> {
     let (asked, found) = (fault.expected, fault.found);
     Some(match fault.call {
-        Call::LeastBytes => {
-            format!("the rate on {path} fell to {found} bytes/s; at least {asked} were asked for")
+        FailedCall::LeastBytes => {
+            format!("the rate on {path} fell to {found} bytes/s; the minimum is {asked}")
         }
-        Call::LeastOperations => {
-            format!("the rate on {path} fell to {found} operations/s; at least {asked} were asked for")
+        FailedCall::LeastOperations => {
+            format!("the rate on {path} fell to {found} operations/s; the minimum is {asked}")
         }
-        Call::Latency => format!(
+        FailedCall::Latency => format!(
             "an operation on {path} at offset {} took {found} ns; at most {asked} were allowed",
             fault.offset
         ),

@@ -26,7 +26,7 @@ use watch::Watch;
 
 /// Names of a worker for the record.
 #[derive(Clone, Default)]
-struct Named<'a> {
+struct WorkerNames<'a> {
     group: String,
     path: std::path::PathBuf,
     /// The files of a stream over a whole set.
@@ -73,11 +73,11 @@ pub(crate) fn run(
     let crews = crews_of(jobs);
     let _stop = StopOnSignal::new(&shared.control().stop);
     let mut repetition = Repetition::default();
-    let mut names: Vec<Named> = vec![Named::default(); count];
+    let mut names: Vec<WorkerNames> = vec![WorkerNames::default(); count];
     for job in crews.iter().flat_map(|c| &c.jobs) {
         let (group, path) = job.name();
         let paths = job.stream().and_then(|plan| plan.pool.as_ref()).map_or(&[][..], |p| p.paths);
-        names[job.index()] = Named { group, path, paths };
+        names[job.index()] = WorkerNames { group, path, paths };
     }
     allow_open_files(crews.iter().flat_map(|c| &c.jobs));
     std::thread::scope(|scope| -> Result<(), EngineError> {
@@ -105,11 +105,11 @@ pub(crate) fn run(
         wake_all(&shared.control().seen);
         watch.until_done(&mut children, moments);
         children.reap();
-        let by_worker = watch.tell(&mut repetition);
+        let by_worker = watch.record(&mut repetition);
         repetition.elapsed_ns = clock.between(released.last, clock.now());
         collect::collect(&shared, flows, &children, &names, clock, released.first, &mut repetition);
         if let Some(by_worker) = by_worker {
-            by_worker.tell(&mut repetition.workers);
+            by_worker.record(&mut repetition.workers);
         }
         Ok(())
     })?;
@@ -118,7 +118,7 @@ pub(crate) fn run(
             Some(path) => Some(path),
             None => names.get(worker).map(|n| n.paths.get(file).unwrap_or(&n.path).clone()),
         };
-    let calls = shared.calls().map(|book| book.read(clock, path_of));
+    let calls = shared.calls().map(|log| log.read(clock, path_of));
     Ok((repetition, calls))
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Rounds {
     over: bool,
     state: SteadyState,
     /// The figures of every round, for groups.
-    told: SteadyGroup,
+    figures: SteadyGroup,
 }
 
 impl Rounds {
@@ -46,7 +46,7 @@ impl Rounds {
             window: rule.window,
             ..SteadyState::default()
         };
-        let told = SteadyGroup {
+        let figures = SteadyGroup {
             workers: only.iter().flatten().map(|&worker| worker as u32).collect(),
             figure: figure.into(),
             round_ns: rule.round.0,
@@ -54,7 +54,7 @@ impl Rounds {
             ..SteadyGroup::default()
         };
         let waited = rule.after.0 == 0;
-        Self { rule, only, last: None, waited, empty: 0, over: false, state, told }
+        Self { rule, only, last: None, waited, empty: 0, over: false, state, figures }
     }
 
     /// Whether every worker concerned is counting; lost workers never will.
@@ -104,9 +104,9 @@ impl Rounds {
     fn round(&mut self, gained: Sums, passed_ns: u64) {
         let figure = |of| gained.figure(of, passed_ns);
         if self.only.is_some() {
-            self.told.operations.extend(figure(SteadyFigure::Operations));
-            self.told.bytes.extend(figure(SteadyFigure::Bytes));
-            self.told.latencies.push(figure(SteadyFigure::Latency).unwrap_or(0.0));
+            self.figures.operations.extend(figure(SteadyFigure::Operations));
+            self.figures.bytes.extend(figure(SteadyFigure::Bytes));
+            self.figures.latencies.push(figure(SteadyFigure::Latency).unwrap_or(0.0));
         }
         let (rule, figure) = (self.rule, figure(self.rule.of));
         self.empty += usize::from(figure.is_none());
@@ -141,11 +141,11 @@ impl Rounds {
     }
 
     /// Adds the results to the record.
-    pub fn tell(self, repetition: &mut Repetition) {
+    pub fn record(self, repetition: &mut Repetition) {
         if self.only.is_none() {
             repetition.steady = Some(self.state);
         } else {
-            repetition.steady_groups.push(SteadyGroup { reached: self.state.reached, ..self.told });
+            repetition.steady_groups.push(SteadyGroup { reached: self.state.reached, ..self.figures });
         }
     }
 }
@@ -209,10 +209,10 @@ mod tests {
             assert_eq!(rounds.over, over, "{ops}");
         }
         let mut repetition = Repetition::default();
-        rounds.tell(&mut repetition);
-        let told = &repetition.steady_groups[0];
-        assert!(told.reached && repetition.steady.is_none());
-        assert_eq!(told.operations, [100.0, 130.0, 100.0, 110.0, 110.0]);
-        assert_eq!(told.bytes.len(), 5);
+        rounds.record(&mut repetition);
+        let figures = &repetition.steady_groups[0];
+        assert!(figures.reached && repetition.steady.is_none());
+        assert_eq!(figures.operations, [100.0, 130.0, 100.0, 110.0, 110.0]);
+        assert_eq!(figures.bytes.len(), 5);
     }
 }

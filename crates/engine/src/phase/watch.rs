@@ -195,10 +195,10 @@ impl<'a> Watch<'a> {
     }
 
     /// Adds the observations to the record, and returns those that belong to single workers.
-    pub fn tell(self, repetition: &mut Repetition) -> Option<ByWorker> {
+    pub fn record(self, repetition: &mut Repetition) -> Option<ByWorker> {
         repetition.intervals = self.series.map(|s| s.intervals).unwrap_or_default();
-        self.rounds.into_iter().for_each(|rounds| rounds.tell(repetition));
-        repetition.jitter = self.probe.tell();
+        self.rounds.into_iter().for_each(|rounds| rounds.record(repetition));
+        repetition.jitter = self.probe.record();
         self.by_worker
     }
 }

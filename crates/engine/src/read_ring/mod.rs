@@ -145,8 +145,8 @@ impl ReadRing {
     }
 
     /// Executes several reads at once and reports their bytes as they arrive, in any order. Returns when all are over.
-    pub fn round(&self, wanted: &[Wanted], tell: &mut dyn FnMut(Event<'_>)) {
-        round::Round::new(self, wanted).run(tell);
+    pub fn round(&self, wanted: &[Wanted], report: &mut dyn FnMut(Event<'_>)) {
+        round::Round::new(self, wanted).run(report);
     }
 
     /// One read into the caller's memory. Returns the number of bytes from the first on, and the error unless the file ended.

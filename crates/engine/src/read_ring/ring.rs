@@ -22,7 +22,7 @@ impl Slot {
 
 /// Where a slot is: with its holder, in the kernel, or completed with a result.
 #[derive(Debug, PartialEq, Eq)]
-enum Place {
+enum SlotState {
     Held,
     InFlight(Slot),
     Back(Slot, i32),
@@ -32,7 +32,7 @@ enum Place {
 /// concurrently take it as proof that they do not.
 #[derive(Debug)]
 pub(super) struct Desk {
-    places: Vec<Place>,
+    places: Vec<SlotState>,
     in_flight: usize,
 }
 
@@ -45,8 +45,8 @@ impl Desk {
     /// Takes a completed slot, with its result: bytes, or a negative errno.
     pub(super) fn take(&mut self, number: u16) -> Option<(Slot, i32)> {
         let place = self.places.get_mut(usize::from(number))?;
-        match std::mem::replace(place, Place::Held) {
-            Place::Back(slot, result) => Some((slot, result)),
+        match std::mem::replace(place, SlotState::Held) {
+            SlotState::Back(slot, result) => Some((slot, result)),
             other => {
                 *place = other;
                 None
@@ -58,9 +58,9 @@ impl Desk {
     fn came_back(&mut self, number: u64, result: i32) {
         let place = usize::try_from(number).ok().and_then(|number| self.places.get_mut(number));
         let Some(place) = place else { return };
-        match std::mem::replace(place, Place::Held) {
-            Place::InFlight(slot) => {
-                *place = Place::Back(slot, result);
+        match std::mem::replace(place, SlotState::Held) {
+            SlotState::InFlight(slot) => {
+                *place = SlotState::Back(slot, result);
                 self.in_flight -= 1;
             }
             other => *place = other,
@@ -115,7 +115,7 @@ impl Ring {
             ),
             _ => format!("the kernel does not take buffers for a ring: {e}"),
         })?;
-        let desk = Desk { places: (0..slots).map(|_| Place::Held).collect(), in_flight: 0 };
+        let desk = Desk { places: (0..slots).map(|_| SlotState::Held).collect(), in_flight: 0 };
         let this = Self { ring, file, base, slot_bytes, _memory: memory };
         // Taken from the end, so the first slot is used first.
         Ok((this, desk, (0..slots).rev().map(Slot).collect()))
@@ -145,7 +145,7 @@ impl Ring {
         let entry = entry.offset(offset).build().user_data(slot.0.into());
         let number = usize::from(slot.0);
         if let Some(place) = desk.places.get_mut(number) {
-            *place = Place::InFlight(slot);
+            *place = SlotState::InFlight(slot);
             desk.in_flight += 1;
         }
         // SAFETY: `desk` is borrowed exclusively, so no other thread uses this queue. What the entry points to stays valid: the

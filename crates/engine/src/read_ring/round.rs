@@ -22,9 +22,9 @@ struct Piece {
     tries: u32,
 }
 
-/// Progress of a read.
+/// ReadProgress of a read.
 #[derive(Debug)]
-struct Progress {
+struct ReadProgress {
     wanted: Wanted,
     /// Number of unfinished pieces.
     left: usize,
@@ -33,7 +33,7 @@ struct Progress {
     error: Option<i32>,
 }
 
-impl Progress {
+impl ReadProgress {
     /// Nothing can be read from this offset on.
     fn stops(&mut self, at: u64, error: Option<i32>) {
         if at < self.end {
@@ -52,7 +52,7 @@ impl Progress {
 /// See the module.
 pub(super) struct Round<'r> {
     ring: &'r ReadRing,
-    reads: Vec<Progress>,
+    reads: Vec<ReadProgress>,
     /// Not submitted yet, in order.
     queue: VecDeque<Piece>,
     /// In flight, by slot index.
@@ -90,14 +90,14 @@ impl<'r> Round<'r> {
             left += 1;
             offset = offset.saturating_add(bytes as u64);
         }
-        self.reads.push(Progress { wanted, left, end, error: None });
+        self.reads.push(ReadProgress { wanted, left, end, error: None });
     }
 
     /// Executes the round.
-    pub(super) fn run(mut self, tell: &mut dyn FnMut(Event<'_>)) {
+    pub(super) fn run(mut self, report: &mut dyn FnMut(Event<'_>)) {
         for (read, progress) in self.reads.iter().enumerate() {
             if progress.left == 0 {
-                tell(progress.over(read)); // an empty read
+                report(progress.over(read)); // an empty read
             }
         }
         let ring = self.ring;
@@ -114,9 +114,9 @@ impl<'r> Round<'r> {
             }
             drop(inside);
             for piece in past {
-                self.is_over(piece, tell);
+                self.is_over(piece, report);
             }
-            self.tell(tell);
+            self.report(report);
             inside = ring.lock();
             self.lay_down(&mut inside);
         }
@@ -180,7 +180,7 @@ impl<'r> Round<'r> {
     }
 
     /// Reports completed pieces; unfinished ones are queued again, in front.
-    fn tell(&mut self, tell: &mut dyn FnMut(Event<'_>)) {
+    fn report(&mut self, report: &mut dyn FnMut(Event<'_>)) {
         for at in 0..self.back.len() {
             let Some((piece, slot, result)) = self.back.get(at) else { break };
             let piece = *piece;
@@ -195,14 +195,14 @@ impl<'r> Round<'r> {
                 let bytes = self.ring.ring.bytes(slot, came);
                 if let Some(bytes) = bytes.get(within(from)..within(to)) {
                     let at = usize::try_from(from - wanted.offset).unwrap_or(usize::MAX);
-                    tell(Event::Bytes { read: piece.read, at, bytes });
+                    report(Event::Bytes { read: piece.read, at, bytes });
                 }
             }
             match rest {
-                Rest::Whole => self.is_over(piece, tell),
+                Rest::Whole => self.is_over(piece, report),
                 Rest::Ends(error) => {
                     read.stops(last, error);
-                    self.is_over(piece, tell);
+                    self.is_over(piece, report);
                 }
                 Rest::Again(piece) => self.queue.push_front(piece),
             }
@@ -210,11 +210,11 @@ impl<'r> Round<'r> {
     }
 
     /// A piece is finished; with its last piece, a read is over.
-    fn is_over(&mut self, piece: Piece, tell: &mut dyn FnMut(Event<'_>)) {
+    fn is_over(&mut self, piece: Piece, report: &mut dyn FnMut(Event<'_>)) {
         let Some(progress) = self.reads.get_mut(piece.read) else { return };
         progress.left -= 1;
         if progress.left == 0 {
-            tell(progress.over(piece.read));
+            report(progress.over(piece.read));
         }
     }
 
@@ -287,7 +287,7 @@ mod tests {
     const PIECE: Piece = Piece { read: 3, offset: 8192, bytes: 8192, again: false, tries: 0 };
 
     #[test]
-    fn what_came_short_goes_on_where_it_stopped() {
+    fn a_short_read_continues_where_it_stopped() {
         assert_eq!(after(PIECE, 8192, 1), (Rest::Whole, 8192));
         let rest = Piece { offset: 8192 + 4096, bytes: 4096, again: true, ..PIECE };
         assert_eq!(after(PIECE, 4096, 512), (Rest::Again(rest), 4096));
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_interrupted_is_tried_again_but_not_for_ever() {
+    fn interrupted_reads_are_retried_a_limited_number_of_times() {
         for errno in [libc::EINTR, libc::EAGAIN, libc::ECANCELED] {
             let again = Piece { again: true, tries: 1, ..PIECE };
             assert_eq!(after(PIECE, -errno, 1), (Rest::Again(again), 0));
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn a_read_ends_where_the_first_thing_stopped_it() {
         let wanted = Wanted { offset: 100, bytes: 1000 };
-        let mut read = Progress { wanted, left: 0, end: 1100, error: None };
+        let mut read = ReadProgress { wanted, left: 0, end: 1100, error: None };
         read.stops(900, Some(libc::EIO));
         read.stops(950, Some(libc::EINVAL));
         let Event::Over { read: 7, got: 800, error: Some(error) } = read.over(7) else {

@@ -1,6 +1,6 @@
 //! What a worker does before its clock starts: opening files, touching its counters, waiting for the others.
 
-use super::{Fault, Plan};
+use super::{Fault, StreamPlan};
 use crate::backend::Handle;
 use crate::clock::Clock;
 use crate::contents::Contents;
@@ -12,7 +12,7 @@ use crate::shared::{
 use std::sync::atomic::Ordering;
 
 /// Touches the counters that the stream will use.
-pub(super) fn touch(stats: &[KindStat; KINDS], plan: &Plan) {
+pub(super) fn touch(stats: &[KindStat; KINDS], plan: &StreamPlan) {
     let stream = plan.stream;
     let asynchronous = stream.backend.is_asynchronous() || stream.queue_depth > 1;
     let mut used = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn touch(stats: &[KindStat; KINDS], plan: &Plan) {
 }
 
 pub(super) fn open<B: Handle>(
-    plan: &Plan,
+    plan: &StreamPlan,
     slot: &mut Figures,
     clock: Clock,
     memory: &mut [Contents],
@@ -51,7 +51,7 @@ pub(super) fn open<B: Handle>(
     Ok(backend)
 }
 
-pub(super) fn prologue<B: Handle>(plan: &Plan, backend: &mut B) -> Result<(), Fault> {
+pub(super) fn prologue<B: Handle>(plan: &StreamPlan, backend: &mut B) -> Result<(), Fault> {
     if plan.stream.sync_before {
         for file in 0..backend.files() {
             backend.select(file);

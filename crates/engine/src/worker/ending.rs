@@ -1,14 +1,16 @@
 //! What a worker does after its last operation: syncing and closing, inside or outside the clock.
 
-use super::{Fault, Plan};
+use super::{Fault, StreamPlan};
 use crate::backend::Handle;
 use crate::clock::Clock;
-use crate::shared::{Call, FINAL_SYNC, Figures, KINDS, KindStat, STOP_INTERRUPT, SYNC, Shared, futex_wait};
+use crate::shared::{
+    FINAL_SYNC, FailedCall, Figures, KINDS, KindStat, STOP_INTERRUPT, SYNC, Shared, futex_wait,
+};
 use fathom_workload::{Lock, Stream};
 use std::sync::atomic::Ordering;
 
 pub(super) fn finish_in_clock<B: Handle>(
-    plan: &Plan,
+    plan: &StreamPlan,
     slot: &mut Figures,
     stats: &[KindStat; KINDS],
     clock: Clock,
@@ -34,7 +36,7 @@ pub(super) fn finish_in_clock<B: Handle>(
 }
 
 pub(super) fn finish_outside_clock<B: Handle>(
-    plan: &Plan,
+    plan: &StreamPlan,
     shared: &Shared,
     slot: &mut Figures,
     clock: Clock,
@@ -108,7 +110,7 @@ fn sync_file_system<B: Handle>(
     backend.select(0);
     let Some(file) = backend.descriptor() else { return Ok(()) };
     let from = clock.now();
-    rustix::fs::syncfs(file).map_err(|e| Fault::of(Call::SyncFileSystem, e, 0))?;
+    rustix::fs::syncfs(file).map_err(|e| Fault::of(FailedCall::SyncFileSystem, e, 0))?;
     let now = clock.now();
     syncs.record(clock.between(from, now), 0);
     slot.fsync_ns = clock.between(start, now);

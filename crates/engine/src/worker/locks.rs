@@ -1,16 +1,16 @@
 //! File locks: on the whole file while a stream runs, or on a record during its operation.
 
-use super::{Fault, Plan};
+use super::{Fault, StreamPlan};
 use crate::backend::Handle;
 use crate::hot::Hot;
-use crate::shared::Call;
+use crate::shared::FailedCall;
 use fathom_workload::Lock;
 use rustix::fd::{AsRawFd as _, BorrowedFd};
 use rustix::io::Errno;
 
 /// Locks the whole file, if the stream requests it. Others may hold the lock for their whole phase, so this comes after the
 /// start, and a stop that applies to the stream ends the wait.
-pub(super) fn lock_file<B: Handle>(plan: &Plan, hot: &Hot, backend: &B) -> Result<(), Fault> {
+pub(super) fn lock_file<B: Handle>(plan: &StreamPlan, hot: &Hot, backend: &B) -> Result<(), Fault> {
     let Some(file) = backend.descriptor().filter(|_| plan.stream.lock == Lock::File) else { return Ok(()) };
     let kind = if crate::files::writes(plan.stream) { libc::F_WRLCK } else { libc::F_RDLCK };
     loop {
@@ -55,5 +55,5 @@ fn fcntl_lock(
         return Ok(());
     }
     let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
-    Err(Fault::of(Call::Lock, Errno::from_raw_os_error(errno), offset))
+    Err(Fault::of(FailedCall::Lock, Errno::from_raw_os_error(errno), offset))
 }

@@ -1,32 +1,32 @@
 //! The sources of a stream's operations, and which of the compiled loops they use.
 
-use super::{Drive, Fault, Plan};
+use super::{Drive, Fault, StreamPlan};
 use crate::backend::Handle;
 use crate::hot::{Hot, Outcome};
 use fathom_workload::ops::{
-    Enough, Extent, Kept, Passes, Plain, PoolOps, Region, Source, StreamOps, TurnOps, bytes_of_a_pass,
+    Extent, Kept, Passes, Plain, PoolOps, Region, Source, StreamOps, TurnOps, UntilSucceeded, bytes_of_a_pass,
 };
 use fathom_workload::{Direction, Stream, Verify, WhenStopped};
 
 /// Source of a stream's operations. Dedicated loops are compiled for frequent combinations with a back-end ([`Handle::ONE_FILE`],
 /// [`Handle::SEVERAL_FILES`]): all combinations would be hundreds, and take a minute to compile.
-pub(super) enum Operations<'a> {
-    /// Operations of one kind and size; true: reads.
+pub(super) enum OperationSource<'a> {
+    /// OperationSource of one kind and size; true: reads.
     Plain(Plain, bool),
     /// Any other operations on one file.
     Any(Box<StreamOps>),
-    /// Operations on all files of a set.
+    /// OperationSource on all files of a set.
     Pool(Box<PoolOps<'a>>),
-    /// Operations on all files of a set, in turns.
+    /// OperationSource on all files of a set, in turns.
     Turns(Box<TurnOps>),
     /// Any of these except plain ones, interleaved with others: written data are read back, cached data are evicted.
     Wrapped(Box<dyn Source + 'a>),
 }
 
-impl<'a> Operations<'a> {
+impl<'a> OperationSource<'a> {
     /// The operations of a plan; `None` if not even one record fits into its region. A stream that may have to finish its amount
     /// uncounted draws from one source to the end.
-    pub fn of(plan: &Plan<'a>, rare: bool) -> Option<Self> {
+    pub fn of(plan: &StreamPlan<'a>, rare: bool) -> Option<Self> {
         let stream = plan.stream;
         let enough = stream.pass_over.enough;
         if !stream.evict_passes && stream.keep_written.is_none() && enough == 0 {
@@ -40,7 +40,7 @@ impl<'a> Operations<'a> {
             Self::Plain(..) | Self::Wrapped(_) => return None,
         };
         if enough > 0 {
-            ops = Box::new(Enough::new(ops, enough));
+            ops = Box::new(UntilSucceeded::new(ops, enough));
         }
         if stream.evict_passes {
             ops = Box::new(Passes::new(ops, stream, &parts(plan)));
@@ -52,7 +52,7 @@ impl<'a> Operations<'a> {
         Some(Self::Wrapped(ops))
     }
 
-    fn drawn(plan: &Plan<'a>, rare: bool) -> Option<Self> {
+    fn drawn(plan: &StreamPlan<'a>, rare: bool) -> Option<Self> {
         let stream = plan.stream;
         let listed = matches!(stream.access, fathom_workload::Access::Listed(_));
         if let Some(p) = plan.pool.as_ref().filter(|_| stream.turns.is_some()) {
@@ -136,7 +136,7 @@ impl<'a> Operations<'a> {
 }
 
 /// The region a plan works on, for each of its files.
-fn parts(plan: &Plan<'_>) -> Vec<Region> {
+fn parts(plan: &StreamPlan<'_>) -> Vec<Region> {
     match &plan.pool {
         None => vec![plan.region],
         Some(pool) if pool.parts.is_empty() => {

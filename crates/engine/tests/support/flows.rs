@@ -92,7 +92,7 @@ impl Flows {
             leave_dirty: false,
             prepare_record: FileSet::PREPARE_RECORD,
             make_directories: false,
-            foreign_writable: false,
+            may_modify: false,
             name: name.into(),
             files: Files::Numbered { prefix: self.dir.path().join(format!("{name}.")), count },
             size: Sizing::Fixed(Bytes(bytes)),
@@ -236,7 +236,7 @@ impl Flows {
             leave_dirty: false,
             prepare_record: FileSet::PREPARE_RECORD,
             make_directories: false,
-            foreign_writable: false,
+            may_modify: false,
             name: name.into(),
             files: Files::Tree(Tree {
                 root: self.root(name),

@@ -200,7 +200,7 @@ impl Bench {
                 leave_dirty: false,
                 prepare_record: FileSet::PREPARE_RECORD,
                 make_directories: false,
-                foreign_writable: false,
+                may_modify: false,
                 name: "f".into(),
                 files: Files::Numbered { prefix: self.files.join("file."), count },
                 size: Sizing::Fixed(Bytes(self.size)),

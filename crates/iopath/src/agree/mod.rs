@@ -16,7 +16,7 @@ use crate::time::Nanos;
 
 /// An event of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub enum TraceEvent {
     /// A bio was submitted (`block_bio_queue`). One of the next three events shows what becomes of it.
     Bio(Bio),
     /// The bio at this sector was split (`block_split`): its first sectors continue as one bio, the rest as another.
@@ -126,7 +126,7 @@ pub struct Miss {
 
 /// Totals of the comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct AgreementCounts {
     /// Requests that the kernel issued.
     pub issued: u64,
     /// Issued requests that the model chose as well.
@@ -175,7 +175,7 @@ pub struct Agreement {
     /// The task whose plug is being flushed.
     flushing: Option<TaskId>,
     head: u64,
-    counts: Counts,
+    counts: AgreementCounts,
 }
 
 impl Agreement {
@@ -190,7 +190,7 @@ impl Agreement {
             requeued: Vec::new(),
             flushing: None,
             head: 0,
-            counts: Counts::default(),
+            counts: AgreementCounts::default(),
         }
     }
 
@@ -202,7 +202,7 @@ impl Agreement {
     }
 
     /// Totals so far.
-    pub const fn counts(&self) -> &Counts {
+    pub const fn counts(&self) -> &AgreementCounts {
         &self.counts
     }
 
@@ -212,19 +212,19 @@ impl Agreement {
     }
 
     /// Processes the next event. Returns the difference, if any.
-    pub fn see(&mut self, now: Nanos, seen: Seen) -> Option<Differs> {
+    pub fn see(&mut self, now: Nanos, seen: TraceEvent) -> Option<Differs> {
         match seen {
-            Seen::Bio(bio) => self.arrived(bio),
-            Seen::Split { sector, first } => self.split(sector, first),
-            Seen::Request { sector } => return self.decided(now, sector, None).map(Differs::Merge),
-            Seen::Merge { sector, kind } => return self.merged(now, sector, kind).map(Differs::Merge),
-            Seen::Join { op, sector } => self.inserted(now, op, sector, true),
-            Seen::Insert { op, sector } => self.inserted(now, op, sector, false),
-            Seen::Issue { op, sector, sectors } => {
+            TraceEvent::Bio(bio) => self.arrived(bio),
+            TraceEvent::Split { sector, first } => self.split(sector, first),
+            TraceEvent::Request { sector } => return self.decided(now, sector, None).map(Differs::Merge),
+            TraceEvent::Merge { sector, kind } => return self.merged(now, sector, kind).map(Differs::Merge),
+            TraceEvent::Join { op, sector } => self.inserted(now, op, sector, true),
+            TraceEvent::Insert { op, sector } => self.inserted(now, op, sector, false),
+            TraceEvent::Issue { op, sector, sectors } => {
                 return self.issued(now, op, sector, sectors).map(Differs::Choice);
             }
-            Seen::Requeue { op, sector } => self.requeued.push((op, sector)),
-            Seen::Complete { op, sector } => self.completed(now, op, sector),
+            TraceEvent::Requeue { op, sector } => self.requeued.push((op, sector)),
+            TraceEvent::Complete { op, sector } => self.completed(now, op, sector),
         }
         None
     }

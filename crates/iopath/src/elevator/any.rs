@@ -177,8 +177,8 @@ impl Elevator for AnyElevator {
         each!(self, one => one.returned(now, requests, slot));
     }
 
-    fn hurried(&mut self, now: Nanos, requests: &mut Requests, slot: Slot, class: IoClass) {
-        each!(self, one => one.hurried(now, requests, slot, class));
+    fn on_promote(&mut self, now: Nanos, requests: &mut Requests, slot: Slot, class: IoClass) {
+        each!(self, one => one.on_promote(now, requests, slot, class));
     }
 
     fn may_queue(&mut self, now: Nanos, requests: &Requests, bio: &Bio, held: Held) -> MayQueue {

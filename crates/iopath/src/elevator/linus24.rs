@@ -32,7 +32,7 @@ static TABLE: [Tunable; 3] = [
 
 /// Where the next new request goes.
 #[derive(Clone, Copy, Debug, Default)]
-enum Place {
+enum InsertPoint {
     #[default]
     Tail,
     After(Slot),
@@ -45,7 +45,7 @@ pub struct Linus24 {
     tunables: Tunables<3>,
     list: List,
     /// Position found by the scan for the current bio.
-    place: Place,
+    place: InsertPoint,
     /// Requests behind this one will be charged as overtaken. A promoted read is charged as if it had been sorted, and one without a
     /// sorted position charges no request.
     charged: Option<Slot>,
@@ -53,7 +53,12 @@ pub struct Linus24 {
 
 impl Default for Linus24 {
     fn default() -> Self {
-        Self { tunables: Tunables::new(&TABLE), list: List::default(), place: Place::Tail, charged: None }
+        Self {
+            tunables: Tunables::new(&TABLE),
+            list: List::default(),
+            place: InsertPoint::Tail,
+            charged: None,
+        }
     }
 }
 
@@ -120,11 +125,11 @@ impl Elevator for Linus24 {
             match touches(requests, slot, bio).filter(|_| short) {
                 // If the merge would have too many segments, the bio becomes a request right beside.
                 Some(MergeKind::Back) => {
-                    (self.place, self.charged) = (Place::After(slot), Some(slot));
+                    (self.place, self.charged) = (InsertPoint::After(slot), Some(slot));
                     return Candidate::Back(slot);
                 }
                 Some(MergeKind::Front) if !exhausted => {
-                    (self.place, self.charged) = (Place::Before(slot), Some(slot));
+                    (self.place, self.charged) = (InsertPoint::Before(slot), Some(slot));
                     return Candidate::Front(slot);
                 }
                 _ => {}
@@ -135,7 +140,7 @@ impl Elevator for Linus24 {
         }
         let promote = bio.op().is_read() && !read_seen && self.tunables[MAX_BOMB_SEGMENTS] > 0;
         let place = if promote { self.promoted(requests, sorted) } else { sorted };
-        (self.place, self.charged) = (place.map_or(Place::Tail, Place::After), sorted);
+        (self.place, self.charged) = (place.map_or(InsertPoint::Tail, InsertPoint::After), sorted);
         Candidate::None
     }
 
@@ -148,7 +153,7 @@ impl Elevator for Linus24 {
             requests[slot].private.count -= 1;
         }
         self.overtake(requests, slot);
-        (self.place, self.charged) = (Place::Tail, None);
+        (self.place, self.charged) = (InsertPoint::Tail, None);
     }
 
     fn order(&self, _requests: &Requests, _slot: Slot) -> Order<'_> {
@@ -168,24 +173,24 @@ impl Elevator for Linus24 {
             self.overtake(requests, charged);
         }
         match std::mem::take(&mut self.place) {
-            Place::Tail => self.list.push_back(requests, slot),
-            Place::After(member) => self.list.insert_after(requests, member, slot),
-            Place::Before(member) => self.list.insert_before(requests, member, slot),
+            InsertPoint::Tail => self.list.push_back(requests, slot),
+            InsertPoint::After(member) => self.list.insert_after(requests, member, slot),
+            InsertPoint::Before(member) => self.list.insert_before(requests, member, slot),
         }
     }
 
     fn next(&mut self, _now: Nanos, requests: &mut Requests, _limits: &Limits, _free_tags: u32) -> Pick {
-        (self.place, self.charged) = (Place::Tail, None);
+        (self.place, self.charged) = (InsertPoint::Tail, None);
         self.list.pop_front(requests).map_or(Pick::Nothing, Pick::Request)
     }
 
     fn taken(&mut self, _now: Nanos, requests: &mut Requests, slot: Slot) {
-        (self.place, self.charged) = (Place::Tail, None);
+        (self.place, self.charged) = (InsertPoint::Tail, None);
         self.list.remove(requests, slot);
     }
 
     fn drain(&mut self, requests: &mut Requests) -> Option<Slot> {
-        (self.place, self.charged) = (Place::Tail, None);
+        (self.place, self.charged) = (InsertPoint::Tail, None);
         self.list.pop_front(requests)
     }
 

@@ -24,7 +24,7 @@ pub mod linus24;
 pub mod sweep;
 
 pub use any::AnyElevator;
-pub use names::{NameError, by_name, kernels, known, on_device};
+pub use names::{ElevatorNameError, by_name, kernels, known, on_device};
 
 use crate::bio::Bio;
 use crate::limits::Limits;
@@ -184,7 +184,7 @@ pub trait Elevator {
     }
 
     /// A waiting request of a lower class is now waited for: from now on it counts as one of this class.
-    fn hurried(&mut self, _now: Nanos, _requests: &mut Requests, _slot: Slot, _class: IoClass) {}
+    fn on_promote(&mut self, _now: Nanos, _requests: &mut Requests, _slot: Slot, _class: IoClass) {}
 
     /// Whether a new request may be created for a bio.
     fn may_queue(&mut self, _now: Nanos, _requests: &Requests, _bio: &Bio, _held: Held) -> MayQueue {

@@ -15,7 +15,7 @@ use crate::tunable::{self, TunableError};
 
 /// Why a name does not give an elevator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NameError {
+pub enum ElevatorNameError {
     /// No elevator has this name and version.
     #[error("no elevator {name:?}; there are {}", known().collect::<Vec<_>>().join(", "))]
     Unknown {
@@ -115,12 +115,12 @@ pub fn kernels(full: &str) -> Option<String> {
 ///
 /// # Errors
 /// No such name, no such version of it, no such tunable, a value out of range.
-pub fn by_name(text: &str) -> Result<AnyElevator, NameError> {
+pub fn by_name(text: &str) -> Result<AnyElevator, ElevatorNameError> {
     let (name, settings) = tunable::words(text);
     let mut elevator = (entry_of(name)?.make)();
     let mut given = Vec::new();
     for setting in settings {
-        let (name, value) = setting.map_err(|word| NameError::Setting { text: word.to_string() })?;
+        let (name, value) = setting.map_err(|word| ElevatorNameError::Setting { text: word.to_string() })?;
         elevator.set(name, value)?;
         tunable::once(elevator.name(), &mut given, name)?;
     }
@@ -131,7 +131,7 @@ pub fn by_name(text: &str) -> Result<AnyElevator, NameError> {
 ///
 /// # Errors
 /// As [`by_name`].
-pub fn on_device(text: &str, rotates: bool) -> Result<String, NameError> {
+pub fn on_device(text: &str, rotates: bool) -> Result<String, ElevatorNameError> {
     const ROTATES: &str = "rotational";
     let asks = by_name(text)?.get(ROTATES).is_some_and(|taken| taken != u64::from(rotates));
     let said = tunable::words(text).1.flatten().any(|(name, _)| name == ROTATES);
@@ -139,7 +139,7 @@ pub fn on_device(text: &str, rotates: bool) -> Result<String, NameError> {
     Ok(format!("{text}{more}"))
 }
 
-fn entry_of(text: &str) -> Result<&'static Entry, NameError> {
+fn entry_of(text: &str) -> Result<&'static Entry, ElevatorNameError> {
     // Of two with the same own name, the newer one.
     let known = |entry: &&Entry| entry.full == text || entry.generation() == text;
     if let Some(entry) = ENTRIES.iter().rfind(known) {
@@ -148,15 +148,17 @@ fn entry_of(text: &str) -> Result<&'static Entry, NameError> {
     let (name, version) = text.split_once('@').map_or((text, None), |(name, version)| (name, Some(version)));
     let mut named = ENTRIES.iter().filter(|entry| entry.name == name);
     let Some(version) = version else {
-        return named.next_back().ok_or_else(|| NameError::Unknown { name: text.to_string() });
+        return named.next_back().ok_or_else(|| ElevatorNameError::Unknown { name: text.to_string() });
     };
-    let Some(any) = named.clone().next() else { return Err(NameError::Unknown { name: text.to_string() }) };
+    let Some(any) = named.clone().next() else {
+        return Err(ElevatorNameError::Unknown { name: text.to_string() });
+    };
     let asked = version_of(version);
     named.find(|entry| asked.is_some_and(|asked| (entry.first..=entry.last).contains(&asked))).ok_or_else(
         || {
             let ranges = ENTRIES.iter().filter(|entry| entry.name == name).map(Entry::range);
             let range = ranges.collect::<Vec<_>>().join(", ");
-            NameError::Version { name: any.name, version: version.to_string(), range }
+            ElevatorNameError::Version { name: any.name, version: version.to_string(), range }
         },
     )
 }

@@ -4,7 +4,7 @@
 //! overdue ones go first, together in one sweep, because serving them one by one, oldest first, would cost a seek each.
 //!
 //! The position of the sweep survives idle times. Read-ahead that is waited for after all moves to the class above
-//! ([`Elevator::hurried`]).
+//! ([`Elevator::on_promote`]).
 
 use super::sorted;
 use super::{Elevator, Order, Pick};
@@ -24,7 +24,7 @@ const BATCH: usize = 3;
 /// The deadlines in the order of [`IoClass`].
 static TABLE: [Tunable; 4] = [
     Tunable::millis("metadata", 100, "deadline of tasks in the class real time: directories"),
-    Tunable::millis("sync", 500, "deadline of tasks in the default class: what somebody waits for"),
+    Tunable::millis("sync", 500, "deadline of tasks in the default class: reads that a process waits for"),
     Tunable::millis("ahead", 5000, "deadline of tasks in the class idle: what is read ahead"),
     Tunable::switch(
         "batch",
@@ -49,7 +49,7 @@ pub struct Sweep {
     overdue: usize,
     expired: u64,
     batches: u64,
-    hurried: u64,
+    promoted: u64,
 }
 
 impl Default for Sweep {
@@ -62,7 +62,7 @@ impl Default for Sweep {
             overdue: 0,
             expired: 0,
             batches: 0,
-            hurried: 0,
+            promoted: 0,
         }
     }
 }
@@ -201,12 +201,12 @@ impl Elevator for Sweep {
         self.ages[class].push_back(requests, slot);
     }
 
-    fn hurried(&mut self, now: Nanos, requests: &mut Requests, slot: Slot, class: IoClass) {
+    fn on_promote(&mut self, now: Nanos, requests: &mut Requests, slot: Slot, class: IoClass) {
         let due = now + self.deadline(class as usize);
         if due >= requests[slot].private.due {
             return;
         }
-        self.hurried += 1;
+        self.promoted += 1;
         self.ages[usize::from(requests[slot].private.queue)].remove(requests, slot);
         requests[slot].private.queue = class as u16;
         requests[slot].private.due = due;
@@ -245,7 +245,7 @@ impl Elevator for Sweep {
     fn counters(&self, each: &mut dyn FnMut(&'static str, u64)) {
         each("expired", self.expired);
         each("batches", self.batches);
-        each("hurried", self.hurried);
+        each("hurried", self.promoted);
     }
 }
 
@@ -327,7 +327,7 @@ mod tests {
         bench.read_by(2, 50);
         bench.after(1000);
         let id = bench.queue.holding(54).unwrap();
-        bench.queue.hurry(bench.now, id, IoClass::BestEffort);
+        bench.queue.promote(bench.now, id, IoClass::BestEffort);
         bench.after(499);
         bench.read(900);
         assert_eq!(bench.serve(), Some(900));

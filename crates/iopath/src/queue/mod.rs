@@ -6,9 +6,9 @@
 //! [`Queue::finish_plug`].
 
 mod following;
-mod hurry;
 mod plug;
 mod pool;
+mod promote;
 mod rules;
 mod snapshot;
 mod submit;

@@ -10,7 +10,7 @@
 use super::call::{Call, Kind, PAGE_BYTES, Pages, Presence, Touch};
 use super::counters::Counters;
 use super::io::Io;
-use super::policy::Rules;
+use super::policy::PolicyRules;
 use crate::tunable::{Tunable, Tunables, Unit};
 
 /// Row: most pages read ahead.
@@ -50,7 +50,7 @@ pub(super) struct InCall {
     window_end: u64,
 }
 
-impl Rules for Hsfs {
+impl PolicyRules for Hsfs {
     type File = File;
     type InCall = InCall;
 

@@ -35,7 +35,7 @@
 //! }
 //! // What linux 6.18 does: 16, 32, 16, 32, 32, 64, 64, 128 KiB.
 //! assert_eq!(cache.1[..8], [4, 8, 4, 8, 8, 16, 16, 32]);
-//! # Ok::<(), fathom_iopath::readahead::NameError>(())
+//! # Ok::<(), fathom_iopath::readahead::PolicyNameError>(())
 //! ```
 //!
 //! | Name | Whose |
@@ -73,5 +73,5 @@ mod testing;
 
 pub use call::{Call, Kind, Mark, PAGE_BYTES, Pages, Presence, Touch};
 pub use counters::Counters;
-pub use name::{NAMES, NameError, by_name};
+pub use name::{NAMES, PolicyNameError, by_name};
 pub use policy::{Policy, Reading, State};

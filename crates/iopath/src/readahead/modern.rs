@@ -7,7 +7,7 @@
 use super::call::{Call, Kind, Mark, PAGE_BYTES, Pages, Presence, Touch};
 use super::counters::Counters;
 use super::io::Io;
-use super::policy::Rules;
+use super::policy::PolicyRules;
 use super::window::{grown, history, initial_window, most, next_hole};
 use crate::tunable::{Tunable, Tunables, Unit};
 
@@ -58,7 +58,7 @@ pub(super) struct InCall {
     end: u64,
 }
 
-impl Rules for Modern {
+impl PolicyRules for Modern {
     type File = File;
     type InCall = InCall;
 

@@ -25,7 +25,7 @@ pub const NAMES: &[(&str, &str)] = &[
 
 /// Why a text does not name a policy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NameError {
+pub enum PolicyNameError {
     /// No policy has this name.
     #[error("there is no read-ahead {0:?}; there are {list}", list = list())]
     Unknown(String),
@@ -48,12 +48,12 @@ fn list() -> String {
 }
 
 /// Parses `NAME[,TUNABLE=NUMBER]...`; names are those of [`NAMES`], either column.
-pub fn by_name(text: &str) -> Result<Policy, NameError> {
+pub fn by_name(text: &str) -> Result<Policy, PolicyNameError> {
     let (asked, settings) = words(text);
     let Some(&(name, _)) = NAMES.iter().find(|(name, kernel)| asked == *name || asked == *kernel) else {
-        return Err(NameError::Unknown(asked.to_string()));
+        return Err(PolicyNameError::Unknown(asked.to_string()));
     };
-    let malformed = |word: &str| NameError::Malformed { policy: name, word: word.to_string() };
+    let malformed = |word: &str| PolicyNameError::Malformed { policy: name, word: word.to_string() };
     let settings = settings.map(|word| word.map_err(malformed)).collect::<Result<Vec<_>, _>>()?;
     let set = Settings { policy: name, settings: &settings };
     let inner = match name {

@@ -4,7 +4,7 @@
 use super::call::{Call, Pages, Presence, Touch};
 use super::counters::Counters;
 use super::io::Io;
-use super::policy::Rules;
+use super::policy::PolicyRules;
 
 #[derive(Clone, Debug)]
 pub(super) struct NoReadAhead;
@@ -12,7 +12,7 @@ pub(super) struct NoReadAhead;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Nothing;
 
-impl Rules for NoReadAhead {
+impl PolicyRules for NoReadAhead {
     type File = Nothing;
     type InCall = Nothing;
 

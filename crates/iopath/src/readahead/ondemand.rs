@@ -5,7 +5,7 @@
 use super::call::{Call, Kind, PAGE_BYTES, Pages, Presence, Touch};
 use super::counters::Counters;
 use super::io::Io;
-use super::policy::Rules;
+use super::policy::PolicyRules;
 use super::window::{grown, history, initial_window, most, next_hole};
 use crate::tunable::{Tunable, Tunables, Unit};
 
@@ -49,7 +49,7 @@ pub(super) struct InCall {
     end: u64,
 }
 
-impl Rules for OnDemand {
+impl PolicyRules for OnDemand {
     type File = File;
     type InCall = InCall;
 

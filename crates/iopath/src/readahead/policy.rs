@@ -14,7 +14,7 @@ use super::simplified::{self, Simplified};
 use crate::tunable::View;
 
 /// The rules of one generation. `touch` leaves its page present.
-pub(super) trait Rules {
+pub(super) trait PolicyRules {
     type File: Copy;
     type InCall: Copy;
 

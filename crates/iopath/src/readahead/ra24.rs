@@ -8,7 +8,7 @@
 use super::call::{Call, Kind, PAGE_BYTES, Pages, Presence, Touch};
 use super::counters::Counters;
 use super::io::Io;
-use super::policy::Rules;
+use super::policy::PolicyRules;
 use crate::tunable::{Tunable, Tunables, Unit};
 
 /// Row: `vm.max-readahead`.
@@ -46,7 +46,7 @@ pub(super) struct InCall {
     goes_on: bool,
 }
 
-impl Rules for Ra24 {
+impl PolicyRules for Ra24 {
     type File = File;
     type InCall = InCall;
 

@@ -7,7 +7,7 @@
 use super::call::{Call, Kind, PAGE_BYTES, Pages, Presence, Touch};
 use super::counters::Counters;
 use super::io::Io;
-use super::policy::Rules;
+use super::policy::PolicyRules;
 use super::window::initial_window;
 use crate::tunable::{Tunable, Tunables, Unit};
 
@@ -52,7 +52,7 @@ pub(super) struct InCall {
     end: u64,
 }
 
-impl Rules for Simplified {
+impl PolicyRules for Simplified {
     type File = File;
     type InCall = InCall;
 

@@ -95,10 +95,10 @@ pub enum PolicyError {
     Unknown(String),
     /// An invalid elevator.
     #[error(transparent)]
-    Scheduler(#[from] elevator::NameError),
+    Scheduler(#[from] elevator::ElevatorNameError),
     /// An invalid read-ahead rule.
     #[error(transparent)]
-    ReadAhead(#[from] readahead::NameError),
+    ReadAhead(#[from] readahead::PolicyNameError),
     /// A switch without effect for the elevator.
     #[error("{what} asks for an elevator that knows classes; sweep does, {scheduler:?} does not")]
     Classes {
@@ -243,7 +243,7 @@ impl Policy {
         if elevator.get("max_transfer").is_some() && !self.scheduler.contains("max_transfer") {
             elevator
                 .set("max_transfer", u64::from(self.max_transfer) / 1024)
-                .map_err(elevator::NameError::Tunable)?;
+                .map_err(elevator::ElevatorNameError::Tunable)?;
         }
         Ok(elevator)
     }

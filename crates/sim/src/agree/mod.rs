@@ -16,7 +16,7 @@ mod translate;
 
 pub use look::{Look, Traced};
 
-use fathom_iopath::agree::{Agreement, Choice, Counts, Differs, MergeMiss, Miss};
+use fathom_iopath::agree::{Agreement, AgreementCounts, Choice, Differs, MergeMiss, Miss};
 use fathom_iopath::queue::PlugRule;
 use fathom_iopath::{AnyElevator, Limits, Nanos, Op, Queue, Rules};
 use fathom_record::BlockEvent;
@@ -230,7 +230,7 @@ impl Follower {
     #[must_use]
     pub fn finish(self, places: u32) -> Agreed {
         let row = |Following { scheduler, agreement, disagreements, merges }| {
-            let counts: &Counts = agreement.counts();
+            let counts: &AgreementCounts = agreement.counts();
             Row {
                 scheduler,
                 issued: counts.issued,
@@ -267,7 +267,7 @@ fn told_merge(time_ns: u64, miss: MergeMiss) -> MergeDisagreement {
     }
 }
 
-fn told(time_ns: u64, counts: &Counts, miss: Miss) -> Disagreement {
+fn told(time_ns: u64, counts: &AgreementCounts, miss: Miss) -> Disagreement {
     Disagreement {
         time_ns,
         issue: counts.issued,

@@ -2,7 +2,7 @@
 //! needs one before or after it, reaches the driver on a separate path; so do driver commands.
 
 use crate::replay::tasks::Tasks;
-use fathom_iopath::agree::Seen;
+use fathom_iopath::agree::TraceEvent;
 use fathom_iopath::{Bio, MergeKind, Op};
 use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};
 
@@ -31,7 +31,7 @@ impl Translate {
     }
 
     /// The translated event and its time, ns after the device's first event.
-    pub fn event(&mut self, event: &BlockEvent) -> Option<(u64, Seen)> {
+    pub fn event(&mut self, event: &BlockEvent) -> Option<(u64, TraceEvent)> {
         if event.device != self.device {
             return None;
         }
@@ -44,16 +44,16 @@ impl Translate {
         };
         let BlockEvent { sector, sectors, .. } = *event;
         let seen = match event.action {
-            BlockAction::Queue => Seen::Bio(self.bio(event, op)),
-            BlockAction::Split => Seen::Split { sector, first: sectors },
-            BlockAction::GetRequest => Seen::Request { sector },
-            BlockAction::BackMerge => Seen::Merge { sector, kind: MergeKind::Back },
-            BlockAction::FrontMerge => Seen::Merge { sector, kind: MergeKind::Front },
-            BlockAction::RequestMerge => Seen::Join { op, sector },
-            BlockAction::Insert => Seen::Insert { op, sector },
-            BlockAction::Issue => Seen::Issue { op, sector, sectors },
-            BlockAction::Requeue => Seen::Requeue { op, sector },
-            BlockAction::Complete => Seen::Complete { op, sector },
+            BlockAction::Queue => TraceEvent::Bio(self.bio(event, op)),
+            BlockAction::Split => TraceEvent::Split { sector, first: sectors },
+            BlockAction::GetRequest => TraceEvent::Request { sector },
+            BlockAction::BackMerge => TraceEvent::Merge { sector, kind: MergeKind::Back },
+            BlockAction::FrontMerge => TraceEvent::Merge { sector, kind: MergeKind::Front },
+            BlockAction::RequestMerge => TraceEvent::Join { op, sector },
+            BlockAction::Insert => TraceEvent::Insert { op, sector },
+            BlockAction::Issue => TraceEvent::Issue { op, sector, sectors },
+            BlockAction::Requeue => TraceEvent::Requeue { op, sector },
+            BlockAction::Complete => TraceEvent::Complete { op, sector },
             // These concern no request.
             BlockAction::BioComplete | BlockAction::Plug | BlockAction::Unplug | BlockAction::Remap => {
                 return None;

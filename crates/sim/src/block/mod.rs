@@ -302,7 +302,7 @@ impl Block {
             }
         }
         for bio in ended.drain(..) {
-            let purpose = self.purposes.borrow_mut().take(bio.tag());
+            let purpose = self.purposes.borrow_mut().take(bio.token());
             machine.is_done(purpose);
         }
         self.ended.replace(ended);

@@ -28,7 +28,7 @@ impl Machine {
         let mut bio = Bio::new(op, piece.sector, piece.sectors)
             .by(TaskId(who.0))
             .on((self.cpu() % 32) as u8)
-            .token(token)
+            .with_token(token)
             .memory(piece.span);
         if piece.sync {
             bio = bio.sync();

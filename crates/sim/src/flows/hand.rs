@@ -12,7 +12,7 @@ use crate::noted::Noted;
 use crate::threads::{LEAST_NS, Together, Worked};
 use fathom_record::OpKind;
 use fathom_workload::drive::Quota;
-use fathom_workload::flow::{Counts, Op, Place, Program, Thread, Totals, Wrong};
+use fathom_workload::flow::{Counts, Member, Op, Program, Thread, Totals, Wrong};
 use std::cell::RefCell;
 
 /// A thread's open file.
@@ -58,7 +58,7 @@ pub(super) struct Hand<'s, 'a> {
     pub machine: &'s Machine,
     pub stage: &'s Stage<'a>,
     pub together: &'s Together,
-    pub place: &'s Place,
+    pub place: &'s Member,
     pub program: &'s Program,
     pub worker: usize,
     pub who: Who,

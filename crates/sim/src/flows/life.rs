@@ -8,7 +8,7 @@ use crate::block::Who;
 use crate::machine::Machine;
 use crate::threads::{Together, Worked};
 use fathom_record::{Ending, OpError};
-use fathom_workload::flow::{Numbers, Op, Thread, Turn, Walk, Wanted, Wrong};
+use fathom_workload::flow::{NextStep, Numbers, Op, Thread, Walk, Wanted, Wrong};
 use fathom_workload::ops::Place as At;
 use fathom_workload::{Act, Exhausted, Finished};
 
@@ -76,19 +76,19 @@ impl Hand<'_, '_> {
         let mut before = self.last_ns;
         loop {
             match walk.next(program, &mut self.thread.numbers) {
-                Turn::Do(op) => {
+                NextStep::Do(op) => {
                     *at = op;
                     self.perform(&program.ops[op]).await?;
                 }
-                Turn::Again => self.tick().await?,
-                Turn::Through => {
+                NextStep::Again => self.tick().await?,
+                NextStep::Through => {
                     if self.last_ns == before {
                         // A pass without a counted operation has not checked the clock.
                         self.tick().await?;
                     }
                     before = self.last_ns;
                 }
-                Turn::Over => return Ok(()),
+                NextStep::Over => return Ok(()),
             }
         }
     }

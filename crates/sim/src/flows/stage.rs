@@ -6,7 +6,9 @@ use crate::machine::Machine;
 use crate::sets::{self, Sets};
 use crate::simulation::SimError;
 use crate::threads::Setting;
-use fathom_workload::flow::{Cast, Found, Impossible, Pick, Set, Supply, Totals, Variables, WaitPoint};
+use fathom_workload::flow::{
+    FlowMembers, Found, Impossible, Pick, Set, Supply, Totals, Variables, WaitPoint,
+};
 use fathom_workload::tree::Layouts;
 use fathom_workload::{Phase, Workload};
 use std::cell::{Cell, RefCell};
@@ -48,7 +50,7 @@ pub(crate) struct Stage<'a> {
     pub phase: &'a Phase,
     pub number: usize,
     pub repetition: u32,
-    pub cast: Cast,
+    pub cast: FlowMembers,
     /// The file sets as the interpreter sees them, and the location of their files, by set index.
     pub(super) sets: Vec<Set<Words>>,
     pub(super) wheres: Vec<Option<&'a sets::Set>>,
@@ -81,7 +83,7 @@ impl<'a> Stage<'a> {
     /// For the flows of a phase; `None` if it has none.
     pub fn new(machine: &Machine, setting: &Setting<'a>) -> Result<Option<Self>, SimError> {
         let (workload, phase) = (setting.workload, &setting.workload.phases[setting.number]);
-        let Some(cast) = Cast::new(workload, phase) else { return Ok(None) };
+        let Some(cast) = FlowMembers::new(workload, phase) else { return Ok(None) };
         let wheres: Vec<Option<&sets::Set>> =
             workload.filesets.iter().map(|s| setting.sets.get(&s.name)).collect();
         let sets = wheres.iter().map(|set| found(machine, *set)).collect::<Result<_, SimError>>()?;

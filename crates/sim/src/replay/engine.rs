@@ -143,7 +143,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
         let Self { queue, wholes, counts, again, .. } = self;
         queue.completed(Nanos(now), id, |bio| {
             counts.bios_done += 1;
-            if let Some(whole) = wholes.part_done(bio.tag()) {
+            if let Some(whole) = wholes.part_done(bio.token()) {
                 again.ended.push(whole);
             }
         });

@@ -207,7 +207,8 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
             self.watch.tell(self.now, BlockAction::Queue, &about);
             self.drawn.is_queued(self.now, about.sector, about.write);
         }
-        let mut bio = Bio::new(head.op, head.sector, sectors).by(head.task).token(head.whole).on(head.cpu);
+        let mut bio =
+            Bio::new(head.op, head.sector, sectors).by(head.task).with_token(head.whole).on(head.cpu);
         if head.sync {
             bio = bio.sync();
         }

@@ -10,7 +10,7 @@ use crate::layout::Allocator;
 use crate::machine::{Build, Cut, Machine, Standstill};
 use crate::sets::SetsError;
 use crate::stack::Stack;
-use fathom_iopath::elevator::{self, NameError};
+use fathom_iopath::elevator::{self, ElevatorNameError};
 use fathom_iopath::readahead;
 use fathom_iopath::{Limits, Queue};
 
@@ -52,10 +52,10 @@ pub enum SimError {
     Unsupported(String),
     /// No such scheduler, version or tunable.
     #[error(transparent)]
-    Scheduler(#[from] NameError),
+    Scheduler(#[from] ElevatorNameError),
     /// No such read-ahead or tunable.
     #[error(transparent)]
-    Readahead(#[from] readahead::NameError),
+    Readahead(#[from] readahead::PolicyNameError),
     /// The files do not fit on the device, or overlap the journal.
     #[error("the files end at {end_mib} MiB, and {what} {at_mib} MiB; choose a larger device or less data")]
     Space {

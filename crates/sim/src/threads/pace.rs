@@ -5,7 +5,7 @@ use super::ratio;
 use super::stop::Together;
 use crate::machine::Machine;
 use fathom_workload::WhenStopped;
-use fathom_workload::drive::{Nanoseconds, Pacing, Turn};
+use fathom_workload::drive::{Nanoseconds, Pacing, RatioTurn};
 use fathom_workload::ops::{Early, Op, OpKind};
 
 /// Longest wait between two checks for a stop.
@@ -31,13 +31,13 @@ pub(super) struct Paused {
 pub(super) struct Pace<'a> {
     pub rules: Pacing<'a>,
     /// Turn-taking with other workers in a ratio.
-    pub turn: Option<Turn<'a>>,
+    pub turn: Option<RatioTurn<'a>>,
     released_ns: u64,
 }
 
 impl<'a> Pace<'a> {
     /// For a worker released at `released_ns`.
-    pub fn of(plan: &Plan<'a>, turn: Option<Turn<'a>>, released_ns: u64) -> Self {
+    pub fn of(plan: &Plan<'a>, turn: Option<RatioTurn<'a>>, released_ns: u64) -> Self {
         let common = plan.pool.as_ref().map(|p| &p.common.due);
         Self { rules: Pacing::of(plan.stream, plan.seed, plan.place, common), turn, released_ns }
     }
@@ -94,7 +94,7 @@ impl<'a> Pace<'a> {
             if !think.counted {
                 paused.ns += machine.now() - from;
             }
-            if think.postpones
+            if think.shifts_schedule
                 && let Some(schedule) = &mut self.rules.schedule
             {
                 schedule.postpone(machine.now() - from);

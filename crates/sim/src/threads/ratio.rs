@@ -4,7 +4,7 @@ use super::pace::{Waited, is_stopped};
 use super::plan::Plan;
 use super::stop::Together;
 use crate::machine::Machine;
-use fathom_workload::drive::{AWAY, Turn};
+use fathom_workload::drive::{AWAY, RatioTurn};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -31,12 +31,12 @@ impl Progress {
     }
 
     /// The turn of a worker that starts now, if it has a ratio.
-    pub fn join(&self, plan: &Plan<'_>) -> Option<Turn<'_>> {
+    pub fn join(&self, plan: &Plan<'_>) -> Option<RatioTurn<'_>> {
         let ratio = plan.stream.pace.ratio?;
         let others = self.workers.iter();
         let others = others.filter(|(at, (group, _))| **at != plan.index && *group == ratio.group);
         let own = &self.workers.get(&plan.index)?.1;
-        let mut turn = Turn::new(own, others.map(|(_, (_, word))| word).collect(), ratio.weight);
+        let mut turn = RatioTurn::new(own, others.map(|(_, (_, word))| word).collect(), ratio.weight);
         turn.join();
         Some(turn)
     }
@@ -54,7 +54,7 @@ pub(super) async fn wait(
     machine: &Machine,
     plan: &Plan<'_>,
     together: &Together,
-    turn: Option<&Turn<'_>>,
+    turn: Option<&RatioTurn<'_>>,
     deadline_ns: u64,
 ) -> Waited {
     let sleep_ns = plan.stream.pace.ratio.map_or(0, |ratio| ratio.sleep.0);

@@ -215,7 +215,7 @@ const CAPABILITIES: Capabilities = Capabilities {
         Lack {
             what: "operations in flight that wait for those they overlap",
             instead: "leave that out (fio: serialize_overlap; a workload: apart)",
-            asked: |stream| stream.queue_depth > 1 && stream.apart,
+            asked: |stream| stream.queue_depth > 1 && stream.no_overlap,
         },
         Lack {
             what: "a least rate",

@@ -51,8 +51,8 @@ fn it_is_a_file_system() {
 }
 
 #[test]
-fn short_and_empty_answers_reach_whoever_asked() {
-    let Some(fs) = FaultFs::mount("short_and_empty_answers_reach_whoever_asked") else { return };
+fn short_and_empty_answers_reach_the_caller() {
+    let Some(fs) = FaultFs::mount("short_and_empty_answers_reach_the_caller") else { return };
     for direct in [0, libc::O_DIRECT] {
         let path = fs.path().join("file");
         let mut options = OpenOptions::new();

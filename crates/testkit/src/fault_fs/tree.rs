@@ -15,14 +15,14 @@ pub(super) const ROOM: u64 = 256 << 20;
 pub(super) type Done<T> = Result<T, i32>;
 
 #[derive(Debug)]
-enum Content {
+enum NodeContent {
     File(Vec<u8>),
     Directory { names: BTreeMap<OsString, u64>, parent: u64 },
 }
 
 #[derive(Debug)]
 struct Node {
-    content: Content,
+    content: NodeContent,
     mode: u16,
     owner: (u32, u32),
     links: u32,
@@ -45,7 +45,7 @@ impl Tree {
         tree
     }
 
-    fn add(&mut self, content: Content, mode: u32, owner: (u32, u32)) -> u64 {
+    fn add(&mut self, content: NodeContent, mode: u32, owner: (u32, u32)) -> u64 {
         let (number, mode) = (self.next, (mode & 0o7777) as u16);
         self.next += 1;
         let modified = SystemTime::now();
@@ -62,15 +62,15 @@ impl Tree {
 
     fn names(&mut self, number: u64) -> Done<&mut BTreeMap<OsString, u64>> {
         match &mut self.node(number)?.content {
-            Content::Directory { names, .. } => Ok(names),
-            Content::File(_) => Err(libc::ENOTDIR),
+            NodeContent::Directory { names, .. } => Ok(names),
+            NodeContent::File(_) => Err(libc::ENOTDIR),
         }
     }
 
     fn bytes(&mut self, number: u64) -> Done<&mut Vec<u8>> {
         match &mut self.node(number)?.content {
-            Content::File(bytes) => Ok(bytes),
-            Content::Directory { .. } => Err(libc::EISDIR),
+            NodeContent::File(bytes) => Ok(bytes),
+            NodeContent::Directory { .. } => Err(libc::EISDIR),
         }
     }
 
@@ -81,8 +81,8 @@ impl Tree {
     pub(super) fn attributes(&mut self, number: u64) -> Done<FileAttr> {
         let node = self.node(number)?;
         let (kind, size) = match &node.content {
-            Content::File(bytes) => (FileType::RegularFile, bytes.len() as u64),
-            Content::Directory { .. } => (FileType::Directory, 4096),
+            NodeContent::File(bytes) => (FileType::RegularFile, bytes.len() as u64),
+            NodeContent::Directory { .. } => (FileType::Directory, 4096),
         };
         let time = node.modified;
         Ok(FileAttr {
@@ -105,7 +105,7 @@ impl Tree {
     }
 
     pub(super) fn create(&mut self, parent: u64, name: &OsStr, mode: u32, owner: (u32, u32)) -> Done<u64> {
-        self.enter(parent, name, |tree| tree.add(Content::File(Vec::new()), mode, owner))
+        self.enter(parent, name, |tree| tree.add(NodeContent::File(Vec::new()), mode, owner))
     }
 
     pub(super) fn mkdir(&mut self, parent: u64, name: &OsStr, mode: u32, owner: (u32, u32)) -> Done<u64> {
@@ -163,7 +163,7 @@ impl Tree {
         }
         self.names(from.0)?.remove(from.1);
         self.names(to.0)?.insert(to.1.to_owned(), number);
-        if let Content::Directory { parent, .. } = &mut self.node(number)?.content {
+        if let NodeContent::Directory { parent, .. } = &mut self.node(number)?.content {
             *parent = to.0;
         }
         Ok(())
@@ -182,7 +182,7 @@ impl Tree {
     fn forget_content(&mut self, number: u64) -> Done<()> {
         let node = self.node(number)?;
         if node.links == 0 && node.opened == 0 {
-            node.content = Content::File(Vec::new());
+            node.content = NodeContent::File(Vec::new());
         }
         Ok(())
     }
@@ -230,7 +230,7 @@ impl Tree {
     pub(super) fn used(&self) -> u64 {
         self.nodes
             .values()
-            .map(|node| if let Content::File(b) = &node.content { b.len() as u64 } else { 0 })
+            .map(|node| if let NodeContent::File(b) = &node.content { b.len() as u64 } else { 0 })
             .sum()
     }
 
@@ -258,8 +258,8 @@ impl Tree {
     /// Inode number, kind and name of each entry, "." and ".." first.
     pub(super) fn entries(&mut self, number: u64) -> Done<Vec<(u64, FileType, OsString)>> {
         let parent = match self.node(number)?.content {
-            Content::Directory { parent, .. } => parent,
-            Content::File(_) => return Err(libc::ENOTDIR),
+            NodeContent::Directory { parent, .. } => parent,
+            NodeContent::File(_) => return Err(libc::ENOTDIR),
         };
         let mut all = vec![
             (number, FileType::Directory, OsString::from(".")),
@@ -272,6 +272,6 @@ impl Tree {
     }
 }
 
-fn directory(parent: u64) -> Content {
-    Content::Directory { names: BTreeMap::new(), parent }
+fn directory(parent: u64) -> NodeContent {
+    NodeContent::Directory { names: BTreeMap::new(), parent }
 }

@@ -65,7 +65,7 @@ impl Writer {
             let Some(path) = self.items[index].spec.same_as.clone() else { continue };
             let other = self.items.iter().find(|item| item.path == path && !item.is_dir);
             let sections = other.map(|other| other.sections.clone()).unwrap_or_default();
-            assert!(!sections.is_empty(), "{path:?} has no data of its own to share");
+            assert!(!sections.is_empty(), "{path:?} has no data to share");
             self.items[index].sections = sections;
         }
     }

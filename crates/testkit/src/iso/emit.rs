@@ -1,17 +1,17 @@
 //! The last step of an image: writes directories and descriptors as bytes, once all positions are known.
 
-use super::layout::{Tree, Writer, place};
+use super::layout::{DirectoryTree, Writer, place};
 use super::records::{Record, Volume};
 use std::collections::HashMap;
 
 impl Writer {
-    pub(super) fn write_directories(&mut self, tree: Tree, dirs: &[(usize, usize)]) {
+    pub(super) fn write_directories(&mut self, tree: DirectoryTree, dirs: &[(usize, usize)]) {
         let place_of: HashMap<usize, (usize, usize)> =
             self.dirs.iter().copied().zip(dirs.iter().copied()).collect();
         for &dir in &self.dirs.clone() {
             let (start, _) = place_of[&dir];
             let path = self.items[dir].path.clone();
-            if tree == Tree::Primary {
+            if tree == DirectoryTree::Primary {
                 self.built.directories.insert(path.clone(), self.lbn(start));
                 if let Some(xar) = self.items[dir].spec.xar.clone() {
                     let at = start - self.builder.block;
@@ -42,11 +42,11 @@ impl Writer {
     }
 
     /// Notes the first record of a path; Joliet paths are prefixed with "joliet:".
-    fn note(&mut self, tree: Tree, path: String, at: usize) {
+    fn note(&mut self, tree: DirectoryTree, path: String, at: usize) {
         let key = match tree {
-            Tree::Primary => path,
-            Tree::Joliet(_) => format!("joliet:{path}"),
-            Tree::Enhanced => return,
+            DirectoryTree::Primary => path,
+            DirectoryTree::Joliet(_) => format!("joliet:{path}"),
+            DirectoryTree::Enhanced => return,
         };
         self.built.records.entry(key).or_insert(at);
     }
@@ -80,11 +80,16 @@ impl Writer {
     }
 
     /// The records of a child: its associated file's, then one for each section.
-    fn records_of(&self, tree: Tree, child: usize, places: &HashMap<usize, (usize, usize)>) -> Vec<Vec<u8>> {
+    fn records_of(
+        &self,
+        tree: DirectoryTree,
+        child: usize,
+        places: &HashMap<usize, (usize, usize)>,
+    ) -> Vec<Vec<u8>> {
         let item = &self.items[child];
         let name = self.name(tree, child);
-        let system_use = if tree == Tree::Primary { item.inline.as_slice() } else { &[] };
-        let xar = u8::from(item.spec.xar.is_some() && tree == Tree::Primary);
+        let system_use = if tree == DirectoryTree::Primary { item.inline.as_slice() } else { &[] };
+        let xar = u8::from(item.spec.xar.is_some() && tree == DirectoryTree::Primary);
         if item.is_dir {
             let (at, bytes) = places[&child];
             let at = at - usize::from(xar) * self.builder.block;
@@ -115,16 +120,16 @@ impl Writer {
 
     pub(super) fn descriptor(
         &self,
-        tree: Tree,
+        tree: DirectoryTree,
         dirs: &[(usize, usize)],
         tables: (usize, usize, usize),
     ) -> Vec<u8> {
         let (at, bytes) = dirs[0];
         let id = "FATHOM";
         let (kind, version, escape, id): (u8, u8, &[u8], Vec<u8>) = match tree {
-            Tree::Primary => (1, 1, b"", id.into()),
-            Tree::Enhanced => (2, 2, b"", id.into()),
-            Tree::Joliet(level) => {
+            DirectoryTree::Primary => (1, 1, b"", id.into()),
+            DirectoryTree::Enhanced => (2, 2, b"", id.into()),
+            DirectoryTree::Joliet(level) => {
                 let escape: &[u8] = match level {
                     1 => b"%/@",
                     2 => b"%/C",

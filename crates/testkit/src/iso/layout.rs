@@ -11,7 +11,7 @@ pub(super) const SECTOR: usize = 2048;
 const LONGEST_PATH: usize = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tree {
+pub(super) enum DirectoryTree {
     Primary,
     Joliet(u8),
     Enhanced,
@@ -42,9 +42,9 @@ pub(super) struct Writer {
 }
 
 pub(super) fn build(builder: Builder) -> Built {
-    let mut trees = vec![Tree::Primary];
-    trees.extend(builder.joliet.map(Tree::Joliet));
-    trees.extend(builder.enhanced.then_some(Tree::Enhanced));
+    let mut trees = vec![DirectoryTree::Primary];
+    trees.extend(builder.joliet.map(DirectoryTree::Joliet));
+    trees.extend(builder.enhanced.then_some(DirectoryTree::Enhanced));
     let items = items(&builder.entries);
     let mut dirs = vec![0];
     let mut at = 0;
@@ -96,7 +96,7 @@ fn items(entries: &[(String, Spec, bool)]) -> Vec<Item> {
 }
 
 impl Writer {
-    fn write(mut self, trees: &[Tree]) -> Built {
+    fn write(mut self, trees: &[DirectoryTree]) -> Built {
         let base = self.align(16 * SECTOR);
         let descriptors = base + 16 * SECTOR;
         let count = trees.len() + 1 + usize::from(!self.builder.boot.is_empty());
@@ -149,18 +149,18 @@ impl Writer {
         u32::try_from(byte / self.builder.block).expect("a small image")
     }
 
-    pub(super) fn name(&self, tree: Tree, index: usize) -> Vec<u8> {
+    pub(super) fn name(&self, tree: DirectoryTree, index: usize) -> Vec<u8> {
         let item = &self.items[index];
         match tree {
-            Tree::Joliet(_) => item.name.encode_utf16().flat_map(u16::to_be_bytes).collect(),
-            Tree::Enhanced => item.name.clone().into_bytes(),
-            Tree::Primary => {
+            DirectoryTree::Joliet(_) => item.name.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+            DirectoryTree::Enhanced => item.name.clone().into_bytes(),
+            DirectoryTree::Primary => {
                 item.spec.name.clone().unwrap_or_else(|| iso_name(&item.name, item.is_dir, index))
             }
         }
     }
 
-    fn path_entries(&self, tree: Tree, blocks: &[u32]) -> Vec<PathEntry> {
+    fn path_entries(&self, tree: DirectoryTree, blocks: &[u32]) -> Vec<PathEntry> {
         let number: HashMap<usize, u16> = self
             .dirs
             .iter()
@@ -176,7 +176,7 @@ impl Writer {
     }
 
     /// (byte of the L table, byte of the M table, length).
-    fn reserve_tables(&mut self, tree: Tree) -> (usize, usize, usize) {
+    fn reserve_tables(&mut self, tree: DirectoryTree) -> (usize, usize, usize) {
         let length = path_table(&self.path_entries(tree, &[]), false).len();
         let little = self.align(SECTOR);
         self.grow(little + length);
@@ -187,7 +187,7 @@ impl Writer {
 
     fn write_tables(
         &mut self,
-        tree: Tree,
+        tree: DirectoryTree,
         dirs: &[(usize, usize)],
         (little, big, length): (usize, usize, usize),
     ) {
@@ -198,12 +198,12 @@ impl Writer {
     }
 
     /// (byte, length) of every directory.
-    fn reserve_directories(&mut self, tree: Tree) -> Vec<(usize, usize)> {
+    fn reserve_directories(&mut self, tree: DirectoryTree) -> Vec<(usize, usize)> {
         let mut places = Vec::new();
         for dir in self.dirs.clone() {
             let length = self.directory_bytes(tree, dir);
             let mut start = self.align(SECTOR);
-            if self.items[dir].spec.xar.is_some() && tree == Tree::Primary {
+            if self.items[dir].spec.xar.is_some() && tree == DirectoryTree::Primary {
                 start += self.builder.block;
             }
             self.grow(start + length);
@@ -213,20 +213,20 @@ impl Writer {
     }
 
     /// Bytes of the system use area of a record, before continuations have their places.
-    fn inline_bytes(&self, tree: Tree, index: usize) -> usize {
+    fn inline_bytes(&self, tree: DirectoryTree, index: usize) -> usize {
         let spec = &self.items[index].spec;
-        if tree != Tree::Primary || spec.susp.is_empty() {
+        if tree != DirectoryTree::Primary || spec.susp.is_empty() {
             return 0;
         }
         if spec.hops > 0 { 28 } else { spec.susp.iter().map(Vec::len).sum() }
     }
 
-    pub(super) fn own_susp(&self, tree: Tree, dir: usize) -> Vec<u8> {
-        let own = tree == Tree::Primary && dir == 0 && self.builder.rock_ridge;
+    pub(super) fn own_susp(&self, tree: DirectoryTree, dir: usize) -> Vec<u8> {
+        let own = tree == DirectoryTree::Primary && dir == 0 && self.builder.rock_ridge;
         if own { self.builder.root_susp.concat() } else { Vec::new() }
     }
 
-    fn directory_bytes(&self, tree: Tree, dir: usize) -> usize {
+    fn directory_bytes(&self, tree: DirectoryTree, dir: usize) -> usize {
         let mut at = record_bytes(1, self.own_susp(tree, dir).len()) + record_bytes(1, 0);
         for &child in &self.items[dir].children {
             let spec = &self.items[child].spec;

@@ -62,13 +62,13 @@ pub fn noise(bytes: usize) -> Vec<u8> {
 }
 
 /// An image under construction: its builder and its expected contents.
-struct Tree {
+struct ImageTree {
     builder: Builder,
     shows: Vec<(String, Content)>,
     attributes: Vec<(String, Attributes)>,
 }
 
-impl Tree {
+impl ImageTree {
     /// With zeros at the end, as writers leave them: some readers reject shorter images.
     fn new(builder: Builder) -> Self {
         Self { builder: builder.tail(150), shows: Vec::new(), attributes: Vec::new() }
@@ -114,14 +114,14 @@ impl Tree {
 #[must_use]
 pub fn all() -> Vec<Valid> {
     let mut all = vec![
-        Tree::usual(Builder::new()).built("plain"),
-        Tree::usual(Builder::new().block(1024)).built("logical blocks of 1024"),
-        Tree::usual(Builder::new().block(512)).built("logical blocks of 512"),
-        Tree::usual(Builder::new().high_sierra()).built("High Sierra"),
-        Tree::usual(Builder::new().joliet(1)).built("Joliet 1"),
-        Tree::usual(Builder::new().joliet(2)).built("Joliet 2"),
-        Tree::usual(Builder::new().joliet(3)).built("Joliet 3"),
-        Tree::usual(Builder::new().enhanced()).built("ISO 9660:1999"),
+        ImageTree::usual(Builder::new()).built("plain"),
+        ImageTree::usual(Builder::new().block(1024)).built("logical blocks of 1024"),
+        ImageTree::usual(Builder::new().block(512)).built("logical blocks of 512"),
+        ImageTree::usual(Builder::new().high_sierra()).built("High Sierra"),
+        ImageTree::usual(Builder::new().joliet(1)).built("Joliet 1"),
+        ImageTree::usual(Builder::new().joliet(2)).built("Joliet 2"),
+        ImageTree::usual(Builder::new().joliet(3)).built("Joliet 3"),
+        ImageTree::usual(Builder::new().enhanced()).built("ISO 9660:1999"),
     ];
     all.extend(of_sections());
     all.extend(rock_ridge::all());
@@ -142,14 +142,14 @@ fn of_sections() -> Vec<Valid> {
         sections[count - 1] = 2000;
         let data = noise(count * 2048 - 48);
         let spec = Spec { sections, scattered, ..Spec::default() };
-        Tree::new(Builder::new()).file("after", b"behind it\n").spec("big", spec, &data)
+        ImageTree::new(Builder::new()).file("after", b"behind it\n").spec("big", spec, &data)
     };
     vec![
-        Tree::new(Builder::new()).spec("inter", interleaved, &noise(50_000)).built("interleaved file"),
-        Tree::new(Builder::new())
+        ImageTree::new(Builder::new()).spec("inter", interleaved, &noise(50_000)).built("interleaved file"),
+        ImageTree::new(Builder::new())
             .spec("behind", behind, b"behind the record\n")
             .built("extended attribute record"),
-        Tree::new(Builder::new()).spec("main", associated, b"main\n").built("associated file"),
+        ImageTree::new(Builder::new()).spec("main", associated, b"main\n").built("associated file"),
         sections(2, false).built("2 sections"),
         sections(101, true).built("101 sections, last first"),
         sections(300, true).built("300 sections, last first"),

@@ -12,15 +12,15 @@ pub(super) fn errors(stream: &Stream) -> Vec<String> {
     };
     wrong(
         [read, write].into_iter().any(|own| matches!(**own, Record::ByKind { .. })),
-        "the record sizes of reads, and those of writes, are fixed, between or split",
+        "with by-kind, the record sizes of reads and of writes must each be fixed, between or split",
     );
     wrong(
         matches!(stream.direction, Direction::Trim | Direction::TrimWrite),
-        "record sizes by-kind are those of reads and writes; what is trimmed has one for both",
+        "record sizes by-kind are for reads and writes; a stream that trims needs one size for both",
     );
     wrong(
         stream.align.0 > 0,
-        "with record sizes by-kind each kind has an alignment of its own: its least size; leave align out",
+        "with record sizes by-kind each kind is aligned to its smallest size; leave align out",
     );
     errors
 }

@@ -15,61 +15,57 @@ pub(super) fn errors(warms_up: bool, stream: &Stream) -> Vec<String> {
     if stream.until_full {
         wrong(
             stream.direction == Direction::Read || !stream.backend.moves_data(),
-            "until_full ends a stream at the write that finds no space, and it writes nothing",
+            "until_full ends a stream at the first write without space, but the stream writes nothing",
         );
         wrong(
             matches!(stream.backend, Backend::Mmap { .. }),
-            "until_full: a mapped file ends its process where there is no space; take another back-end",
+            "until_full: a mapped write without space kills the process; use another back-end",
         );
     }
     wrong(
         stream.beside.is_some() != (stream.backend == Backend::Beside),
-        "the back-end beside runs a program, and beside = { program = ... } says which: one needs the other",
+        "the back-end beside and beside = { program = ... } need each other: set both, or neither",
     );
     wrong(
         stream.donor.is_some() != (stream.backend == Backend::Calls(FileCall::MoveExtents)),
-        "calls = \"move-extents\" takes blocks from a file, and donor = { fileset = ... } says which: one needs the other",
+        "calls = \"move-extents\" (moves blocks from a donor file) and donor = { fileset = ... } need each other: set both, or neither",
     );
-    wrong(
-        stream.beside.as_ref().is_some_and(|of| of.program.is_empty()),
-        "the program that is to run beside has no name",
-    );
+    wrong(stream.beside.as_ref().is_some_and(|of| of.program.is_empty()), "beside.program is empty");
     if stream.backend.moves_data() || stream.backend == Backend::Null {
         return errors;
     }
     wrong(
         stream.verify != Verify::No,
-        "the back-ends calls, compute and beside move no data, so there is none to verify; leave verify out",
+        "the back-ends calls, compute and beside move no data; leave verify out",
     );
     wrong(
         stream.warm_first_record || stream.disturb_every > 0,
-        "warm_first_record and disturb_every read, and the back-ends calls, compute and beside do not",
+        "warm_first_record and disturb_every read data; the back-ends calls, compute and beside do not",
     );
     wrong(
         matches!(stream.backend, Backend::Calls(call) if call.is_once()) && warms_up,
-        "a name is made or removed once, and a ramp would do it uncounted; leave the ramp out",
+        "a name can be created or removed only once, and a ramp would do so uncounted; leave the ramp out",
     );
     let one_open_file = matches!(stream.backend, Backend::Calls(call) if !call.is_by_name());
     wrong(
         !one_open_file && !matches!(stream.direction, Direction::Read | Direction::Write | Direction::Mix(_)),
-        "operations about names, and those that compute or wait, are counted as reads or writes",
+        "operations on names, and those that compute or wait, need direction = read or write",
     );
     match stream.backend {
         Backend::Compute(compute) => {
-            wrong(compute.time.0 == 0, "computing for no time; give the back-end compute a time above 0");
-            wrong(no_file(stream), "the back-end compute has no file: nothing is opened, locked or synced");
+            wrong(compute.time.0 == 0, "the back-end compute needs a time above 0");
+            wrong(no_file(stream), "the back-end compute has no file to open, lock or sync");
         }
         Backend::Beside => {
-            wrong(no_file(stream), "the back-end beside has no file: nothing is opened, locked or synced");
+            wrong(no_file(stream), "the back-end beside has no file to open, lock or sync");
         }
         Backend::Calls(call) if call.is_by_name() => by_name(stream, call, &mut wrong),
-        Backend::Calls(FileCall::Truncate) => wrong(
-            stream.direction != Direction::Write,
-            "ftruncate is called for writes; calls = \"truncate\" needs direction = \"write\"",
-        ),
+        Backend::Calls(FileCall::Truncate) => {
+            wrong(stream.direction != Direction::Write, "calls = \"truncate\" needs direction = \"write\"")
+        }
         Backend::Calls(FileCall::MoveExtents) => wrong(
             stream.direction != Direction::Write,
-            "extents are moved for writes; calls = \"move-extents\" needs direction = \"write\"",
+            "calls = \"move-extents\" needs direction = \"write\"",
         ),
         _ => {}
     }
@@ -83,10 +79,10 @@ pub(super) fn donor_error(workload: &Workload, stream: &Stream) -> Option<String
         return Some(format!("donor: no file set is named {name:?}"));
     };
     if matches!(set.files, Files::Tree(_)) || set.files.count() != 1 {
-        return Some(format!("donor: the file set {name:?} is to be a single file, and no tree"));
+        return Some(format!("donor: the file set {name:?} must be a single file, not a tree"));
     }
     (*name == stream.fileset)
-        .then(|| format!("donor: {name:?} is the stream's own file set; blocks are moved between two files"))
+        .then(|| format!("donor: {name:?} is the stream's own file set; name another one"))
 }
 
 /// Whether it uses a feature that needs an open file.
@@ -105,7 +101,7 @@ fn no_file(stream: &Stream) -> bool {
 fn by_name(stream: &Stream, call: FileCall, wrong: &mut impl FnMut(bool, &str)) {
     wrong(
         no_file(stream),
-        "the calls create, stat, remove, make-directory and remove-directory are about names: no file is open that could be locked or synced",
+        "the calls create, stat, remove, make-directory and remove-directory work on names: there is no open file to lock or sync",
     );
     let record = match stream.record {
         Record::Fixed(record) => Some(record),
@@ -113,16 +109,16 @@ fn by_name(stream: &Stream, call: FileCall, wrong: &mut impl FnMut(bool, &str)) 
     };
     wrong(
         stream.start != Bytes(0) || record.is_none() || stream.length != record,
-        "the calls create, stat, remove, make-directory and remove-directory are one for each file: start = 0, and length = the (fixed) record size",
+        "the calls create, stat, remove, make-directory and remove-directory are made once per file: set start = 0, and length = the (fixed) record size",
     );
     wrong(
         matches!(stream.access, Access::Listed(_)),
-        "the calls create, stat, remove, make-directory and remove-directory are one for each file, not operations of a list",
+        "the calls create, stat, remove, make-directory and remove-directory are made once per file; they do not go with a list of operations",
     );
     let once = matches!(stream.amount, Amount::Pass | Amount::Passes(1) | Amount::Operations(_));
     wrong(
         call.is_once() && !once,
-        "a file is removed once, and a directory made or removed once: such calls need the amount pass, or so many operations",
+        "a file can be removed only once, and a directory made or removed only once: such calls need the amount pass, or at most as many operations as files",
     );
 }
 
@@ -165,31 +161,31 @@ mod tests {
     }
 
     #[test]
-    fn what_a_call_cannot_have_is_said() {
+    fn impossible_options_of_calls_are_refused() {
         let reads = Stream { direction: Direction::Read, ..calls(FileCall::Truncate) };
-        assert!(first(&reads).contains("ftruncate is called for writes"));
+        assert!(first(&reads).contains("calls = \"truncate\" needs direction"));
         let reads = Stream { direction: Direction::Read, ..calls(FileCall::MoveExtents) };
-        assert!(first(&reads).contains("extents are moved for writes"));
+        assert!(first(&reads).contains("calls = \"move-extents\" needs direction"));
         let alone = Stream { donor: None, ..calls(FileCall::MoveExtents) };
-        assert!(first(&alone).contains("one needs the other"));
+        assert!(first(&alone).contains("need each other"));
         let given = Stream { donor: calls(FileCall::MoveExtents).donor, ..calls(FileCall::Allocate) };
-        assert!(first(&given).contains("one needs the other"));
+        assert!(first(&given).contains("need each other"));
         let half = Stream { length: None, ..calls(FileCall::Create) };
-        assert!(first(&half).contains("one for each file"));
+        assert!(first(&half).contains("once per file"));
         for call in [FileCall::Remove, FileCall::MakeDirectory, FileCall::RemoveDirectory] {
             let again = Stream { amount: Amount::Passes(2), ..calls(call) };
-            assert!(first(&again).contains("removed once"), "{call:?}");
+            assert!(first(&again).contains("removed only once"), "{call:?}");
         }
         let synced =
             Stream { sync_every: Some(SyncEvery::default()), ..calls(FileCall::Stat(StatCall::Stat)) };
-        assert!(first(&synced).contains("about names"));
+        assert!(first(&synced).contains("work on names"));
         let checked = Stream { verify: Verify::Full, ..calls(FileCall::Allocate) };
-        assert!(first(&checked).contains("none to verify"));
+        assert!(first(&checked).contains("leave verify out"));
         assert!(errors(true, &calls(FileCall::Remove))[0].contains("ramp"));
         let idle = Backend::Compute(Compute { time: Duration(0), sort: false });
-        assert!(first(&Stream { backend: idle, ..calls(FileCall::Create) }).contains("for no time"));
+        assert!(first(&Stream { backend: idle, ..calls(FileCall::Create) }).contains("a time above 0"));
         let alone = Stream { backend: Backend::Beside, ..calls(FileCall::Create) };
-        assert!(first(&alone).contains("one needs the other"));
+        assert!(first(&alone).contains("need each other"));
         let full = Stream { until_full: true, ..Stream::new("f", Direction::Read, Bytes(1)) };
         assert!(first(&full).contains("writes nothing"));
     }

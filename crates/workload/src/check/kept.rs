@@ -15,54 +15,51 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
         (stream.keep_written.is_some() || stream.written_by.is_some())
             && !stream.backend.moves_data()
             && stream.backend != Backend::Null,
-        "this back-end moves no data, so that nothing is written and read back; leave keep_written and written_by out",
+        "this back-end moves no data, so nothing can be read back; leave keep_written and written_by out",
     );
     if let Some(kept) = stream.keep_written {
         wrong(stream.direction == Direction::Read, "keep_written belongs to a stream that writes");
         wrong(
             stream.direction.trims(),
-            "keep_written does not go with trims: what was given back has no contents to read back",
+            "keep_written does not go with trims: trimmed records have no contents to read back",
         );
         wrong(
             kept.reads_back() && !matches!(stream.direction, Direction::Mix(_)),
-            "who reads back while it writes does both: direction = { mix = { read-percent = 0 } } with keep_written.after or each_pass",
+            "a stream that reads back while it writes does both: with keep_written.after or each_pass use direction = { mix = { read-percent = 0 } }",
         );
-        wrong(
-            kept.after == 0 && kept.batch > 0,
-            "keep_written has a batch, and after how many writes is missing",
-        );
+        wrong(kept.after == 0 && kept.batch > 0, "keep_written.batch needs keep_written.after");
         wrong(
             !kept.reads_back() && kept.most > 0,
-            "keep_written.most counts what is read back while the stream writes, and after how many writes is missing",
+            "keep_written.most limits what is read back while the stream writes; it needs keep_written.after or each_pass",
         );
         wrong(
             kept.each_pass && (kept.trim.is_some() || stream.sync_series.is_some()),
-            "keep_written.each_pass goes neither with keep_written.trim nor with sync_series",
+            "keep_written.each_pass does not go with keep_written.trim or sync_series",
         );
         wrong(
             (kept.moves.0 > 0 || kept.passes > 0) && !kept.each_pass,
-            "keep_written.moves and passes say how many passes there are, and each_pass is missing",
+            "keep_written.moves and passes need each_pass = true",
         );
         wrong(
             kept.pass.0 > 0 && !kept.each_pass,
-            "keep_written.pass is the length of a pass, and each_pass is missing",
+            "keep_written.pass (the length of a pass) needs each_pass = true",
         );
         wrong(
             kept.forgets_sync && !kept.each_pass,
-            "keep_written.forgets_sync speaks of syncs between passes, and each_pass is missing",
+            "keep_written.forgets_sync (about syncs between passes) needs each_pass = true",
         );
         if let Some(trim) = kept.trim {
             wrong(
                 trim.after == 0 || trim.percent == 0 || trim.percent > 100,
-                "trims of what was written (keep_written.trim) come after at least one write, of 1 to 100 percent",
+                "keep_written.trim needs after = 1 or more, and a percent of 1 to 100",
             );
             wrong(
                 matches!(stream.backend, Backend::Stdio { .. } | Backend::Mmap { .. }),
-                "stdio and mmap keep what they wrote in buffers of their own; take another backend for keep_written.trim",
+                "stdio and mmap keep written data in their own buffers; use another back-end with keep_written.trim",
             );
             wrong(
                 stream.until_full,
-                "a stream that gives back what it wrote makes room, and goes on for ever; leave until_full out",
+                "a stream that trims what it wrote frees space and never fills the device; leave until_full out",
             );
             wrong(
                 stream.sync_series.is_some(),
@@ -70,7 +67,7 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
             );
             wrong(
                 stream.pick == Pick::All && stream.turns.is_none(),
-                "trims do not go on over all files in a row; let the files take turns",
+                "trims do not go with pick = \"all\" unless the files take turns; add turns",
             );
             wrong(
                 stream.pace.least.is_some()
@@ -81,15 +78,15 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
         }
         wrong(
             stream.sequence == Sequence::Common,
-            "keep_written is each worker's own, and a common sequence is that of all",
+            "keep_written applies to one worker; it does not go with sequence = \"common\"",
         );
         wrong(
             matches!(stream.access, Access::Listed(_)),
-            "a list of operations says itself what is read back; leave keep_written out",
+            "a list of operations contains its own reads; leave keep_written out",
         );
         wrong(
             stream.written_by.is_some(),
-            "a stream either writes what it keeps, or reads what another wrote",
+            "keep_written and written_by do not go together: a stream either keeps what it writes or reads what another worker wrote",
         );
     }
     if let Some(by) = stream.written_by {
@@ -113,21 +110,24 @@ fn reader_errors(
     wrong(stream.direction != Direction::Read, "written_by belongs to a stream that only reads");
     wrong(
         stream.access != Access::Sequential || stream.amount != Amount::Pass || stream.align.0 > 0,
-        "written_by says where and how much is read; leave access, align and amount out",
+        "written_by already says where and how much is read; leave access, align and amount out",
     );
-    wrong(group.warms_up(phase), "what was written is read back once: a warm-up has no place");
+    wrong(group.warms_up(phase), "written_by does not go with a warm-up: written data is read back once");
     wrong(
         stream.sync_every.is_some() || stream.sync_series.is_some() || stream.adaptive_depth.is_some(),
         "sync_every, sync_series and adaptive_depth do not go with written_by",
     );
     let position = workload.phases.iter().position(|other| std::ptr::eq(other, phase));
     if position.is_none_or(|own| by.phase as usize >= own) {
-        errors.push(format!("written_by names phase {}, which does not come before", by.phase));
+        errors.push(format!("written_by names phase {}, which is not an earlier phase", by.phase));
         return errors;
     }
     let Some(program) = workload.phases.get(by.phase as usize).and_then(|phase| worker(phase, by.worker))
     else {
-        errors.push(format!("written_by names worker {} of phase {}, which is none", by.worker, by.phase));
+        errors.push(format!(
+            "written_by names worker {} of phase {}, which does not exist",
+            by.worker, by.phase
+        ));
         return errors;
     };
     let writer = match program {
@@ -148,10 +148,13 @@ fn reader_errors(
         };
     // The turns themselves do not matter, but files of different sizes need turns.
     if !same_files || stream.turns.is_some() != writer.turns.is_some() {
-        errors.push("written_by names a worker that works on other files".into());
+        errors.push("written_by names a worker that uses other files".into());
     }
     if stream.record.largest() < writer.record.largest() {
-        errors.push("who reads back needs records as large as those that were written".into());
+        errors.push(
+            "the records of a stream with written_by must be at least as large as those that were written"
+                .into(),
+        );
     }
     errors
 }
@@ -221,14 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn who_wrote_is_named_and_remembers() {
+    fn written_by_names_a_worker_with_keep_written() {
         assert_eq!(wrong(WRITER, READER), "");
         let both = "direction = { mix = { read-percent = 0 } }\nkeep_written = { after = 4, batch = 2, by_offset = true }";
         assert_eq!(wrong(both, READER), "");
         for (writer, reader, words) in [
             ("direction = \"write\"", READER, "does not remember"),
-            (WRITER, "direction = \"read\"\nwritten_by = { phase = 1, worker = 0 }", "does not come before"),
-            (WRITER, "direction = \"read\"\nwritten_by = { phase = 0, worker = 1 }", "which is none"),
+            (WRITER, "direction = \"read\"\nwritten_by = { phase = 1, worker = 0 }", "not an earlier phase"),
+            (WRITER, "direction = \"read\"\nwritten_by = { phase = 0, worker = 1 }", "which does not exist"),
             (WRITER, "direction = \"write\"\nwritten_by = { phase = 0, worker = 0 }", "only reads"),
             (
                 WRITER,
@@ -242,7 +245,7 @@ mod tests {
             ),
             ("direction = \"read\"\nkeep_written = {}", READER, "a stream that writes"),
             ("direction = \"write\"\nkeep_written = { after = 2 }", READER, "does both"),
-            ("direction = \"write\"\nkeep_written = { batch = 2 }", READER, "is missing"),
+            ("direction = \"write\"\nkeep_written = { batch = 2 }", READER, "batch needs keep_written.after"),
         ] {
             let why = wrong(writer, reader);
             assert!(why.contains(words), "{writer} {reader}: {why}");

@@ -18,7 +18,7 @@ fn of_ratio(stream: &Stream, ratio: Ratio) -> Option<String> {
         return Some(format!("the weight {} of a ratio is not above 0 and at most {HEAVIEST}", ratio.weight));
     }
     stream.adaptive_depth.is_some().then(|| {
-        "workers in a ratio wait for each other, and so would the search of adaptive_depth; take one of the two".into()
+        "ratio and adaptive_depth do not go together: workers in a ratio wait for each other, which disturbs the search".into()
     })
 }
 
@@ -29,9 +29,9 @@ fn of_least(stream: &Stream, least: Least) -> Option<String> {
     let reads = least.read_bytes_per_s > 0 || least.reads_per_s > 0;
     let writes = least.write_bytes_per_s > 0 || least.writes_per_s > 0;
     match stream.direction {
-        _ if !reads && !writes => Some("least asks for no rate; leave it out instead".into()),
-        Direction::Read if writes => Some("least asks for writes of a stream that only reads".into()),
-        Direction::Write if reads => Some("least asks for reads of a stream that only writes".into()),
+        _ if !reads && !writes => Some("least sets no rate; leave it out instead".into()),
+        Direction::Read if writes => Some("least sets a write rate for a stream that only reads".into()),
+        Direction::Write if reads => Some("least sets a read rate for a stream that only writes".into()),
         _ => None,
     }
 }
@@ -51,11 +51,11 @@ mod tests {
     }
 
     #[test]
-    fn limits_that_ask_for_nothing_or_for_what_is_not_done_are_wrong() {
+    fn limits_without_effect_are_refused() {
         let ratio = |weight| Some(Ratio { group: 0, weight, sleep: Duration(0) });
         assert_eq!(wrong(|s| s.pace.ratio = ratio(8)), "");
         assert!(wrong(|s| s.pace.ratio = ratio(0)).contains("weight 0"));
-        assert!(wrong(|s| s.pace.least = Some(Least::default())).contains("asks for no rate"));
+        assert!(wrong(|s| s.pace.least = Some(Least::default())).contains("sets no rate"));
         let reads = Least { reads_per_s: 10, ..Least::default() };
         assert_eq!(wrong(|s| s.pace.least = Some(reads)), "");
         let unlooked = Least { window: Duration(0), ..reads };

@@ -8,7 +8,7 @@ pub(super) fn error(stream: &Stream) -> Option<String> {
             Some("buffers on no NUMA node; name one, or leave node out".into())
         }
         Node::Prefer(node) if node >= Nodes::END => {
-            Some(format!("buffers on NUMA node {node}; numbers of nodes are below {}", Nodes::END))
+            Some(format!("buffers on NUMA node {node}; node numbers must be below {}", Nodes::END))
         }
         _ => None,
     }

@@ -14,15 +14,15 @@ pub(super) fn errors(stream: &Stream) -> Vec<String> {
         }
     };
     let reads = stream.direction.reads() || stream.keep_written.is_some() || stream.written_by.is_some();
-    wrong(!passed.reads.is_empty() && !reads, "pass_over has errors of reads, and the stream reads nothing");
+    wrong(!passed.reads.is_empty() && !reads, "pass_over lists read errors, but the stream reads nothing");
     wrong(
         passed.wrong_data && stream.verify == Verify::No,
-        "pass_over has wrong_data, and the stream checks nothing; leave it out, or set verify",
+        "pass_over has wrong_data, but the stream does not verify; leave it out, or set verify",
     );
     let what = match stream.backend {
         Backend::Mmap { .. } => Some("an error of a mapped file ends its process"),
         Backend::Stdio { .. } => Some("the C library reports an error later than at its operation"),
-        Backend::Splice => Some("after an error nobody knows what is left in its pipe"),
+        Backend::Splice => Some("after an error the contents of its pipe are unknown"),
         _ => None,
     };
     if let Some(what) = what {
@@ -30,7 +30,7 @@ pub(super) fn errors(stream: &Stream) -> Vec<String> {
     }
     wrong(
         stream.until_full && passed.writes.contains(&ErrorNumber::NO_SPACE),
-        "until_full ends a stream at ENOSPC, which pass_over has it pass over; take one of the two",
+        "until_full and pass_over of ENOSPC do not go together: one ends the stream at ENOSPC, the other continues",
     );
     errors
 }
@@ -53,11 +53,11 @@ mod tests {
         assert_eq!(wrong(Direction::Write, |s| s.pass_over = full()), "");
         assert_eq!(wrong(Direction::Read, |s| s.pass_over = reads()), "");
         assert!(wrong(Direction::Write, |s| s.pass_over = reads()).contains("reads nothing"));
-        assert!(wrong(Direction::Read, |s| s.pass_over = data()).contains("checks nothing"));
+        assert!(wrong(Direction::Read, |s| s.pass_over = data()).contains("does not verify"));
         assert_eq!(wrong(Direction::Read, |s| (s.pass_over, s.verify) = (data(), Verify::Full)), "");
         let late = Backend::Stdio { buffer: Bytes(0) };
         assert!(wrong(Direction::Write, |s| (s.pass_over, s.backend) = (full(), late)).contains("later"));
         let both = wrong(Direction::Write, |s| (s.pass_over, s.until_full) = (full(), true));
-        assert!(both.contains("take one of the two"), "{both}");
+        assert!(both.contains("until_full"), "{both}");
     }
 }

@@ -10,15 +10,15 @@ pub(super) fn error(stream: &Stream) -> Option<&'static str> {
         return Some("a list of operations has no passes; leave evict_passes out");
     }
     if stream.sequence == Sequence::Common {
-        return Some("evict_passes does not go with a common sequence: a pass is that of one worker");
+        return Some("evict_passes does not go with a common sequence: passes belong to one worker");
     }
     if stream.trims() {
-        return Some("what was given back is not in memory; leave evict_passes out of a stream that trims");
+        return Some("evict_passes does not go with trims: trimmed data is not in memory");
     }
     // Blocks whose contents are in memory are not moved to other places.
     let moves = stream.backend.moves_data() || stream.backend == Backend::Calls(FileCall::MoveExtents);
     (!moves || stream.backend == Backend::Null)
-        .then_some("evict_passes: this back-end moves no data, and nothing of it is in memory")
+        .then_some("evict_passes: this back-end moves no data, so the cache holds none of it")
 }
 
 #[cfg(test)]

@@ -108,14 +108,14 @@ pub(super) fn errors(warms_up: bool, set: &FileSet, stream: &Stream) -> Vec<Stri
     );
     wrong(
         common && warms_up && stream.amount != Amount::Endless,
-        "a common amount cannot begin anew after a ramp; make it endless and give the phase a stop, or drop the ramp",
+        "a common amount cannot start again after a ramp; make it endless and give the phase a stop, or leave out the ramp",
     );
     wrong(
         stream.sync_series.is_some() && stream.direction == Direction::Read,
         "a stream that only reads has nothing for a sync_series to make durable",
     );
     if let Access::Scaled(Scaled { libc_seed: Some(_), .. }) = stream.access {
-        wrong(!common, "libc_seed is that of one generator; it needs sequence = \"common\"");
+        wrong(!common, "libc_seed seeds one generator for all workers; it needs sequence = \"common\"");
     }
     errors
 }
@@ -132,7 +132,7 @@ fn common_errors(set: &FileSet, stream: &Stream) -> Vec<String> {
         ),
         (
             stream.when_stopped != WhenStopped::Leave,
-            "a stream over all files leaves when it is stopped; nothing else goes with it",
+            "a stream over all files ends at once when it is stopped; no other way to finish goes with it",
         ),
         (
             listed && no_single_file,
@@ -177,19 +177,19 @@ fn turn_errors(set: &FileSet, stream: &Stream, turns: &Turns) -> Vec<String> {
                 | Access::ZonesInTurn { .. }
                 | Access::Preconditioning { .. }
         ),
-        "listed, scaled, sequential-by-kind, partly-random, runs, stripes and preconditioning are no order of files for turns",
+        "turns do not go with the orders listed, scaled, sequential-by-kind, partly-random, runs, stripes and preconditioning",
     );
     wrong(
         turns.open > 0 && !turns.drop_out(),
-        "open says when the next file comes: when one is done, and with this order none drops out",
+        "open switches to the next file when one is done; with this order no file is ever done",
     );
     wrong(
         matches!(stream.access, Access::Listed(_) | Access::Scaled(_)),
-        "files that take turns have an order each, not one that is listed or scaled",
+        "files that take turns each have their own order, which cannot be listed or scaled",
     );
     wrong(
         stream.sequence == Sequence::Common,
-        "a worker whose files take turns draws from a sequence of its own; leave sequence out",
+        "a worker whose files take turns has its own sequence; leave sequence out",
     );
     wrong(
         stream.sync_series.is_some() || stream.exclusive,
@@ -228,7 +228,7 @@ fn list_errors(set: &FileSet, stream: &Stream, list: &[ListedOp]) -> Vec<String>
     );
     wrong(
         stream.sync_every.is_some_and(|s| !s.inside),
-        "sync_every counts the writes of one file; the list may have syncs of its own",
+        "sync_every counts the writes of one file; put syncs into the list instead",
     );
     errors
 }

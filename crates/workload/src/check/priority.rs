@@ -14,10 +14,10 @@ pub(super) fn of_thread(thread: &Thread) -> Option<String> {
 pub(super) fn of_run_as(thread: &Thread) -> Option<&'static str> {
     let asked = [thread.run_as.user, thread.run_as.group];
     if asked.contains(&Some(u32::MAX)) {
-        return Some("run_as: 4294967295 is the number of nobody at all; leave it out");
+        return Some("run_as: 4294967295 is not a valid user or group ID; leave it out");
     }
     (asked != [None; 2] && matches!(thread.program, Program::Flow(_)))
-        .then_some("run_as belongs to streams: flows make and remove files of ours")
+        .then_some("run_as is for streams: flows create and remove fathom's own files")
 }
 
 /// Largest level of a class.
@@ -33,7 +33,7 @@ pub(super) fn errors(stream: &Stream) -> Vec<String> {
     }
     if !matches!(stream.backend, Backend::Uring(_) | Backend::Aio { .. }) {
         errors.push(
-            "priorities of single operations are for the back-ends uring and aio; a thread has io_priority"
+            "priorities of single operations need the back-end uring or aio; otherwise set the thread's io_priority"
                 .into(),
         );
     }

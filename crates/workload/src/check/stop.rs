@@ -21,8 +21,7 @@ pub(super) fn errors(phase: &Phase) -> Vec<String> {
     let flows =
         || phase.groups.iter().flat_map(|g| &g.threads).any(|t| matches!(t.program, Program::Flow(_)));
     if !stop.steady_groups.is_empty() && flows() {
-        errors
-            .push("steady_groups are for streams, and a program of the phase is a flow; take steady".into());
+        errors.push("steady_groups are for streams, but the phase contains a flow; use steady".into());
     }
     errors
 }
@@ -34,7 +33,7 @@ fn groups_errors(phase: &Phase, of: &SteadyGroups) -> Vec<String> {
     }
     let missing = of.groups.iter().find(|&&number| number as usize >= phase.groups.len());
     errors.extend(missing.map(|number| {
-        format!("steady_groups has a group {number}, and the phase has {} groups", phase.groups.len())
+        format!("steady_groups has a group {number}, but the phase has {} groups", phase.groups.len())
     }));
     errors
 }
@@ -67,7 +66,7 @@ fn steady_errors(steady: &Steady, endless: bool) -> Vec<String> {
     let given = (range_percent, slope_percent) != (untouched.range_percent, untouched.slope_percent);
     if criterion.is_some() && given {
         errors.push(
-            "range_percent and slope_percent of steady count for nothing beside a criterion; leave them out"
+            "range_percent and slope_percent of steady have no effect with a criterion; leave them out"
                 .into(),
         );
     }

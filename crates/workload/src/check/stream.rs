@@ -31,7 +31,7 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
         _ => errors.extend(region_errors(stream, &set.size)),
     }
     errors.extend(access_error(&stream.access, &stream.record));
-    errors.extend(super::aligned::error(stream));
+    errors.extend(super::alignment::error(stream));
     errors.extend(super::passes::error(stream).map(String::from));
     errors.extend(super::by_kind::errors(stream));
     errors.extend(super::calls::errors(group.warms_up(phase), stream));
@@ -61,25 +61,25 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
         errors.push(format!("a rate of {} operations_per_s is not above 0", rate.operations_per_s));
     }
     if stream.pace.rate.is_some_and(|rate| rate.per.0 > 0 && rate.common) {
-        errors
-            .push("a rate in bytes (per) is a worker's own, and none that all have together (common)".into());
+        errors.push("a rate in bytes (per) applies to one worker; it does not go with a common rate".into());
     }
     if let Some(think) = stream.pace.think {
-        if think.every == 0 && think.spell.0 == 0 {
+        if think.every == 0 && think.interval.0 == 0 {
             errors.push("a pause before every 0 operations; 1 is before each".into());
         }
-        if think.postpones && stream.pace.rate.is_none_or(|rate| rate.common) {
-            errors.push("a pause postpones what a rate of its own stream says is due, and there is none, or it is that of all workers".into());
+        if think.shifts_schedule && stream.pace.rate.is_none_or(|rate| rate.common) {
+            errors.push("postpones delays the operations that the stream's own rate schedules: it needs a rate that is not common".into());
         }
         if think.busy > think.time || think.busy.0 > 0 && !think.asleep {
             errors.push(
-                "the busy part of think is one of a pause that is asleep, and no longer than it".into(),
+                "the busy part of a pause (think) needs asleep = true, and is at most as long as the pause"
+                    .into(),
             );
         }
     }
     errors.extend(super::limits::errors(stream));
     if let Backend::Mmap { flush_every: 0, .. } = stream.backend {
-        errors.push("flush_every is 0; 1 flushes after every record, and flush = \"no\" never".into());
+        errors.push("flush_every is 0; 1 flushes after every record, flush = \"no\" never flushes".into());
     }
     if let Backend::Pvsync2(Pvsync2 { high_priority, high_priority_percent: Some(percent), .. }) =
         stream.backend
@@ -107,11 +107,11 @@ fn list_error(list: &[ListedOp]) -> Option<String> {
         return Some("the list of operations is empty".into());
     }
     if list.iter().any(|op| op.due.is_some() != list[0].due.is_some()) {
-        return Some("some operations of the list say when they are due, and others do not".into());
+        return Some("some operations of the list have a time (due) and others have none; give all of them one, or none".into());
     }
     if list.windows(2).any(|two| two[0].due > two[1].due) {
         return Some(
-            "an operation of the list is due before the one above it; they go in the order of time".into(),
+            "an operation of the list has an earlier time (due) than the one before it; sort the list by time".into(),
         );
     }
     if list.iter().all(|op| op.does.is_some_and(Does::syncs)) {
@@ -348,21 +348,22 @@ fn depth_errors(stream: &Stream) -> Vec<String> {
     }
     let queues = matches!(stream.backend, Backend::Uring(_) | Backend::Aio { .. } | Backend::Posix);
     if (stream.wait_for > 1 || stream.refill_at.is_some() || stream.take_at_most.is_some()) && !queues {
-        errors.push("wait_for, refill_at and take_at_most go with the back-ends uring, aio and posix".into());
+        errors.push(
+            "wait_for, refill_at and take_at_most need one of the back-ends uring, aio and posix".into(),
+        );
     }
     if stream.take_at_most.is_some_and(|most| most < stream.wait_for) {
         errors.push("take_at_most is a number of completions, wait_for or more".into());
     }
     if stream.sync_in_queue && !queues {
-        errors.push("sync_in_queue goes with the back-ends uring, aio and posix: the others do one operation after the other".into());
+        errors.push("sync_in_queue needs one of the back-ends uring, aio and posix: the others do one operation after another".into());
     }
     if stream.refill_at.is_some_and(|at| at == 0 || at >= stream.queue_depth) {
         errors.push("refill_at is a number of operations in flight above 0 and below queue_depth".into());
     }
     let Some(adaptive) = stream.adaptive_depth else { return errors };
     if stream.queue_depth == 1 {
-        errors
-            .push("adaptive_depth has nothing to choose: queue_depth, the largest it may take, is 1".into());
+        errors.push("adaptive_depth has nothing to choose: queue_depth, its upper limit, is 1".into());
     }
     if adaptive.window.0 == 0 {
         errors.push("the window of adaptive_depth is 0; 200ms is the default".into());
@@ -371,7 +372,8 @@ fn depth_errors(stream: &Stream) -> Vec<String> {
         errors.push("a search of adaptive_depth that takes no time finds nothing; leave longest out".into());
     }
     if adaptive.goes_on && matches!(adaptive.goal, DepthGoal::Knee { .. }) {
-        errors.push("adaptive_depth goes on looking for a latency only: a knee has no limit to keep".into());
+        errors
+            .push("adaptive_depth can keep searching only for a latency: a knee has no limit to keep".into());
     }
     match adaptive.goal {
         DepthGoal::Latency { percentile, .. } if !(percentile > 0.0 && percentile <= 100.0) => {
@@ -405,36 +407,38 @@ fn contradictions((phase, group): (&Phase, &Group), stream: &Stream) -> Vec<Stri
     let warms_up = group.warms_up(phase);
     if stream.adaptive_depth.is_some() && stream.pace.rate.is_some() {
         errors.push(
-            "a rate leaves adaptive_depth nothing to find: the rate says how much is in flight; take one of the two".into(),
+            "adaptive_depth and rate do not go together: the rate already determines how much is in flight"
+                .into(),
         );
     }
     if stream.adaptive_depth.is_some() && group.times.ramp_bytes.0 > 0 {
-        errors.push("what is read and written while adaptive_depth looks for a depth would count as ramp_bytes; take a ramp with a time".into());
+        errors.push("the I/O of the search for a depth would count as ramp_bytes; with adaptive_depth use a ramp with a time".into());
     }
     if stream.pace.rate_of != RateOf::All {
         let mixes = matches!(stream.direction, Direction::Mix(_)) && stream.pace.rate.is_some();
         let alone = stream.sequence == Sequence::Own && (stream.pick != Pick::All || stream.turns.is_some());
         if !mixes || !alone {
             errors.push(
-                "rate_of says which kind of a mix has the rate, and the other is done meanwhile: it needs direction = { mix = ... }, a rate and a sequence of its own".into(),
+                "rate_of limits the reads or the writes of a mix to the rate: it needs direction = { mix = ... }, a rate, and no common sequence".into(),
             );
         }
     }
     if stream.access.is_timed()
         && (stream.pace.rate.is_some() || stream.pace.think.is_some() || stream.pace.burst.is_some())
     {
-        errors.push("the list says when operations are due, so a rate or a pause has no place".into());
+        errors
+            .push("the list already schedules its operations (due); leave out rate, think and burst".into());
     }
     if let Access::Listed(list) = &stream.access {
         let does = |wanted: fn(Does) -> bool| list.iter().filter_map(|op| op.does).any(wanted);
         if stream.sync_every.is_some() && (stream.access.is_timed() || does(Does::syncs)) {
-            errors.push("the list says what is synced, and when; leave sync_every out".into());
+            errors.push("the list already contains its syncs; leave sync_every out".into());
         }
         if !stream.direction.writes() && does(|d| d == Does::Write)
             || !stream.direction.reads() && does(|d| d == Does::Read)
             || stream.direction == Direction::Read && does(|d| d == Does::Trim)
         {
-            errors.push("an operation of the list does what the direction of the stream excludes; direction = { mix = ... } allows both".into());
+            errors.push("an operation of the list does not fit the direction of the stream; direction = { mix = ... } allows reads and writes".into());
         }
     }
     if stream.backend == Backend::Null && stream.lock != Lock::No {
@@ -446,17 +450,17 @@ fn contradictions((phase, group): (&Phase, &Group), stream: &Stream) -> Vec<Stri
     }
     if stream.lock == Lock::File && stream.adaptive_depth.is_some() {
         errors.push(
-            "workers that look for a depth begin together, and who holds the lock of the file keeps others from beginning; take one of adaptive_depth and lock = \"file\"".into(),
+            "adaptive_depth and lock = \"file\" do not go together: workers start their search for a depth at the same time, and the lock lets only one of them start".into(),
         );
     }
     if stream.lock == Lock::File && warms_up && phase.stop.steady.is_some() {
         errors.push(
-            "a steady state is looked for when every warm-up is over, and who holds the lock of the file keeps others from theirs; take lock = \"file\" or ramp with steady".into(),
+            "lock = \"file\" does not go with a ramp and a steady state: the search for it begins after every warm-up, and the lock keeps all workers but one from warming up".into(),
         );
     }
     if stream.timed.open && (warms_up || stream.adaptive_depth.is_some()) {
         errors.push(
-            "the clock of timed.open starts before the file is open, and that of a ramp or an adaptive_depth after it was worked on; take one of the two".into(),
+            "timed.open does not go with a ramp or adaptive_depth: it starts the clock before the file is open, they start it after the warm-up or search".into(),
         );
     }
     errors
@@ -481,7 +485,7 @@ fn endless_error((phase, group): (&Phase, &Group), stream: &Stream) -> Option<St
     // The first worker to finish ends the others only if one can finish, and only those that obey.
     let ends = |other: &&Group| {
         let beyond = other.times.ends_company && other.times.company != group.times.company;
-        !other.times.ends_nobody && !beyond
+        !other.times.never_ends_others && !beyond
     };
     let first_done = phase.stop.first_done.is_some()
         && stream.when_stopped == WhenStopped::Leave

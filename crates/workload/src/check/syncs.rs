@@ -4,12 +4,10 @@ use crate::{Backend, Stream, SyncRange};
 
 pub(super) fn errors(stream: &Stream) -> Option<&'static str> {
     if stream.timed.syncfs && !stream.timed.fsync {
-        return Some("timed.syncfs says how timed.fsync syncs; set both");
+        return Some("timed.syncfs changes how timed.fsync syncs; set both");
     }
     if stream.timed.syncfs && matches!(stream.backend, Backend::Stdio { .. }) {
-        return Some(
-            "timed.syncfs does not know of what the C library still holds; take another back-end than stdio",
-        );
+        return Some("timed.syncfs does not flush the C library's buffers; use another back-end than stdio");
     }
     let sync = stream.sync_every?;
     let range = sync.range?;
@@ -19,10 +17,10 @@ pub(super) fn errors(stream: &Stream) -> Option<&'static str> {
         );
     }
     if sync.data_only || sync.inside {
-        return Some("a range of sync_every is a call of its own: data_only and inside do not go with it");
+        return Some("a range of sync_every is a separate call: data_only and inside do not go with it");
     }
     (!matches!(stream.backend, Backend::Psync(_) | Backend::Pvsync2(_) | Backend::Splice)).then_some(
-        "a range of sync_every needs the back-end psync, pvsync2 or splice: with the others nothing is in the file yet, or others write it",
+        "a range of sync_every needs the back-end psync, pvsync2 or splice: with the others the data is not in the file yet, or other threads write it",
     )
 }
 

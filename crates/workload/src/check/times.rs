@@ -34,39 +34,32 @@ pub(super) fn phase_errors(phase: &Phase, workers: u64) -> Vec<String> {
     let flows =
         || phase.groups.iter().flat_map(|g| &g.threads).any(|t| matches!(t.program, Program::Flow(_)));
     if phase.groups.iter().any(|g| g.times.ends_company) && flows() {
-        errors.push(
-            "companies are for streams, and a program of the phase is a flow; leave ends_company out".into(),
-        );
+        errors
+            .push("companies are for streams, but the phase contains a flow; leave ends_company out".into());
     }
     for group in &phase.groups {
         let of = |what: &str| format!("the {what} of group {}", group.name);
         errors.extend(too_long(&of("delay"), group.times.delay));
         errors.extend(group.times.ramp.and_then(|t| too_long(&of("ramp"), t)));
         if group.times.ends_company && group.times.company.is_none() {
-            errors.push(format!("group {} ends its company, and is in none; give it a company", group.name));
+            errors.push(format!("group {} has ends_company but no company; give it one", group.name));
         }
         if group.times.ramp_bytes.0 > 0 && flows() {
             errors.push(
-                "ramp_bytes is for streams, and a program of the phase is a flow; give the phase a ramp"
-                    .into(),
+                "ramp_bytes is for streams, but the phase contains a flow; give the phase a ramp".into(),
             );
         }
         if group.times.ramp_together && (group.times.company.is_none() || group.times.ramp_bytes.0 == 0) {
             errors.push(format!(
-                "ramp_together means the ramp_bytes of a company, and group {} lacks one of the two",
+                "ramp_together needs ramp_bytes and a company, and group {} lacks one of them",
                 group.name
             ));
         }
         if group.times.ends_with_io && flows() {
-            errors.push(
-                "ends_with_io is for streams, and a program of the phase is a flow; leave it out".into(),
-            );
+            errors.push("ends_with_io is for streams, but the phase contains a flow; leave it out".into());
         }
         if group.times.ends_with_io && !phase.groups.iter().any(crate::Group::is_awaited) {
-            errors.push(format!(
-                "group {} ends with the I/O of others, and no other group does any",
-                group.name
-            ));
+            errors.push(format!("group {} has ends_with_io, but no other group does I/O", group.name));
         }
         errors.extend(group.times.stop.and_then(|t| too_long(&of("time"), t)));
     }
@@ -81,7 +74,7 @@ pub(super) fn phase_errors(phase: &Phase, workers: u64) -> Vec<String> {
 fn stream_errors(stream: &Stream) -> Vec<String> {
     let mut errors = Vec::new();
     errors.extend(stream.pace.think.and_then(|t| too_long("the time of think", t.time)));
-    errors.extend(stream.pace.think.and_then(|t| too_long("the time between pauses to think", t.spell)));
+    errors.extend(stream.pace.think.and_then(|t| too_long("the time between pauses to think", t.interval)));
     errors.extend(stream.pace.ratio.and_then(|r| too_long("the sleep of a ratio", r.sleep)));
     errors.extend(stream.pace.least.and_then(|l| too_long("the window of least", l.window)));
     errors.extend(stream.pace.least.and_then(|l| too_long("the grace of least", l.grace)));
@@ -104,8 +97,7 @@ fn stream_errors(stream: &Stream) -> Vec<String> {
 }
 
 fn too_long(what: &str, time: Duration) -> Option<String> {
-    (time > LONGEST)
-        .then(|| format!("{what} is longer than 10 years; choose a time that somebody will see end"))
+    (time > LONGEST).then(|| format!("{what} is longer than 10 years, the longest time allowed"))
 }
 
 fn too_short(what: &str, time: Duration) -> Option<String> {

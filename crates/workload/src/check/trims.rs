@@ -18,30 +18,30 @@ pub(super) fn errors(stream: &Stream) -> Vec<String> {
     };
     wrong(
         stream.direction == Direction::TrimWrite && !listed.is_empty(),
-        "a list says what is trimmed and what is written; direction = \"trim-write\" does not go with it",
+        "a list already contains its trims and writes; direction = \"trim-write\" does not go with it",
     );
-    wrong(
-        stream.verify != Verify::No,
-        "what was given back has no contents to check; leave verify out, or the trims",
-    );
+    wrong(stream.verify != Verify::No, "trimmed data cannot be verified; leave out verify or the trims");
     wrong(
         matches!(stream.backend, Backend::Stdio { .. }),
-        "stdio has no call that gives a part of a file back, and buffers what was written; take another backend for trims",
+        "stdio has no call that trims a part of a file, and it buffers writes; use another back-end for trims",
     );
     wrong(
         stream.adaptive_depth.is_some(),
-        "trims are done one after the other, so there is no depth to find; leave adaptive_depth out",
+        "trims are done one after another, so there is no depth to find; leave adaptive_depth out",
     );
     wrong(
         listed.is_empty() && stream.turns.is_none() && stream.pick == Pick::All,
-        "trims do not go on over all files in a row; let the files take turns",
+        "trims do not go with pick = \"all\" unless the files take turns; add turns",
     );
     wrong(stream.sequence == Sequence::Common, "trims do not go with a common sequence");
     wrong(
         stream.pace.least.is_some() || stream.pace.longest.is_some(),
-        "least rates and longest latencies are those of reads and writes; leave them out of a stream that trims",
+        "least and longest are limits of reads and writes; leave them out of a stream that trims",
     );
-    wrong(stream.until_full, "a stream that trims makes room, and goes on for ever; leave until_full out");
+    wrong(
+        stream.until_full,
+        "a stream that trims frees space and never fills the device; leave until_full out",
+    );
     wrong(stream.sync_series.is_some(), "trims do not go with sync_series; sync_every counts the writes");
     errors
 }

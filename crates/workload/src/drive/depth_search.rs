@@ -18,7 +18,7 @@ pub struct DepthSearch {
     good: Option<Trial>,
     bad: Option<usize>,
     /// Stage of this trial: draining operations of the previous depth, or measuring until a tick.
-    stage: Stage,
+    stage: SearchStage,
     /// Consecutive windows without a completion.
     empty: u32,
     begun: u64,
@@ -36,7 +36,7 @@ pub struct DepthSearch {
 const MOST_EMPTY: u32 = 50;
 
 #[derive(Clone, Copy)]
-enum Stage {
+enum SearchStage {
     New,
     Changing { until: u64 },
     Judging { until: u64 },
@@ -67,7 +67,7 @@ impl DepthSearch {
             depth: 1,
             good: None,
             bad: None,
-            stage: Stage::New,
+            stage: SearchStage::New,
             empty: 0,
             begun: 0,
             before: Vec::new(),
@@ -96,7 +96,7 @@ impl DepthSearch {
     pub fn go_on(&mut self, found: DepthFound) -> usize {
         if let DepthFound::Settled(depth) = found {
             // It stays at this depth and keeps judging: only a missed goal restarts the search.
-            (self.depth, self.stage) = (depth, Stage::New);
+            (self.depth, self.stage) = (depth, SearchStage::New);
             self.bad = Some(depth + 1);
         }
         self.depth
@@ -111,25 +111,25 @@ impl DepthSearch {
             return DepthFound::Settled(self.good.map_or(1, |good| good.depth));
         }
         match self.stage {
-            Stage::New => {
-                self.stage = Stage::Changing { until: now.saturating_add(self.window / 4) };
+            SearchStage::New => {
+                self.stage = SearchStage::Changing { until: now.saturating_add(self.window / 4) };
                 return DepthFound::Trying(self.depth);
             }
-            Stage::Changing { until } if now >= until => {
+            SearchStage::Changing { until } if now >= until => {
                 (self.begun, self.before) = (now, counts());
-                self.stage = Stage::Judging { until: now.saturating_add(self.window) };
+                self.stage = SearchStage::Judging { until: now.saturating_add(self.window) };
                 return DepthFound::Trying(self.depth);
             }
-            Stage::Changing { .. } => return DepthFound::Trying(self.depth),
-            Stage::Judging { until } if now < until => return DepthFound::Trying(self.depth),
-            Stage::Judging { .. } => {}
+            SearchStage::Changing { .. } => return DepthFound::Trying(self.depth),
+            SearchStage::Judging { until } if now < until => return DepthFound::Trying(self.depth),
+            SearchStage::Judging { .. } => {}
         }
         let mut gained = counts();
         gained.iter_mut().zip(&self.before).for_each(|(now, before)| *now = now.saturating_sub(*before));
         if gained.iter().all(|&n| n == 0) && self.empty < MOST_EMPTY {
             // The window is shorter than an operation takes; a longer one is needed.
             self.empty += 1;
-            self.stage = Stage::Judging { until: now.saturating_add(self.window) };
+            self.stage = SearchStage::Judging { until: now.saturating_add(self.window) };
             return DepthFound::Trying(self.depth);
         }
         self.empty = 0;
@@ -137,7 +137,7 @@ impl DepthSearch {
         let next = self.judge(&gained, seconds);
         if let DepthFound::Trying(depth) = next {
             self.depth = depth;
-            self.stage = Stage::New;
+            self.stage = SearchStage::New;
         }
         next
     }
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_nobody_can_keep_settles_at_one() {
+    fn an_unreachable_limit_settles_at_depth_one() {
         let goal = DepthGoal::Latency { percentile: 50.0, at_most: Duration(1) };
         assert_eq!(search(goal, 64, 8.0).0, 1);
     }

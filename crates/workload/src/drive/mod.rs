@@ -9,10 +9,10 @@ mod pace;
 mod pauses;
 mod queue;
 mod quota;
+mod ratio_turn;
 mod rounds;
 mod schedule;
 mod think;
-mod turn;
 mod warm_up;
 
 pub use burst::Bursts;
@@ -21,10 +21,10 @@ pub use pace::Pacing;
 pub use pauses::Pauses;
 pub use queue::{carried, in_flight};
 pub use quota::{Quota, Taken};
+pub use ratio_turn::{AWAY, RatioTurn};
 pub use rounds::Sums;
 pub use schedule::Schedule;
-pub use think::Thinking;
-pub use turn::{AWAY, Turn};
+pub use think::SerialPauses;
 pub use warm_up::WarmUp;
 
 /// Interprets the readings of an executor's clock. Both conversions saturate.

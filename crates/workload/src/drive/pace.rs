@@ -1,6 +1,6 @@
 //! A stream's pace: what happens before and after an operation.
 
-use super::{Bursts, Schedule, Thinking, Timeline};
+use super::{Bursts, Schedule, SerialPauses, Timeline};
 use crate::ops::{Early, Op, OpKind, Place};
 use crate::{RateOf, Stream};
 use std::sync::atomic::AtomicU64;
@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 /// The pace of a worker with one operation at a time. With several in flight, [`Pauses`](super::Pauses) handles the pauses.
 pub struct Pacing<'a> {
     /// Pauses between operations.
-    pub think: Thinking,
+    pub think: SerialPauses,
     /// Schedule of operations, with a rate.
     pub schedule: Option<Schedule<'a>>,
     /// Bursts with a pause after each.
@@ -30,7 +30,7 @@ impl<'a> Pacing<'a> {
     #[must_use]
     pub fn of(stream: &Stream, seed: u64, place: Place, common: Option<&'a AtomicU64>) -> Self {
         Self {
-            think: Thinking::new(stream.pace.think),
+            think: SerialPauses::new(stream.pace.think),
             schedule: Schedule::of(stream, seed, place, common),
             bursts: Bursts::new(stream.pace.burst),
             syncs_are_due: stream.access.is_timed(),

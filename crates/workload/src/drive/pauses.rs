@@ -45,8 +45,8 @@ impl Pauses {
     }
 
     fn look<T: Timeline>(&mut self, time: T, now: impl FnOnce() -> u64) {
-        let Think { every, spell, .. } = self.think;
-        let by_time = || spell.0 > 0 && time.between(self.since, now()) >= spell.0;
+        let Think { every, interval, .. } = self.think;
+        let by_time = || interval.0 > 0 && time.between(self.since, now()) >= interval.0;
         let enough = every > 0 && self.counted - self.last >= every;
         if !self.is_due && (enough || by_time()) {
             self.is_due = true;
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_before_a_pause_counts_for_the_next() {
+    fn operations_finished_before_a_pause_count_for_the_next() {
         assert_eq!(between(1, 4, false), [4; 6]);
         assert_eq!(between(4, 4, true), [4; 6]);
         assert_eq!(between(16, 4, true), [4; 6]);

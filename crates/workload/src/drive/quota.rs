@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shared_is_taken_once() {
+    fn a_shared_quota_is_taken_once() {
         let taken = Taken::default();
         let quota = Quota { operations: Some(3), bytes: Some(8192) };
         assert!(quota.take_bytes(&taken, 4096) && !quota.is_used_up(&taken));

@@ -72,7 +72,7 @@ mod tests {
     use crate::{Criterion, Limit};
 
     #[test]
-    fn a_round_is_what_has_come_since_the_last() {
+    fn a_round_holds_the_difference_to_the_last() {
         let mut sums = Sums::default();
         sums.add(1, 10, 5);
         let before = sums;

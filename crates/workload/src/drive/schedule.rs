@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_postponed_is_due_later_and_goes_on_at_its_rate() {
+    fn a_postponed_schedule_continues_at_its_rate() {
         let stream = stream(1000.0, false);
         let mut schedule = Schedule::of(&stream, 1, Place::default(), None).expect("a rate");
         assert_eq!(schedule.due(Nanoseconds, 0), 0);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_with_a_common_rate_take_what_is_due_next() {
+    fn workers_with_a_common_rate_take_the_next_scheduled_operation() {
         let stream = stream(1000.0, true);
         let next = AtomicU64::new(0);
         let of = |worker| {

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_all_who_warm_up_together_end_it() {
+    fn a_joint_warm_up_ends_after_the_bytes_of_all_workers() {
         let words = [AtomicU64::new(0), AtomicU64::new(0)];
         let first = WarmUp::new(7, 4096, &words[0], vec![&words[1]]);
         let second = WarmUp::new(7, 4096, &words[1], vec![&words[0]]);

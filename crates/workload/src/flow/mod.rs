@@ -4,13 +4,13 @@
 //!
 //! * [`Program`]: a flattened flow; [`Walk`]: the path through it
 //! * [`Thread`]: what an operation works on; the executor asks it before an operation and reports back afterwards
-//! * [`Cast`]: the workers of a phase; [`Set`], [`Variables`], [`WaitPoint`], [`Supply`]: their shared state, in arrays provided by
+//! * [`FlowMembers`]: the workers of a phase; [`Set`], [`Variables`], [`WaitPoint`], [`Supply`]: their shared state, in arrays provided by
 //!   the executor, because its workers may be processes
 //! * [`refusal`]: invalid flows; [`Wrong`]: operations made impossible by earlier ones
 
 mod act;
-mod cast;
 mod ends;
+mod members;
 mod numbers;
 mod point;
 mod pool;
@@ -27,8 +27,8 @@ mod walk;
 mod wrong;
 
 pub use act::{Class, Kind};
-pub use cast::{Cast, Place, every, flows, set_names};
 pub use ends::{Counts, Totals};
+pub use members::{FlowMembers, Member, every, flows, set_names};
 pub use numbers::{Impossible, Numbers, Variables};
 pub use point::{PATIENCE_NS, Tried, WaitPoint};
 pub use pool::{Found, From, Pool, Wanted};
@@ -39,5 +39,5 @@ pub use slots::{Slot, Slots};
 pub use supply::Supply;
 pub use thread::{Deletion, Pick, Thread};
 pub use transfer::{Transfer, Whole};
-pub use walk::{Turn, Walk};
+pub use walk::{NextStep, Walk};
 pub use wrong::Wrong;

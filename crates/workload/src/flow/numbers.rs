@@ -1,6 +1,6 @@
 //! Every number that a worker draws: values of random variables, random offsets, positions in memory, random lengths.
 
-use super::cast::Place as Member;
+use super::members::Member;
 use super::program::Number;
 use crate::ops::generators::{Mt19937, rand48_shared_unit};
 use crate::ops::{Drawing, Place, Sampler, derive_seed};
@@ -15,14 +15,14 @@ const FOR_VARIABLES: u64 = 101;
 
 /// A random variable that flows draw from.
 #[derive(Clone, Debug)]
-struct Variable {
+struct SharedVariable {
     drawing: Drawing,
     source: Generator,
 }
 
 /// The variables of a workload, and the streams shared by threads and processes.
 pub struct Variables<A> {
-    all: Vec<Variable>,
+    all: Vec<SharedVariable>,
     /// States of the variables' own streams, by variable.
     streams: A,
     /// States of the processes' streams, by process.
@@ -31,7 +31,7 @@ pub struct Variables<A> {
 
 /// A variable with parameters out of range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("variable {name:?} cannot have these parameters; docs/formats/workload.md has their ranges")]
+#[error("variable {name:?} has parameters out of range; docs/formats/workload.md lists the ranges")]
 pub struct Impossible {
     /// Its name.
     pub name: String,
@@ -51,7 +51,7 @@ impl<A: Deref<Target = [AtomicU64]>> Variables<A> {
     ) -> Result<Self, E> {
         let variable = |(name, v): (&String, &RandomVariable)| {
             let drawing = Drawing::new(v).ok_or_else(|| Impossible { name: name.clone() })?;
-            Ok(Variable { drawing, source: v.generator })
+            Ok(SharedVariable { drawing, source: v.generator })
         };
         let all = workload.variables.iter().map(variable).collect::<Result<_, E>>()?;
         let this = Self { all, streams: make(workload.variables.len())?, processes: make(processes)? };
@@ -68,10 +68,10 @@ pub struct Numbers<'a, A> {
     process: usize,
     /// By variable; `None` for those whose stream is shared.
     own: Vec<Option<Sampler>>,
-    offsets: Source,
+    offsets: OffsetSource,
 }
 
-enum Source {
+enum OffsetSource {
     /// Uniform numbers in 0..1.
     Seeded(Box<Sampler>),
     Mt19937(Box<Mt19937>),
@@ -99,10 +99,10 @@ impl<'a, A: Deref<Target = [AtomicU64]>> Numbers<'a, A> {
         let offsets = match offsets {
             Offsets::Seeded => {
                 let even = RandomVariable::new(Shape::Uniform { low: 0.0, high: 1.0 });
-                Source::Seeded(Box::new(Sampler::new(&even, seed(FOR_OFFSETS))?))
+                OffsetSource::Seeded(Box::new(Sampler::new(&even, seed(FOR_OFFSETS))?))
             }
             Offsets::Mt19937(first) => {
-                Source::Mt19937(Box::new(Mt19937::new(first.wrapping_add(at.number as u32))))
+                OffsetSource::Mt19937(Box::new(Mt19937::new(first.wrapping_add(at.number as u32))))
             }
         };
         Some(Self { variables, process: at.process, own: own.collect::<Option<_>>()?, offsets })
@@ -133,15 +133,15 @@ impl<'a, A: Deref<Target = [AtomicU64]>> Numbers<'a, A> {
     #[inline(always)]
     fn unit(&mut self) -> f64 {
         match &mut self.offsets {
-            Source::Seeded(sampler) => sampler.draw(),
-            Source::Mt19937(twister) => twister.next_u64() as f64 / u64::MAX as f64,
+            OffsetSource::Seeded(sampler) => sampler.draw(),
+            OffsetSource::Mt19937(twister) => twister.next_u64() as f64 / u64::MAX as f64,
         }
     }
 
     /// A random offset in `range` bytes, a multiple of `block`; the range is at least a block.
     #[inline(always)]
     pub fn offset(&mut self, range: u64, block: u64) -> u64 {
-        let exact = matches!(self.offsets, Source::Mt19937(_));
+        let exact = matches!(self.offsets, OffsetSource::Mt19937(_));
         let unit = self.unit();
         if exact {
             // Filebench's rule: the last block is never reached.

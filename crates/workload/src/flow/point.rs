@@ -116,9 +116,9 @@ mod tests {
     }
 
     #[test]
-    fn whoever_wants_more_than_the_mark_gets_it() {
+    fn a_want_above_the_mark_is_fulfilled() {
         let p = WaitPoint::default();
-        assert!(!p.want(10), "nobody posts");
+        assert!(!p.want(10), "no thread posts");
         assert!((0..10).all(|_| p.give(1, Some(2)) == Tried::Wake));
         assert!(!p.give(1, Some(2)).worked() && p.take(10).worked());
         p.wanted_no_more();

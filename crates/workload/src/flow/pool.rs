@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_gets_what_another_works_on() {
+    fn an_entry_in_use_is_not_handed_out() {
         let pool = pool_of(2, |_| true);
         assert_eq!(pool.take(Wanted::Existing, From::Common), Found::Entry(0));
         assert_eq!(pool.take(Wanted::Existing, From::Entry(2)), Found::Entry(1));
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(
             pool_of(2, |_| true).take(Wanted::Missing, From::Common),
             Found::None,
-            "nothing is missing, and nobody works"
+            "nothing is missing, and no thread works"
         );
     }
 

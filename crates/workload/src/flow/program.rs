@@ -1,5 +1,5 @@
 //! A prepared flow: its operations in one flat list, which is also the order of their rows, and the steps that lead through them. Names
-//! are resolved to indices of file sets, variables and slots. [`super::Cast`] fills in what involves several programs (who wakes whom).
+//! are resolved to indices of file sets, variables and slots. [`super::FlowMembers`] fills in what involves several programs (who wakes whom).
 
 use super::act::{Class, Kind};
 use crate::{Act, Flow, FlowOp, Offsets, Value, Workload};

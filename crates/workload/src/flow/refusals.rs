@@ -1,7 +1,7 @@
 //! Flows that cannot be executed, refused before anything starts: operations with missing parameters, sizes that cannot fit, targets that
 //! do not wait, writes to read-only files. Limits of a single executor are refused by that executor.
 
-use super::cast::flows;
+use super::members::flows;
 use super::program::{NAMED_SLOTS, is_called};
 use crate::{Act, Bytes, Data, FileSet, Files, Flow, FlowOp, Phase, Share, Sizing, Thread, Value, Workload};
 
@@ -76,7 +76,7 @@ impl Checked<'_> {
     fn of_sets(&self, op: &FlowOp) -> Option<String> {
         let sets = self.sets(op);
         if needs_set(op.act) && sets.is_empty() {
-            return Some("it needs a file set, and no operation of the flow names one".into());
+            return Some("it needs a file set, but no operation of the flow names one".into());
         }
         let named = || op.fileset.as_ref().and_then(|name| self.workload.fileset(name));
         if let Some(set) = named() {
@@ -183,10 +183,10 @@ impl Checked<'_> {
             return Some("the sequence has no operation".into());
         }
         if op.act != Act::Sequence && !op.ops.is_empty() {
-            return Some("it has operations inside, and only a sequence does them".into());
+            return Some("it contains operations, which only a sequence can do".into());
         }
         if op.act == Act::AsyncWrite && !op.random {
-            return Some("asynchronous writes are random; say random = true".into());
+            return Some("asynchronous writes are random; set random = true".into());
         }
         None
     }

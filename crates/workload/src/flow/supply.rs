@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_takes_is_kept_for_five_seconds() {
+    fn untaken_supply_is_kept_for_five_seconds() {
         let supply = supply(10.0, 1);
         assert!((1..=50).all(|_| supply.take(1, 60 * S) <= 60 * S));
         assert!(supply.take(1, 60 * S) > 60 * S);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_pays_once_for_what_its_threads_did() {
+    fn a_process_pays_once_for_its_threads() {
         let s = supply(1.0, 2);
         let ops = |process, done| s.due(process, Due::Ops, done);
         assert_eq!((ops(0, 10), ops(0, 12), ops(1, 3)), (10, 2, 3));

@@ -26,16 +26,16 @@ fn workload(files: u32, ops: &str) -> Workload {
 }
 
 /// Everything a thread's interpreter needs.
-struct Stage {
-    cast: Cast,
+struct TestFlow {
+    cast: FlowMembers,
     sets: Vec<Set<Words>>,
     variables: Variables<Words>,
     workload: Workload,
 }
 
-impl Stage {
+impl TestFlow {
     fn new(workload: Workload) -> Self {
-        let cast = Cast::new(&workload, &workload.phases[0]).unwrap();
+        let cast = FlowMembers::new(&workload, &workload.phases[0]).unwrap();
         let set = |s: &crate::FileSet| {
             let bytes = vec![64 << 10; s.files.count() as usize];
             Set::new(bytes, |_| true, (0, |_| false), 1, words).unwrap()
@@ -64,15 +64,15 @@ fn turns(ops: &str, loops: &str, most: usize) -> Vec<String> {
     if let crate::Program::Flow(flow) = &mut workload.phases[0].groups[0].threads[0].program {
         flow.loops = loops.parse().ok();
     }
-    let stage = Stage::new(workload);
+    let stage = TestFlow::new(workload);
     let (mut thread, mut walk) = (stage.thread(0), Walk::new(stage.program()));
     let mut seen = Vec::new();
     while seen.len() < most {
         match walk.next(stage.program(), &mut thread.numbers) {
-            Turn::Do(op) => seen.push(stage.program().ops[op].name.clone()),
-            Turn::Again => seen.push("again".into()),
-            Turn::Through => seen.push("through".into()),
-            Turn::Over => break,
+            NextStep::Do(op) => seen.push(stage.program().ops[op].name.clone()),
+            NextStep::Again => seen.push("again".into()),
+            NextStep::Through => seen.push("through".into()),
+            NextStep::Over => break,
         }
     }
     seen
@@ -93,7 +93,7 @@ fn sequences_are_gone_through_as_often_as_they_say() {
 
 #[test]
 fn a_slot_remembers_its_file_and_a_removal_means_it() {
-    let stage = Stage::new(workload(3, "{ name = \"d\", act = \"delete\", fileset = \"f\", slot = 1 }"));
+    let stage = TestFlow::new(workload(3, "{ name = \"d\", act = \"delete\", fileset = \"f\", slot = 1 }"));
     let mut thread = stage.thread(0);
     let op = &stage.program().ops[0];
     let any = |d: Deletion| matches!(d, Deletion::Any(_));
@@ -127,9 +127,9 @@ fn a_count_is_reached_and_bytes_are_passed() {
         let ops = format!(
             "{{ name = \"r\", act = \"read\", fileset = \"f\" }}, {{ name = \"e\", act = \"{act}\", value = 10{more} }}"
         );
-        Stage::new(workload(1, &ops))
+        TestFlow::new(workload(1, &ops))
     };
-    let over = |stage: &Stage, done: Done| stage.thread(0).is_over(&stage.program().ops[1], &done);
+    let over = |stage: &TestFlow, done: Done| stage.thread(0).is_over(&stage.program().ops[1], &done);
     let own = finish("finish-on-count", ", target = \"r\"");
     assert!(!over(&own, Done(9, 0)) && over(&own, Done(10, 0)));
     let own = finish("finish-on-bytes", ", target = \"r\"");
@@ -162,7 +162,7 @@ proptest! {
         let ops = format!(
             "{{ name = \"r\", act = \"read\", fileset = \"f\", size = \"{size}\", working_set = \"{set}\", random = {random} }}"
         );
-        let stage = Stage::new(workload(1, &ops));
+        let stage = TestFlow::new(workload(1, &ops));
         let mut thread = stage.thread(memory);
         let op = &stage.program().ops[0];
         thread.opened(5, (), (0, 0));
@@ -195,7 +195,7 @@ proptest! {
         let drawn = |seed: u64| {
             let mut w = workload(1, ops);
             w.seed.0 = seed;
-            let stage = Stage::new(w);
+            let stage = TestFlow::new(w);
             let mut thread = stage.thread(4096);
             thread.opened(0, (), (0, 0));
             (0..20).map(|_| thread.transfer(&stage.program().ops[0], 0).unwrap()).collect::<Vec<_>>()

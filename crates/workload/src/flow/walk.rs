@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 
 /// The next action of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum NextStep {
     /// Execute the operation with this index.
     Do(usize),
     /// A sequence repeats: check whether the phase goes on, as a sequence may contain nothing that counts.
@@ -42,10 +42,10 @@ impl Walk {
         &mut self,
         program: &Program,
         numbers: &mut Numbers<'_, A>,
-    ) -> Turn {
+    ) -> NextStep {
         if self.left > 0 {
             self.left -= 1;
-            return Turn::Do(self.op);
+            return NextStep::Do(self.op);
         }
         self.step(program, numbers)
     }
@@ -54,9 +54,9 @@ impl Walk {
         &mut self,
         program: &Program,
         numbers: &mut Numbers<'_, A>,
-    ) -> Turn {
+    ) -> NextStep {
         if self.at == 0 && self.loops == Some(0) {
-            return Turn::Over;
+            return NextStep::Over;
         }
         while let Some(step) = program.steps.get(self.at) {
             self.at += 1;
@@ -65,7 +65,7 @@ impl Walk {
                     let repeat = numbers.of(repeat);
                     if repeat > 0 {
                         (self.op, self.left) = (op, repeat - 1);
-                        return Turn::Do(op);
+                        return NextStep::Do(op);
                     }
                 }
                 Step::Begin { counter, repeat, end } => {
@@ -78,13 +78,13 @@ impl Walk {
                     self.counters[counter] -= 1;
                     if self.counters[counter] > 0 {
                         self.at = begin + 1;
-                        return Turn::Again;
+                        return NextStep::Again;
                     }
                 }
             }
         }
         self.at = 0;
         self.loops = self.loops.map(|n| n - 1);
-        Turn::Through
+        NextStep::Through
     }
 }

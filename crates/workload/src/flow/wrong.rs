@@ -68,7 +68,7 @@ impl Wrong {
                 format!("needs {} open, and it is closed ({on}); open it first", number(slot))
             }
             Self::UnknownSlot(slot) => {
-                format!("{} has had no file yet, and the operation names no file set", number(slot))
+                format!("{} has had no file yet, but the operation names no file set", number(slot))
             }
             Self::ForeignSlot(slot) => {
                 format!("{} holds {on}, which is of another file set; use another slot", number(slot))
@@ -81,7 +81,7 @@ impl Wrong {
             ),
             Self::Empty => "its size is 0 bytes; reads and writes need at least 1".into(),
             Self::Patience => format!(
-                "has waited {} s for its semaphore; nobody posts, or nobody takes",
+                "has waited {} s for its semaphore: no thread posts it, or none waits on it",
                 PATIENCE_NS / 1_000_000_000
             ),
         }

@@ -75,7 +75,7 @@ pub(super) fn is_every(n: &u64) -> bool {
 
 impl Default for Backend {
     fn default() -> Self {
-        Self::Psync(SyncCall::Pread)
+        Self::Psync(SyncCall::Positioned)
     }
 }
 
@@ -130,10 +130,12 @@ impl Default for Uring {
 #[serde(rename_all = "kebab-case")]
 pub enum SyncCall {
     /// read and write at the file position, with lseek before a non-sequential offset.
-    Read,
+    #[serde(rename = "read")]
+    Streamed,
     /// pread and pwrite.
     #[default]
-    Pread,
+    #[serde(rename = "pread")]
+    Positioned,
 }
 
 /// Flags of every preadv2 and pwritev2 (RWF_ in linux/fs.h). Flags that only affect writes are not passed to reads.

@@ -21,8 +21,8 @@ pub struct FileSet {
     pub existing: Existing,
     /// With [`Existing::Reuse`]: files found in place may be changed although fathom did not create them (written to, extended, cut to
     /// size), because the user named them for that. They are never removed.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub foreign_writable: bool,
+    #[serde(rename = "foreign_writable", default, skip_serializing_if = "is_default")]
+    pub may_modify: bool,
     /// Keep the files at the end.
     #[serde(default, skip_serializing_if = "is_default")]
     pub keep: bool,

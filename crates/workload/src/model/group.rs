@@ -51,8 +51,8 @@ pub struct Times {
     pub stop: Option<Duration>,
     /// With the stop `first_done`: neither finished workers nor an expired time limit of this group end the others. The others still end
     /// it.
-    #[serde(skip_serializing_if = "is_default")]
-    pub ends_nobody: bool,
+    #[serde(rename = "ends_nobody", skip_serializing_if = "is_default")]
+    pub never_ends_others: bool,
     /// Groups with the same number are a company.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub company: Option<u32>,
@@ -97,7 +97,7 @@ impl Group {
     /// When one of its workers ends the others of a phase; `None`: never.
     #[must_use]
     pub fn raise(&self, phase: &Phase) -> Option<Raise> {
-        phase.stop.first_done.filter(|_| !self.times.ends_nobody).map(|rule| rule.raise)
+        phase.stop.first_done.filter(|_| !self.times.never_ends_others).map(|rule| rule.raise)
     }
 }
 

@@ -55,11 +55,11 @@ pub struct Think {
     pub by_issue: bool,
     /// Also pause when this much time has passed since the last pause or the start, whichever comes first; 0: by operations only. With
     /// `every = 0`, by time only.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub spell: Duration,
+    #[serde(rename = "spell", default, skip_serializing_if = "is_default")]
+    pub interval: Duration,
     /// With a rate: the pause shifts the schedule by its length. Otherwise operations scheduled during the pause are caught up on.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub postpones: bool,
+    #[serde(rename = "postpones", default, skip_serializing_if = "is_default")]
+    pub shifts_schedule: bool,
 }
 
 impl Default for Think {
@@ -71,8 +71,8 @@ impl Default for Think {
             busy: Duration(0),
             every: 1,
             by_issue: false,
-            spell: Duration(0),
-            postpones: false,
+            interval: Duration(0),
+            shifts_schedule: false,
         }
     }
 }

@@ -208,16 +208,16 @@ impl Sealed {
         // The header swaps places with the bytes there.
         if at > 0 && (at < whole || at > self.block.0 - whole) {
             return Some(format!(
-                "a header of {whole} bytes at byte {at} of a block of {} has no place there: it stands at 0, or from {whole} on and inside of the block",
+                "a header of {whole} bytes does not fit at byte {at} of a block of {}: place it at 0, or at {whole} or later with its end inside the block",
                 self.block
             ));
         }
         if self.zeros_percent >= 100 {
-            return Some("zeros_percent of sealed data is below 100".into());
+            return Some("zeros_percent of sealed data must be below 100".into());
         }
         if self.zeros_percent > 0 && !self.pattern.is_empty() {
             return Some(
-                "zeros_percent stands for random bytes, and sealed data with a pattern have none".into(),
+                "zeros_percent applies to random bytes, and sealed data with a pattern have none".into(),
             );
         }
         let too_far = |at: &u32| u64::from(*at) + 8 > self.pattern.len() as u64;
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_begin_anew_with_every_block_and_know_their_place() {
+    fn patterns_restart_with_every_block_and_contain_its_offset() {
         let sealed = Sealed {
             block: Bytes(16),
             pattern: vec![0xab, 0, 0, 0, 0, 0, 0, 0, 0],

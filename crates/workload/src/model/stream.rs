@@ -61,8 +61,8 @@ pub struct Stream {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub take_at_most: Option<u32>,
     /// Operations in flight do not overlap: one that would waits until the overlapping ones are done.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub apart: bool,
+    #[serde(rename = "apart", default, skip_serializing_if = "is_default")]
+    pub no_overlap: bool,
     /// With several in flight, an fsync is one of them: it is not ordered against the others, and covers what was complete when it began.
     /// Otherwise it waits for those in flight, and later operations wait for it.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -103,7 +103,7 @@ pub struct Stream {
     /// Remember written extents to read them back. If anything is remembered, only those extents are checked on reading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_written: Option<KeepWritten>,
-    /// Read what another worker remembers having written, instead of its own region.
+    /// Read what another worker remembers having written, instead of the stream's region.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_by: Option<WrittenBy>,
     /// Pause and rate.
@@ -173,7 +173,7 @@ impl Stream {
             refill_at: None,
             take_at_most: None,
             sync_in_queue: false,
-            apart: false,
+            no_overlap: false,
             buffers: Buffers::default(),
             open: Open::default(),
             sync_before: false,

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_more_takes_more_of_the_time() {
+    fn gaps_are_proportional_to_bytes() {
         for (arrivals, slack) in [(crate::Arrivals::Even, 0.0), (crate::Arrivals::Poisson, 0.05)] {
             // 1 MiB per second.
             let rate = Rate { operations_per_s: 256.0, arrivals, per: crate::Bytes(4096), common: false };

@@ -6,7 +6,6 @@
 //! An op stream is fed with completions ([`Done`]) because some mixes depend on what has finished; it never looks at a clock.
 
 mod arrivals;
-mod enough;
 mod feistel;
 pub mod generators;
 mod kept;
@@ -19,10 +18,10 @@ mod random;
 mod stream;
 mod tiles;
 mod turns;
+mod until_succeeded;
 mod zones;
 
 pub use arrivals::Arrivals;
-pub use enough::Enough;
 pub use kept::{Extent, Kept, ReadBack};
 pub use mt19937_64::Mt19937_64;
 pub use order::PURPOSES;
@@ -34,6 +33,7 @@ pub use random::{Drawing, Sampler};
 pub(crate) use random::{StandardGamma, unit_of};
 pub use stream::{Done, Early, Op, OpKind, Region, StreamOps};
 pub use turns::TurnOps;
+pub use until_succeeded::UntilSucceeded;
 
 /// Waits for all operations in flight without dropping anything.
 const WAIT: Op = Op { kind: OpKind::Evict, file: 0, offset: 0, bytes: 0, think_ns: 0 };

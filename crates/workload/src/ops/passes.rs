@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_memory_goes_between_two_passes() {
+    fn the_cache_is_evicted_between_two_passes() {
         let part = [Region { start: 8192, length: 16384 }];
         let ops = drawn(Amount::Passes(3), &part);
         assert_eq!(kinds(&ops), "rrrrErrrrErrrr");
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_begun_anew_holds_what_was_drawn() {
+    fn a_restarted_amount_includes_the_operations_drawn() {
         let part = Region { start: 0, length: 8192 };
         let mut stream = Stream::new("f", Direction::Read, Bytes(4096));
         stream.amount = Amount::Operations(4);

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_depends_on_more_is_not_plain() {
+    fn streams_with_more_state_are_not_plain() {
         let region = Region { start: 0, length: 1 << 20 };
         let plain = |s: &Stream| Plain::of(s, region, 1, Place::default()).is_some();
         let stream = Stream::new("f", Direction::Read, Bytes(4096));

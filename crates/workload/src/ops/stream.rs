@@ -102,7 +102,7 @@ impl Sizes {
     }
 }
 
-enum Source {
+enum Positions {
     Order(Order),
     /// Sequential with varying sizes: a byte cursor.
     Cursor(u64),
@@ -183,7 +183,7 @@ enum Left {
 
 /// Iterates over the operations of one worker's stream. `next` allocates nothing.
 pub struct StreamOps {
-    source: Source,
+    source: Positions,
     sizes: Sizes,
     records: u64,
     unit: u64,
@@ -228,11 +228,11 @@ impl StreamOps {
         };
         let sizes = sizes_of(&stream.record, FOR_SIZE, seed, place)?;
         let source = match (&stream.access, &sizes) {
-            (Access::Listed(list), _) => Source::List { list: list.clone(), at: 0 },
+            (Access::Listed(list), _) => Positions::List { list: list.clone(), at: 0 },
             (Access::Sequential, Sizes::Between { .. } | Sizes::Split { .. } | Sizes::ByKind(_)) => {
-                Source::Cursor(0)
+                Positions::Cursor(0)
             }
-            (Access::Runs { order, operations, same }, _) => Source::Runs {
+            (Access::Runs { order, operations, same }, _) => Positions::Runs {
                 order: Order::new(order, records, seed, place)?,
                 at: 0,
                 left: 0,
@@ -242,26 +242,26 @@ impl StreamOps {
             (Access::Striped { run, gap, by_kind }, _) => {
                 let stripes = || Stripes::new(largest, run.0, gap.0, region.length);
                 if *by_kind {
-                    Source::StripedByKind { read: stripes()?, write: stripes()? }
+                    Positions::StripedByKind { read: stripes()?, write: stripes()? }
                 } else {
-                    Source::Striped(stripes()?)
+                    Positions::Striped(stripes()?)
                 }
             }
             (Access::ZonesInTurn { range, gap, moved, inside }, _) => {
                 let zone = (range.0, gap.0, moved.0);
-                Source::Zones(Box::new(Zones::new(zone, unit, region.length, inside, (seed, place))?))
+                Positions::Zones(Box::new(Zones::new(zone, unit, region.length, inside, (seed, place))?))
             }
             (Access::PartlyRandom { order, reads_percent, writes_percent }, _) => {
-                Source::PartlyRandom(Box::new(PartlyRandom {
+                Positions::PartlyRandom(Box::new(PartlyRandom {
                     order: Order::new(order, places, seed, place)?,
                     percent: [*reads_percent, *writes_percent],
                     cursors: [0; 2],
                     rng: Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_SHARE)),
                 }))
             }
-            (Access::SequentialByKind, _) => Source::Cursors { read: 0, write: 0 },
-            _ if stream.fills() => Source::Tiles(Tiles::new(unit, region, seed, place)?),
-            (access, _) => Source::Order(Order::new(access, places, seed, place)?),
+            (Access::SequentialByKind, _) => Positions::Cursors { read: 0, write: 0 },
+            _ if stream.fills() => Positions::Tiles(Tiles::new(unit, region, seed, place)?),
+            (access, _) => Positions::Order(Order::new(access, places, seed, place)?),
         };
         let one_pass = match &stream.access {
             Access::Listed(list) => Left::Operations(list.len() as u64),
@@ -349,7 +349,7 @@ impl StreamOps {
     fn remaining_records(&self) -> Option<u64> {
         match (&self.left, &self.sizes, &self.source) {
             (Left::Operations(n), ..) => Some(*n),
-            (Left::Bytes(_), _, Source::List { .. }) => None,
+            (Left::Bytes(_), _, Positions::List { .. }) => None,
             (Left::Bytes(b), Sizes::Fixed(size), _) => Some(b.div_ceil(u64::from(*size))),
             _ => None,
         }
@@ -376,7 +376,7 @@ impl StreamOps {
             self.count_write();
             return Some(write);
         }
-        if let Source::List { list, at } = &mut self.source {
+        if let Positions::List { list, at } = &mut self.source {
             let op = list.get(*at).copied()?;
             *at = if *at + 1 == list.len() { 0 } else { *at + 1 };
             return Some(self.listed(&op, done));
@@ -422,8 +422,8 @@ impl StreamOps {
         }
         let size = self.sizes.draw();
         match &mut self.source {
-            Source::Order(order) => (self.region.start + order.next(self.places) * self.step, size, 0),
-            Source::Runs { order, at, left, operations, same } => {
+            Positions::Order(order) => (self.region.start + order.next(self.places) * self.step, size, 0),
+            Positions::Runs { order, at, left, operations, same } => {
                 if *left > 0 && (*same || *at + 1 < self.records) {
                     *left -= 1;
                     *at += u64::from(!*same);
@@ -433,7 +433,7 @@ impl StreamOps {
                 }
                 (self.region.start + *at * self.unit, size, 0)
             }
-            Source::PartlyRandom(partly) => {
+            Positions::PartlyRandom(partly) => {
                 let kind = usize::from(!read_next);
                 let (offset, size) = match partly.draws(kind, self.places) {
                     Some(n) => {
@@ -450,30 +450,30 @@ impl StreamOps {
                 };
                 (self.region.start + offset, size, 0)
             }
-            Source::Tiles(tiles) => {
+            Positions::Tiles(tiles) => {
                 let (offset, size) = tiles.next(size);
                 (self.region.start + offset, size, 0)
             }
-            Source::Zones(zones) => {
+            Positions::Zones(zones) => {
                 let (offset, size) = zones.next(usize::from(!read_next), size);
                 (self.region.start + offset, size, 0)
             }
-            Source::Striped(stripes) => (self.region.start + stripes.next(size.into()), size, 0),
-            Source::StripedByKind { read, write } => {
+            Positions::Striped(stripes) => (self.region.start + stripes.next(size.into()), size, 0),
+            Positions::StripedByKind { read, write } => {
                 let stripes = if read_next { read } else { write };
                 (self.region.start + stripes.next(size.into()), size, 0)
             }
-            Source::Cursor(at) => {
+            Positions::Cursor(at) => {
                 let (offset, size) = advance(at, (size, &mut self.sizes), self.unit, self.region.length);
                 (self.region.start + offset, size, 0)
             }
-            Source::Cursors { read, write } => {
+            Positions::Cursors { read, write } => {
                 let at = if read_next { read } else { write };
                 let (offset, size) = advance(at, (size, &mut self.sizes), self.unit, self.region.length);
                 (self.region.start + offset, size, 0)
             }
             // Listed operations are handed out before anything is drawn.
-            Source::List { .. } => (0, size, 0),
+            Positions::List { .. } => (0, size, 0),
         }
     }
 

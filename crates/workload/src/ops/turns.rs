@@ -35,9 +35,9 @@ pub struct TurnOps {
     file: usize,
     place: usize,
     turn_left: u64,
-    left: Left,
+    left: TurnsLeft,
     /// The initial amount.
-    amount: Left,
+    amount: TurnsLeft,
     sync_after: u64,
     writes_until_sync: u64,
     data_only: bool,
@@ -53,7 +53,7 @@ enum Next {
 
 /// What is left to do: passes after this one, operations, bytes.
 #[derive(Clone, Copy)]
-struct Left {
+struct TurnsLeft {
     passes: u64,
     operations: u64,
     bytes: u64,
@@ -219,31 +219,31 @@ impl TurnOps {
 }
 
 /// The amount of a stream. Where no file drops out there are no passes: they are counted in operations or bytes.
-fn amount_of(stream: &Stream, regions: &[Region], files: &[StreamOps], drop_out: bool) -> Left {
-    let endless = Left { passes: NO_END, operations: NO_END, bytes: NO_END };
+fn amount_of(stream: &Stream, regions: &[Region], files: &[StreamOps], drop_out: bool) -> TurnsLeft {
+    let endless = TurnsLeft { passes: NO_END, operations: NO_END, bytes: NO_END };
     let passes = match stream.amount {
         Amount::Pass => 1,
         Amount::Passes(n) => n,
-        Amount::Operations(n) => return Left { operations: n, ..endless },
-        Amount::Bytes(bytes) => return Left { bytes: bytes.0, ..endless },
+        Amount::Operations(n) => return TurnsLeft { operations: n, ..endless },
+        Amount::Bytes(bytes) => return TurnsLeft { bytes: bytes.0, ..endless },
         Amount::Endless => return endless,
     };
     if drop_out {
-        return Left { passes: passes.saturating_sub(1), ..endless };
+        return TurnsLeft { passes: passes.saturating_sub(1), ..endless };
     }
     match stream.record {
         Record::Fixed(_) => {
             let all = files.iter().map(StreamOps::records).fold(0, u64::saturating_add);
-            Left { operations: all.saturating_mul(passes), ..endless }
+            TurnsLeft { operations: all.saturating_mul(passes), ..endless }
         }
         _ => {
             let all = regions.iter().map(|region| region.length).fold(0, u64::saturating_add);
-            Left { bytes: all.saturating_mul(passes), ..endless }
+            TurnsLeft { bytes: all.saturating_mul(passes), ..endless }
         }
     }
 }
 
-impl Left {
+impl TurnsLeft {
     fn take(&mut self, op: &Op) {
         if self.operations != NO_END {
             self.operations = self.operations.saturating_sub(1);
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn the_amount_begins_anew_after_a_warm_up() {
+    fn the_amount_restarts_after_a_warm_up() {
         let mut ops = source(&stream(Access::Sequential, 1), &[2, 2]);
         assert_eq!(told(&mut ops, 1), "0.0");
         let drawn = ops.next(&Done::default()).unwrap();

@@ -2,11 +2,11 @@
 //! steps it must do. Pure; finding and connecting ranks is done elsewhere. With a single rank the share is the workload itself.
 
 mod layout;
-mod rest;
 #[cfg(test)]
 mod tests;
+mod wear_out;
 
-pub use rest::wear_out;
+pub use wear_out::wear_out;
 
 use crate::{Action, Existing, FileSet, Files, Phase, Program, Seed, Stream, Verify, Workload};
 use std::collections::BTreeSet;
@@ -50,7 +50,7 @@ impl Workload {
         }
         for phase in self.phases.iter().filter(|p| self.ranks.wear_out.contains(&p.name)) {
             errors.extend(
-                rest::why_not(phase).map(|why| format!("wear_out of the phase {}: {why}", phase.name)),
+                wear_out::why_not(phase).map(|why| format!("wear_out of the phase {}: {why}", phase.name)),
             );
         }
         for phase in self.phases.iter().filter(|p| self.ranks.reordered.contains(&p.name)) {
@@ -91,7 +91,7 @@ impl Workload {
                 named_after(set, seat.rank);
             } else if seat.rank > 0 && set.existing != Existing::Reuse {
                 // Created by the first rank; the user named it for writing.
-                (set.existing, set.foreign_writable, set.keep) = (Existing::Reuse, true, false);
+                (set.existing, set.may_modify, set.keep) = (Existing::Reuse, true, false);
             }
         }
         let other = seat.other();
@@ -121,7 +121,7 @@ impl Workload {
             let mut theirs = set.clone();
             named_after(&mut theirs, other);
             theirs.name = of_another(&name);
-            (theirs.existing, theirs.foreign_writable, theirs.keep) = (Existing::Reuse, false, false);
+            (theirs.existing, theirs.may_modify, theirs.keep) = (Existing::Reuse, false, false);
             share.filesets.push(theirs);
         }
         Ok(share)
@@ -216,7 +216,7 @@ fn not_reordered(phase: &Phase) -> Option<String> {
         return Some("what another rank wrote follows from its own seed and cannot be verified".into());
     }
     phase.before.iter().chain(&phase.after).find(|a| !matches!(a, Action::Evict(_) | Action::Warm(_)) && set_of(a).is_some()).map(
-        |_| "steps that make or remove files do not go with files of another rank; put them into a phase of their own".into(),
+        |_| "steps that make or remove files do not go with files of another rank; put them into a separate phase".into(),
     )
 }
 

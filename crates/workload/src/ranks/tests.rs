@@ -88,7 +88,7 @@ fn the_share_of_the_only_rank_is_the_workload() {
 }
 
 #[test]
-fn records_of_a_strided_file_are_each_somebodys_and_nobodys_twice() {
+fn every_record_of_a_strided_file_belongs_to_one_rank() {
     for ranks in [2u32, 3, 4, 7] {
         let mut all = BTreeSet::new();
         let mut each = None;
@@ -140,7 +140,7 @@ fn every_rank_has_files_of_its_own_and_reads_those_of_the_next_host() {
 }
 
 #[test]
-fn the_first_rank_makes_what_all_share_and_the_first_of_a_host_syncs_it() {
+fn the_first_rank_creates_shared_files_and_the_first_of_a_host_syncs_them() {
     let steps = |rank| {
         let share = workload().for_rank(seat(rank, 4)).unwrap();
         share.phases[0].before.iter().map(|a| format!("{a:?}")).collect::<Vec<_>>()
@@ -161,7 +161,7 @@ fn seeds_differ_and_follow_from_one() {
 }
 
 #[test]
-fn wear_out_does_what_is_lacking_and_nothing_else() {
+fn wear_out_does_exactly_the_missing_operations() {
     let share = workload().for_rank(seat(1, 4)).unwrap();
     assert_eq!(wear_out(&share, 0, &[5, 5], 5), None);
     let rest = wear_out(&share, 0, &[3, 5], 5).unwrap();
@@ -179,7 +179,7 @@ fn wear_out_does_what_is_lacking_and_nothing_else() {
 }
 
 #[test]
-fn what_cannot_be_divided_is_told() {
+fn indivisible_workloads_are_refused() {
     let wrong = |old: &str, new: &str| {
         let text = TEXT.replace(old, new);
         Workload::from_toml(&text)
@@ -208,7 +208,7 @@ fn what_cannot_be_divided_is_told() {
 }
 
 #[test]
-fn what_holds_streams_together_is_neither_worn_out_nor_reordered() {
+fn coupled_streams_are_neither_worn_out_nor_reordered() {
     let refused = |change: fn(&mut Workload)| {
         let mut workload = workload();
         assert_eq!(workload.ranks_errors(), Vec::<String>::new());
@@ -216,7 +216,7 @@ fn what_holds_streams_together_is_neither_worn_out_nor_reordered() {
         workload.ranks_errors().join("; ")
     };
     let timed = refused(|w| w.phases[0].groups[0].times.company = Some(1));
-    assert!(timed.contains("groups without times of their own"), "{timed}");
+    assert!(timed.contains("groups without their own times"), "{timed}");
     let ratio = refused(|w| {
         let ratio = crate::Ratio { group: 0, weight: 2, sleep: crate::Duration(0) };
         streams_of_mut(&mut w.phases[0]).for_each(|s| s.pace.ratio = Some(ratio));

@@ -59,7 +59,7 @@ impl Undecided {
         if found == none {
             found = self.find(0);
         }
-        debug_assert!(found < none, "as many are taken as there are");
+        debug_assert!(found < none, "all of them are used");
         self.next[found] = found as u32 + 1;
         found
     }

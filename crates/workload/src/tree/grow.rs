@@ -6,7 +6,7 @@ use crate::ops::StandardGamma;
 use crate::ops::generators::Rand48;
 
 /// A directory that is being filled.
-struct Open {
+struct OpenDirectory {
     index: u32,
     level: u32,
     /// Entries go into it, not directories.
@@ -87,7 +87,7 @@ pub(super) fn grow(request: &LayoutRequest, rand48: &mut Rand48) -> Result<Layou
 
 impl Forms<'_> {
     /// Draws the depth, then the width.
-    fn open(&self, index: u32, level: u32, rand48: &mut Rand48) -> Open {
+    fn open(&self, index: u32, level: u32, rand48: &mut Rand48) -> OpenDirectory {
         let depth = match self.request.depth {
             Some(draw) => draw(rand48),
             None => self.spread(self.mean_depth, rand48),
@@ -102,7 +102,7 @@ impl Forms<'_> {
         };
         // A directory that takes nothing would keep the tree from ending.
         let width = if width > 0.0 { width } else { 1.0 };
-        Open { index, level, leaf: i64::from(level) >= i64::from(depth), width, next: 1 }
+        OpenDirectory { index, level, leaf: i64::from(level) >= i64::from(depth), width, next: 1 }
     }
 
     fn spread(&self, mean: f64, rand48: &mut Rand48) -> f64 {

@@ -41,7 +41,7 @@ pub struct SetError {
 /// # Errors
 /// If a variable is undefined or impossible, or a tree is impossible.
 pub fn layouts(workload: &Workload) -> Result<Layouts, SetError> {
-    let variables = Variables::of(workload);
+    let variables = SetVariables::of(workload);
     let mut done = Layouts::default();
     for set in &workload.filesets {
         let failed = |message: String| SetError { set: set.name.clone(), message };
@@ -68,24 +68,24 @@ pub fn layouts(workload: &Workload) -> Result<Layouts, SetError> {
 }
 
 /// The variables, each with its stream, shared by all sets that use it.
-struct Variables<'a> {
+struct SetVariables<'a> {
     workload: &'a Workload,
-    all: BTreeMap<&'a str, Variable>,
+    all: BTreeMap<&'a str, SetVariable>,
 }
 
-struct Variable {
+struct SetVariable {
     asked: RandomVariable,
     drawing: Drawing,
-    source: Source,
+    source: VariableStream,
 }
 
-enum Source {
+enum VariableStream {
     Own(Box<RefCell<Xoshiro256PlusPlus>>),
     Rand48(RefCell<Rand48>),
     Process,
 }
 
-impl Variable {
+impl SetVariable {
     fn draw(&self, process: &mut Rand48) -> f64 {
         self.draw_as(&self.drawing, process)
     }
@@ -93,34 +93,36 @@ impl Variable {
     /// Draws a value of another distribution from this variable's stream.
     fn draw_as(&self, drawing: &Drawing, process: &mut Rand48) -> f64 {
         match &self.source {
-            Source::Own(own) => drawing.draw_with(|| unit_of(own.borrow_mut().next_u64())),
-            Source::Rand48(own) => drawing.draw_with(|| own.borrow_mut().unit()),
-            Source::Process => drawing.draw_with(|| process.unit()),
+            VariableStream::Own(own) => drawing.draw_with(|| unit_of(own.borrow_mut().next_u64())),
+            VariableStream::Rand48(own) => drawing.draw_with(|| own.borrow_mut().unit()),
+            VariableStream::Process => drawing.draw_with(|| process.unit()),
         }
     }
 }
 
-impl<'a> Variables<'a> {
+impl<'a> SetVariables<'a> {
     fn of(workload: &'a Workload) -> Self {
         let one = |(number, (name, asked)): (usize, (&'a String, &RandomVariable))| {
             let place = Place { worker: number as u32, ..Place::default() };
             let source = match asked.generator {
                 Generator::Seeded => {
                     let seed = derive_seed(workload.seed.0, place, FOR_LAYOUT);
-                    Source::Own(Box::new(RefCell::new(Xoshiro256PlusPlus::seed_from_u64(seed))))
+                    VariableStream::Own(Box::new(RefCell::new(Xoshiro256PlusPlus::seed_from_u64(seed))))
                 }
-                Generator::Rand48(state) => Source::Rand48(RefCell::new(Rand48::new(state))),
-                Generator::ProcessRand48 => Source::Process,
+                Generator::Rand48(state) => VariableStream::Rand48(RefCell::new(Rand48::new(state))),
+                Generator::ProcessRand48 => VariableStream::Process,
             };
-            Some((name.as_str(), Variable { asked: asked.clone(), drawing: Drawing::new(asked)?, source }))
+            Some((name.as_str(), SetVariable { asked: asked.clone(), drawing: Drawing::new(asked)?, source }))
         };
         Self { workload, all: workload.variables.iter().enumerate().filter_map(one).collect() }
     }
 
-    fn get(&self, name: &str) -> Result<&Variable, String> {
+    fn get(&self, name: &str) -> Result<&SetVariable, String> {
         self.all.get(name).ok_or_else(|| {
             if self.workload.variables.contains_key(name) {
-                format!("variable {name:?} cannot have these parameters; docs/formats/workload.md has their ranges")
+                format!(
+                    "variable {name:?} has parameters out of range; docs/formats/workload.md lists the ranges"
+                )
             } else {
                 format!("variable {name:?} is not defined")
             }
@@ -147,7 +149,7 @@ impl<'a> Variables<'a> {
         let drawing = depth.asked.with_mean(request.mean_depth()).as_ref().and_then(Drawing::new);
         let drawing = drawing.ok_or_else(|| {
             format!(
-                "variable {name:?} cannot have the mean depth {:.3} of this tree as its mean; choose another width or variable",
+                "variable {name:?} cannot have the mean {:.3}, the mean depth of this tree; choose another width or variable",
                 request.mean_depth()
             )
         })?;
@@ -156,30 +158,30 @@ impl<'a> Variables<'a> {
         Layout::new(&request, state).map_err(failed)
     }
 
-    fn amount(&self, sizing: &Sizing) -> Result<Wanted<'_>, String> {
+    fn amount(&self, sizing: &Sizing) -> Result<OwnedNumber<'_>, String> {
         Ok(match sizing {
-            Sizing::Fixed(Bytes(number)) => Wanted::Fixed(*number),
-            Sizing::Variable(name) => Wanted::Drawn(self.get(name)?),
+            Sizing::Fixed(Bytes(number)) => OwnedNumber::Fixed(*number),
+            Sizing::Variable(name) => OwnedNumber::Drawn(self.get(name)?),
             Sizing::Each(_) => return Err("a tree has no list of sizes".into()),
         })
     }
 
     fn streams(&self) -> BTreeMap<String, Rand48> {
         let own = self.all.iter().filter_map(|(name, variable)| match &variable.source {
-            Source::Rand48(own) => Some(((*name).to_owned(), *own.borrow())),
-            Source::Own(_) | Source::Process => None,
+            VariableStream::Rand48(own) => Some(((*name).to_owned(), *own.borrow())),
+            VariableStream::Own(_) | VariableStream::Process => None,
         });
         own.collect()
     }
 }
 
 /// A number of the request, owned so that the request can borrow it.
-enum Wanted<'a> {
+enum OwnedNumber<'a> {
     Fixed(u64),
-    Drawn(&'a Variable),
+    Drawn(&'a SetVariable),
 }
 
-impl Wanted<'_> {
+impl OwnedNumber<'_> {
     fn draw(&self, process: &mut Rand48) -> f64 {
         match self {
             Self::Fixed(number) => *number as f64,
@@ -207,7 +209,7 @@ mod tests {
             files,
             size,
             existing: Existing::Refuse,
-            foreign_writable: false,
+            may_modify: false,
             keep: false,
             mode: 0o644,
             data: Data::Zero,

@@ -138,13 +138,13 @@ fn fileset() -> BoxedStrategy<FileSet> {
         (share(), any::<bool>(), any::<bool>(), any::<bool>(), bytes()),
     )
         .prop_map(|(name, files, size, existing, keep, mode, data, preallocated_percent, rest)| {
-            let (share, trust_sizes, foreign_writable, leave_dirty, prepare_record) = rest;
+            let (share, trust_sizes, may_modify, leave_dirty, prepare_record) = rest;
             FileSet {
                 trust_sizes,
                 leave_dirty,
                 make_directories: trust_sizes,
                 prepare_record,
-                foreign_writable,
+                may_modify,
                 name,
                 files,
                 size,
@@ -503,7 +503,7 @@ pub fn amount() -> BoxedStrategy<Amount> {
 }
 
 fn backend() -> BoxedStrategy<Backend> {
-    let call = prop::sample::select(vec![SyncCall::Read, SyncCall::Pread]);
+    let call = prop::sample::select(vec![SyncCall::Streamed, SyncCall::Positioned]);
     let flush = prop::sample::select(vec![MapFlush::No, MapFlush::Async, MapFlush::Sync]);
     prop_oneof![
         Just(Backend::Null),
@@ -593,15 +593,15 @@ fn open() -> BoxedStrategy<Open> {
 
 fn pace() -> BoxedStrategy<Pace> {
     let think = (time(), any::<(bool, bool, bool, bool)>(), time(), number(), time()).prop_map(
-        |(time, (counted, asleep, by_issue, postpones), busy, every, spell)| Think {
+        |(time, (counted, asleep, by_issue, shifts_schedule), busy, every, interval)| Think {
             time,
             counted,
             asleep,
             busy,
             every,
             by_issue,
-            spell,
-            postpones,
+            interval,
+            shifts_schedule,
         },
     );
     let arrivals = prop::sample::select(vec![Arrivals::Even, Arrivals::Poisson]);
@@ -751,7 +751,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                 ),
                 (
                     (
-                        (backend, queue_depth, adaptive_depth, (buffers, apart, wait_for, refill_at)),
+                        (backend, queue_depth, adaptive_depth, (buffers, no_overlap, wait_for, refill_at)),
                         open,
                         sync_before,
                         warm_first_record,
@@ -792,8 +792,8 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                 wait_for,
                 refill_at,
                 take_at_most: refill_at.map(|at| at.max(wait_for)),
-                sync_in_queue: apart && wait_for % 2 == 0,
-                apart,
+                sync_in_queue: no_overlap && wait_for % 2 == 0,
+                no_overlap,
                 buffers,
                 open,
                 sync_before,
@@ -964,13 +964,13 @@ fn group() -> BoxedStrategy<Group> {
     let company = (option::of(any::<u32>()), any::<bool>(), any::<bool>());
     let ramp = (option::of(time()), bytes(), any::<bool>());
     let times = (time(), ramp, option::of(time()), any::<bool>(), company).prop_map(
-        |(delay, ramp, stop, ends_nobody, (company, ends_company, ends_with_io))| Times {
+        |(delay, ramp, stop, never_ends_others, (company, ends_company, ends_with_io))| Times {
             delay,
             ramp: ramp.0,
             ramp_bytes: ramp.1,
             ramp_together: ramp.2,
             stop,
-            ends_nobody,
+            never_ends_others,
             company,
             ends_company,
             ends_with_io,

@@ -42,7 +42,7 @@ pub fn endangered(plan: &Plan, ledger: &Ledger) -> Option<String> {
                     made.root.display()
                 ));
             }
-            if !exists || set.foreign_writable || ledger.owns(&made.root) || ledger.owns_tree(&made.root) {
+            if !exists || set.may_modify || ledger.owns(&made.root) || ledger.owns_tree(&made.root) {
                 continue;
             }
             let root = made.root.display();

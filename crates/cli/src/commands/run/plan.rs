@@ -27,7 +27,7 @@ pub fn of(workload: &Workload) -> String {
 
 fn files(text: &mut String, set: &FileSet) {
     let fate = match (set.existing, set.keep) {
-        (Existing::Reuse, _) if set.foreign_writable => "is used if it exists, and made to fit",
+        (Existing::Reuse, _) if set.may_modify => "is used if it exists, and made to fit",
         (Existing::Reuse, _) => "is used as it is if it exists",
         (Existing::Refuse, true) => "is made and kept",
         (Existing::Refuse, false) => "is made and removed",

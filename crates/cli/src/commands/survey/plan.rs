@@ -218,7 +218,7 @@ fn filesets(place: &Place, effort: Effort) -> Vec<FileSet> {
         files: Files::List(Vec::new()),
         size: Sizing::Fixed(Bytes(place.largest)),
         existing: Existing::Refuse,
-        foreign_writable: false,
+        may_modify: false,
         keep: false,
         mode: 0o600,
         data: Data::Unique,

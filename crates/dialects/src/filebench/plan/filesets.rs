@@ -153,7 +153,7 @@ impl SetDefinition {
             files,
             size,
             existing,
-            foreign_writable: replace,
+            may_modify: replace,
             keep: true,
             mode: 0o644,
             data: fathom_workload::Data::default(),

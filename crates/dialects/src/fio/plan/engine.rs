@@ -65,8 +65,8 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
     let (fixed, registered, polling) =
         (s.on("fixedbufs", false), s.on("registerfiles", false), s.on("sqthread_poll", false));
     stream.backend = match engine.as_str() {
-        "psync" => Backend::Psync(SyncCall::Pread),
-        "sync" => Backend::Psync(SyncCall::Read),
+        "psync" => Backend::Psync(SyncCall::Positioned),
+        "sync" => Backend::Psync(SyncCall::Streamed),
         "vsync" | "pvsync" => Backend::Pvsync2(Pvsync2::default()),
         "pvsync2" => Backend::Pvsync2(Pvsync2 {
             high_priority: hipri && hipri_percent > 0,
@@ -180,7 +180,7 @@ fn apart(s: &Settings, stream: &mut Stream, offload: bool) -> Result<(), Wrong> 
             .hint("instead: io_submit_mode=inline, which keeps those of each job apart; or files of their own"));
     }
     // One at a time, operations cannot overlap.
-    stream.apart = stream.queue_depth > 1;
+    stream.no_overlap = stream.queue_depth > 1;
     Ok(())
 }
 

@@ -100,8 +100,8 @@ pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Tim
             busy: Duration(if spin < think { spin } else { 0 }),
             every,
             by_issue,
-            spell: Duration(spell),
-            postpones: false,
+            interval: Duration(spell),
+            shifts_schedule: false,
         });
     }
     Ok(times)
@@ -171,7 +171,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wro
     if total > 0.0 {
         let arrivals = if poisson { Arrivals::Poisson } else { Arrivals::Even };
         if let Some(think) = &mut stream.pace.think {
-            think.postpones = anew;
+            think.shifts_schedule = anew;
         }
         stream.pace.rate = Some(Rate { operations_per_s: total, arrivals, per, common: false });
     }
@@ -268,7 +268,7 @@ mod tests {
             counted: true,
             asleep: true,
             every,
-            spell: Duration(spell * SECOND),
+            interval: Duration(spell * SECOND),
             ..Think::default()
         };
         assert_eq!(think(""), every(1, 0));
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(think("--rate_iops=10"), every(1, 0));
         assert_eq!(
             think("--rate_iops=10 --rate_ignore_thinktime=1"),
-            Think { postpones: true, ..every(1, 0) }
+            Think { shifts_schedule: true, ..every(1, 0) }
         );
         assert_eq!(think("--rate_ignore_thinktime=1"), every(1, 0));
     }

@@ -185,7 +185,7 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], all_of_it: &[
                     ramp_bytes: Bytes(job.times.ramp_bytes),
                     ramp_together: job.times.ramp_together,
                     stop: (runtime.is_none() && job.times.runtime > 0).then_some(Duration(job.times.runtime)),
-                    ends_nobody: false,
+                    never_ends_others: false,
                     company: (companies || job.times.ramp_together).then_some(job.group),
                     ends_company: companies && steps::ends_its_group(&job.settings),
                     ends_with_io: job.times.ends_with_io,

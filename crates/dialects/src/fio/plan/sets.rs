@@ -102,7 +102,7 @@ impl Sets {
     /// The sets as workload descriptions.
     pub fn described(&self, job: &Job) -> impl Iterator<Item = FileSet> {
         self.sets.iter().map(move |set| FileSet {
-            foreign_writable: job.ready.foreign,
+            may_modify: job.ready.foreign,
             keep: job.ready.keep,
             // Directories get the mode that fio lays them out with; those of dircreate could not be entered.
             mode: if names_directories(&job.settings) { 0o700 } else { 0o644 },
@@ -119,7 +119,7 @@ fn listed(name: String, paths: Vec<PathBuf>, size: Sizing) -> FileSet {
         files: Files::List(paths),
         size,
         existing: Existing::Reuse,
-        foreign_writable: false,
+        may_modify: false,
         keep: true,
         mode: 0o644,
         // A job verifies only data written by a job, so files that are lost or truncated fail the check.
@@ -140,7 +140,7 @@ pub(super) fn of_donor(job: &mut Job, taken: &mut Taken) -> Option<FileSet> {
     job.stream.donor = Some(fathom_workload::Donor { fileset: name.clone(), each: donor.each });
     // The donor is kept whatever happens to the job's files, as in fio.
     Some(FileSet {
-        foreign_writable: donor.foreign,
+        may_modify: donor.foreign,
         ..listed(name, vec![donor.path.clone()], Sizing::Fixed(Bytes(donor.bytes)))
     })
 }

@@ -210,7 +210,7 @@ mod tests {
             let plan = planned(&format!("--ioengine=null --size=1m {args}"));
             let phases = &plan.workload.phases;
             assert!(phases.iter().all(|phase| phase.stop.first_done.is_some()), "{args}");
-            assert!(phases.iter().flat_map(|p| &p.groups).all(|g| !g.times.ends_nobody), "{args}");
+            assert!(phases.iter().flat_map(|p| &p.groups).all(|g| !g.times.never_ends_others), "{args}");
         }
         let wrong = refused("--size=1m --exitall --name=a --create_only=1 --name=b");
         assert!(wrong.contains("would end b before it does anything"), "{wrong}");

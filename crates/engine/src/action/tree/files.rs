@@ -87,7 +87,7 @@ impl One<'_, '_, '_> {
             Ok(file) => file,
             Err(Errno::NOENT) if !job.set.trust_sizes => {
                 if !job.may_change() {
-                    return Err(self.would_change("is not there".into()));
+                    return Err(self.would_change("does not exist".into()));
                 }
                 return self.make(writer);
             }
@@ -117,7 +117,7 @@ impl One<'_, '_, '_> {
         let file = self.open(OFlags::WRONLY).map_err(self.failed("open"))?;
         let again = rustix::fs::fstat(&file).map_err(self.failed("stat"))?;
         if (again.st_dev, again.st_ino) != (about.st_dev, about.st_ino) {
-            return Err(self.would_change("was replaced while it was looked at".into()));
+            return Err(self.would_change("was replaced while fathom inspected it".into()));
         }
         if found > self.size {
             rustix::fs::ftruncate(&file, self.size).map_err(self.failed("cut"))?;

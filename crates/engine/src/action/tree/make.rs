@@ -38,7 +38,7 @@ pub(super) enum Manner {
 }
 
 /// A tree to create or check.
-pub(super) struct Job<'a> {
+pub(super) struct TreeJob<'a> {
     pub root: &'a Path,
     pub root_fd: OwnedFd,
     pub layout: &'a Layout,
@@ -49,7 +49,7 @@ pub(super) struct Job<'a> {
 
 /// State shared by the threads.
 pub(super) struct Common<'a, 'l> {
-    pub job: &'a Job<'a>,
+    pub job: &'a TreeJob<'a>,
     /// For files that are entered one by one.
     pub ledger: Mutex<&'l mut Ledger>,
     units: Vec<Range<usize>>,
@@ -59,19 +59,19 @@ pub(super) struct Common<'a, 'l> {
     stop: AtomicBool,
 }
 
-type Outcome = Result<Vec<(usize, Prepared)>, EngineError>;
+type UnitOutcome = Result<Vec<(usize, Prepared)>, EngineError>;
 
-impl Job<'_> {
+impl TreeJob<'_> {
     pub fn run(self, laying: &mut Laying<'_>) -> Result<(), EngineError> {
         self.directories(laying)?;
         let bytes = self.files(laying)?;
         self.leaf_directories(laying)?;
         if bytes > 0 && !self.set.leave_dirty && interrupted_by().is_none() {
             let files = self.layout.files.len() as u64;
-            laying.tell(Step::WritingBack, 0, files, bytes, true);
+            laying.report(Step::WritingBack, 0, files, bytes, true);
             // One sync for all: an fsync for each of thousands of small files would take longer than writing them.
             rustix::fs::syncfs(&self.root_fd).map_err(|e| EngineError::file("write back", self.root, e))?;
-            laying.tell(Step::WritingBack, files, files, bytes, true);
+            laying.report(Step::WritingBack, files, files, bytes, true);
         }
         Ok(())
     }
@@ -86,7 +86,7 @@ impl Job<'_> {
             return Ok(());
         }
         let all = &self.layout.directories;
-        laying.tell(Step::Directories, 1, all.len() as u64, 0, true);
+        laying.report(Step::Directories, 1, all.len() as u64, 0, true);
         // The path down to the current directory. Parents precede their children, each filled before the next, so it is enough to
         // go up.
         let mut way: Vec<(u32, OwnedFd)> = Vec::new();
@@ -107,9 +107,9 @@ impl Job<'_> {
                     ours::open_directory(parent, &name).map_err(|e| EngineError::file("open", path(), e))?;
                 way.push((index as u32, fd));
             }
-            laying.tell(Step::Directories, index as u64 + 1, all.len() as u64, 0, false);
+            laying.report(Step::Directories, index as u64 + 1, all.len() as u64, 0, false);
         }
-        laying.tell(Step::Directories, all.len() as u64, all.len() as u64, 0, true);
+        laying.report(Step::Directories, all.len() as u64, all.len() as u64, 0, true);
         Ok(())
     }
 
@@ -151,16 +151,16 @@ impl Job<'_> {
             let path = || self.root.join(self.layout.leaf_directory_path(index));
             if self.manner == Manner::ReuseForeign {
                 if !path().is_dir() {
-                    return Err(EngineError::WouldChange { path: path(), what: "is not there".into() });
+                    return Err(EngineError::WouldChange { path: path(), what: "does not exist".into() });
                 }
                 continue;
             }
             let parent = self.open_directory(leaf.directory)?;
             self.make_directory(laying.ledger, parent.as_fd(), &name_of(leaf.number), &path)?;
-            laying.tell(Step::Directories, index as u64 + 1, total, 0, false);
+            laying.report(Step::Directories, index as u64 + 1, total, 0, false);
         }
         if total > 0 {
-            laying.tell(Step::Directories, total, total, 0, true);
+            laying.report(Step::Directories, total, total, 0, true);
         }
         Ok(())
     }
@@ -171,7 +171,7 @@ impl Job<'_> {
             let path = self.root.join(path);
             match e {
                 Errno::NOENT if !self.may_change() => {
-                    EngineError::WouldChange { path, what: "is not there".into() }
+                    EngineError::WouldChange { path, what: "does not exist".into() }
                 }
                 Errno::NOTDIR if !self.may_change() => {
                     EngineError::WouldChange { path, what: "is not the directory it should be".into() }
@@ -194,7 +194,7 @@ impl Job<'_> {
             }
         }
         let threads = self.threads(units.len());
-        let Laying { ledger, listener, told, report, .. } = laying;
+        let Laying { ledger, listener, last_report, report, .. } = laying;
         let common = Common {
             job: self,
             ledger: Mutex::new(ledger),
@@ -204,9 +204,9 @@ impl Job<'_> {
             bytes: AtomicU64::new(0),
             stop: AtomicBool::new(false),
         };
-        let mut tell = |at_once: bool| {
+        let mut progress = |at_once: bool| {
             if let Some(listener) = listener
-                && (at_once || told.elapsed() >= OFTEN)
+                && (at_once || last_report.elapsed() >= OFTEN)
             {
                 let (done, bytes) = (common.done.load(Relaxed), common.bytes.load(Relaxed));
                 listener(&super::super::Progress {
@@ -216,10 +216,10 @@ impl Job<'_> {
                     total,
                     bytes,
                 });
-                *told = std::time::Instant::now();
+                *last_report = std::time::Instant::now();
             }
         };
-        tell(true);
+        progress(true);
         let mut failed = None;
         std::thread::scope(|scope| -> Result<(), EngineError> {
             let (sender, outcomes) = channel();
@@ -246,10 +246,10 @@ impl Job<'_> {
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 }
-                tell(false);
+                progress(false);
             }
         })?;
-        tell(true);
+        progress(true);
         failed.map_or_else(|| Ok(common.bytes.load(Relaxed)), Err)
     }
 
@@ -266,7 +266,7 @@ impl Job<'_> {
 
 impl Common<'_, '_> {
     /// Body of one thread.
-    fn work(&self, outcomes: &Sender<Outcome>) {
+    fn work(&self, outcomes: &Sender<UnitOutcome>) {
         crate::interrupt::leave_signals_to_the_parent(false);
         let mut writer = None;
         while !self.stop.load(Relaxed) && interrupted_by().is_none() {
@@ -278,7 +278,7 @@ impl Common<'_, '_> {
     }
 
     /// The files of one directory.
-    fn unit(&self, unit: Range<usize>, writer: &mut Option<Writer>) -> Outcome {
+    fn unit(&self, unit: Range<usize>, writer: &mut Option<Writer>) -> UnitOutcome {
         let job = self.job;
         let files = &job.layout.files;
         let mut prepared = Vec::new();

@@ -9,7 +9,7 @@ use crate::EngineError;
 use crate::ledger::tree as ours;
 use fathom_state::here;
 use fathom_workload::{Existing, Tree};
-use make::{Job, Manner};
+use make::{Manner, TreeJob};
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags};
 use std::path::Path;
@@ -29,7 +29,7 @@ pub(super) fn prepare(laying: &mut Laying<'_>, tree: &Tree, empty: bool) -> Resu
             laying.ledger.create_tree(root)?;
             Manner::Fresh { empty }
         }
-        Way::Reuse => match (laying.ledger.owns_tree(root), laying.set.foreign_writable) {
+        Way::Reuse => match (laying.ledger.owns_tree(root), laying.set.may_modify) {
             (true, _) => Manner::ReuseOurs,
             (false, true) => Manner::ReuseGiven,
             (false, false) => Manner::ReuseForeign,
@@ -39,7 +39,7 @@ pub(super) fn prepare(laying: &mut Laying<'_>, tree: &Tree, empty: bool) -> Resu
     if !laying.ledger.may_be_tree(root, root_fd.as_fd()) {
         return Err(EngineError::file("lay out", root, std::io::Error::other(ours::REPLACED)));
     }
-    let job = Job { root, root_fd, layout, set: laying.set, workload: laying.workload, manner };
+    let job = TreeJob { root, root_fd, layout, set: laying.set, workload: laying.workload, manner };
     job.run(laying)
 }
 
@@ -69,7 +69,7 @@ fn make_way(laying: &mut Laying<'_>, root: &Path, existing: Existing) -> Result<
             EngineError::NotATree(root.into())
         });
     }
-    laying.tell(Step::Removing, 0, 1, 0, true);
+    laying.report(Step::Removing, 0, 1, 0, true);
     if owned {
         laying.ledger.remove(root)?;
     } else if found.is_dir() {
@@ -78,7 +78,7 @@ fn make_way(laying: &mut Laying<'_>, root: &Path, existing: Existing) -> Result<
         super::owned::must_be_a_file(root, &found)?;
         laying.ledger.remove_named(root)?;
     }
-    laying.tell(Step::Removing, 1, 1, 0, true);
+    laying.report(Step::Removing, 1, 1, 0, true);
     Ok(Way::Free)
 }
 

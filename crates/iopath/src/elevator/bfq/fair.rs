@@ -13,7 +13,7 @@ const IDLE_CLASS_WAITS: Nanos = Nanos::from_millis(200);
 
 /// State of a queue in virtual time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum EntityState {
     /// None: virtual time has passed its finish.
     #[default]
     Off,
@@ -35,7 +35,7 @@ pub(super) struct Entity {
     pub(super) budget: u64,
     /// Sectors charged in this turn.
     pub(super) service: u64,
-    pub(super) place: Place,
+    pub(super) state: EntityState,
     /// Of equal finishes the one waiting longest goes first.
     order: u64,
 }
@@ -48,7 +48,7 @@ impl Entity {
 
     /// Whether it has requests or its turn.
     pub(super) fn is_busy(&self) -> bool {
-        matches!(self.place, Place::Active | Place::Serving)
+        matches!(self.state, EntityState::Active | EntityState::Serving)
     }
 
     fn finish_after(&mut self, sectors: u64) {
@@ -97,7 +97,7 @@ impl Fair {
         let entity = &mut queue.own.entity;
         let shifted = in_time && now > entity.finish;
         let earliest = if shifted { entity.finish } else { now };
-        if entity.place == Place::Idle {
+        if entity.state == EntityState::Idle {
             self.idle.retain(|&other| other != key);
             entity.start = earliest.max(entity.finish);
         } else {
@@ -143,10 +143,10 @@ impl Fair {
         entity.finish_after(entity.service);
         self.active.retain(|&other| other != key);
         if remember && entity.finish > self.time[class] {
-            entity.place = Place::Idle;
+            entity.state = EntityState::Idle;
             self.idle.push(key);
         } else {
-            entity.place = Place::Off;
+            entity.state = EntityState::Off;
             self.weights[class] -= entity.weight;
         }
     }
@@ -164,7 +164,7 @@ impl Fair {
     pub(super) fn change_class(&mut self, queues: &mut Queues, key: u16, class: IoClass) {
         let queue = &mut queues[key];
         let entity = &mut queue.own.entity;
-        if entity.place != Place::Off && queue.class != class {
+        if entity.state != EntityState::Off && queue.class != class {
             self.weights[queue.class as usize] -= entity.weight;
             self.weights[class as usize] += entity.weight;
             let length = entity.finish - entity.start;
@@ -178,8 +178,8 @@ impl Fair {
         self.order += 1;
         let entity = &mut queues[key].own.entity;
         entity.order = self.order;
-        if entity.place != Place::Active {
-            entity.place = Place::Active;
+        if entity.state != EntityState::Active {
+            entity.state = EntityState::Active;
             self.active.push(key);
         }
     }
@@ -204,7 +204,7 @@ impl Fair {
         if let Some(key) = first.filter(|key| finish(key) <= self.time[class]) {
             self.idle.retain(|&other| other != key);
             let entity = &mut queues[key].own.entity;
-            entity.place = Place::Off;
+            entity.state = EntityState::Off;
             self.weights[class] -= entity.weight;
         }
     }
@@ -212,7 +212,7 @@ impl Fair {
     /// Gives the next turn to this waiting queue, whatever the order.
     pub(super) fn force(&mut self, queues: &mut Queues, key: u16) {
         self.active.retain(|&other| other != key);
-        queues[key].own.entity.place = Place::Serving;
+        queues[key].own.entity.state = EntityState::Serving;
     }
 
     /// Chooses the next queue: the best class, and in it the earliest finish among those whose start has come. If none has, time jumps to

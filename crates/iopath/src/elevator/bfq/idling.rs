@@ -1,7 +1,7 @@
 //! Whether it is worth idling for the next request of the queue in service: for throughput, because that request is likely to be near by,
 //! or for fairness, because other queues would take the share of the device promised to this one.
 
-use super::queue::Queue;
+use super::queue::BfqQueue;
 use super::{BfqLite, ROTATIONAL, SLICE_IDLE};
 use crate::task::IoClass;
 use crate::time::Nanos;
@@ -61,7 +61,7 @@ impl BfqLite {
     /// Called before a completed request is subtracted from those in flight.
     pub(super) fn watch_queueing(&mut self) {
         // A queue with short think times and few requests in flight hides the device's queueing.
-        let hides = |queue: &Queue| {
+        let hides = |queue: &BfqQueue| {
             let own = queue.with_device + queue.requests.lane.len() as u32;
             queue.own.thinks_briefly && own < QUEUES
         };
@@ -79,14 +79,14 @@ impl BfqLite {
 
     /// Throughput: always on a disk without its own queue; on one with a queue, or flash without one, for sequential requests. Never
     /// while a raised queue waits.
-    pub(super) fn idling_is_quicker(&self, queue: &Queue) -> bool {
+    pub(super) fn idling_is_quicker(&self, queue: &BfqQueue) -> bool {
         let (rotates, queueing) = (self.rotates(), self.queueing.believed);
         let quicker = rotates && !queueing || (rotates || !queueing) && queue.own.is_worth_a_pause();
         quicker && self.raised_queues() == 0
     }
 
     /// Fairness: a raised queue when others are not raised or have many requests in flight; any queue when weights or classes differ.
-    fn idling_is_fair(&self, queue: &Queue) -> bool {
+    fn idling_is_fair(&self, queue: &BfqQueue) -> bool {
         if queue.own.is_raised() {
             let (busy, raised) = (self.busy().count(), self.raised_queues());
             if raised < busy || busy == 1 || self.in_device >= queue.with_device + OTHERS {
@@ -98,7 +98,7 @@ impl BfqLite {
 
     /// Whether queues have different weights or classes, so that each must get its promised share. A queue of the smallest weight has no
     /// share that idling would protect. Raised queues have separate rules.
-    pub(super) fn is_asymmetric(&self, queue: Option<&Queue>) -> bool {
+    pub(super) fn is_asymmetric(&self, queue: Option<&BfqQueue>) -> bool {
         let classes = self.busy().fold(0u8, |classes, key| classes | 1 << self.queues[key].class as u8);
         if classes.count_ones() > 1 {
             return true;

@@ -77,7 +77,7 @@ static TABLE: [Tunable; 9] = [
 
 /// The queue in service.
 #[derive(Clone, Copy, Debug)]
-struct Turn {
+struct ServiceTurn {
     key: u16,
     since: Nanos,
     timeout_at: Nanos,
@@ -93,7 +93,7 @@ pub struct BfqLite {
     tunables: Tunables<9>,
     queues: Queues,
     fair: Fair,
-    turn: Option<Turn>,
+    turn: Option<ServiceTurn>,
     /// Queues that are busy or have requests in flight, unordered.
     counted: Vec<u16>,
     budgets: Budgets,

@@ -6,7 +6,7 @@ use crate::elevator::per_task::{TaskQueue, TaskQueues};
 use crate::time::Nanos;
 
 pub(super) type Queues = TaskQueues<Budgeted>;
-pub(super) type Queue = TaskQueue<Budgeted>;
+pub(super) type BfqQueue = TaskQueue<Budgeted>;
 
 /// A request further than this from the end of the previous one is a seek, in sectors;
 const SEEK: u64 = 100 * 8;
@@ -101,7 +101,7 @@ pub(super) fn seeks(last: u64, sector: u64, sectors: u64, rotational: bool) -> b
     last != 0 && last.abs_diff(sector) > SEEK && (rotational || sectors < SHORT)
 }
 
-impl Queue {
+impl BfqQueue {
     pub(super) fn is_busy(&self) -> bool {
         self.own.entity.is_busy()
     }
@@ -168,13 +168,13 @@ mod tests {
     use super::*;
     use crate::task::IoClass;
 
-    fn queue() -> Queue {
-        let mut queue = Queue::new(true, IoClass::BestEffort, Budgeted::new(4));
+    fn queue() -> BfqQueue {
+        let mut queue = BfqQueue::new(true, IoClass::BestEffort, Budgeted::new(4));
         queue.begin(Nanos::ZERO, 1000);
         queue
     }
 
-    fn learn(queue: &mut Queue, millis: u64, sector: u64, sectors: u64, rotational: bool) {
+    fn learn(queue: &mut BfqQueue, millis: u64, sector: u64, sectors: u64, rotational: bool) {
         queue.learn(Nanos::from_millis(millis), sector, sectors, Nanos::from_millis(8), rotational);
     }
 

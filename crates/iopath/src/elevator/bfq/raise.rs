@@ -1,6 +1,6 @@
 //! Raising the weight of queues that are new or were long without requests: the pattern of an interactive application being started.
 
-use super::queue::Queue;
+use super::queue::BfqQueue;
 use super::{BfqLite, LOW_LATENCY};
 use crate::time::Nanos;
 
@@ -55,7 +55,7 @@ impl BfqLite {
     pub(super) fn raise_async(&mut self, now: Nanos, key: u16) {
         let raise_for = self.rate.raise_for();
         let raises = self.raises();
-        let Queue { sync, own, .. } = &mut self.queues[key];
+        let BfqQueue { sync, own, .. } = &mut self.queues[key];
         if raises && !*sync && !own.is_raised() && own.raised_at + BETWEEN_ASYNC < now {
             own.coefficient = RAISED;
             own.raised_for = raise_for;

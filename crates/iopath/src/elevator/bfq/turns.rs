@@ -2,7 +2,7 @@
 
 use super::budget::{Ended, Ender};
 use super::queue::weight;
-use super::{BfqLite, TIMEOUT_SYNC, Turn};
+use super::{BfqLite, ServiceTurn, TIMEOUT_SYNC};
 use crate::elevator::Pick;
 use crate::request::{Requests, Slot};
 use crate::time::Nanos;
@@ -77,7 +77,7 @@ impl BfqLite {
     }
 
     /// A queue that is slow, or timed out without much service, is charged for its time at the peak rate.
-    fn charge_time(&mut self, turn: Turn, until: Nanos, how: Ended) {
+    fn charge_time(&mut self, turn: ServiceTurn, until: Nanos, how: Ended) {
         let queue = &self.queues[turn.key];
         let entity = &queue.own.entity;
         if queue.own.is_raised() {
@@ -122,7 +122,7 @@ impl BfqLite {
             now + Nanos(self.tunables[TIMEOUT_SYNC] * 1_000_000 * own.entity.weight / own.weight);
         own.quiet_since = Some(timeout_at);
         self.budgets.turn();
-        self.turn = Some(Turn { key, since: now, timeout_at, idle_until: None, idle_since: now });
+        self.turn = Some(ServiceTurn { key, since: now, timeout_at, idle_until: None, idle_since: now });
         self.counts.turns += 1;
     }
 
@@ -249,7 +249,7 @@ impl BfqLite {
             return;
         };
         self.counts.idle_hits += 1;
-        self.turn = Some(Turn { idle_until: None, ..turn });
+        self.turn = Some(ServiceTurn { idle_until: None, ..turn });
         if now >= turn.timeout_at {
             self.end_turn(now, now, requests, Ended::Timeout);
         }
@@ -262,7 +262,7 @@ impl BfqLite {
         let idles = dry && self.worth_idling(key);
         if idles && !outstanding {
             let idle_until = Some(now + self.idle_time(key));
-            self.turn = self.turn.map(|turn| Turn { idle_until, idle_since: now, ..turn });
+            self.turn = self.turn.map(|turn| ServiceTurn { idle_until, idle_since: now, ..turn });
             self.counts.idles += 1;
         } else if idles {
             // Its next request may arrive while the others are served.

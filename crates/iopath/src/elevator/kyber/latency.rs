@@ -117,7 +117,7 @@ mod tests {
         }
         assert_eq!(histogram.percentile(Nanos(0), 90, &mut patience), None);
         assert_eq!(histogram.percentile(Nanos::from_secs(1), 90, &mut patience), Some(0));
-        assert_eq!(histogram.percentile(Nanos::from_secs(9), 90, &mut patience), None, "begun anew");
+        assert_eq!(histogram.percentile(Nanos::from_secs(9), 90, &mut patience), None, "started again");
         for n in 0..500 {
             histogram.add(4000, Nanos(if n < 440 { 1001 } else { 9000 }));
         }

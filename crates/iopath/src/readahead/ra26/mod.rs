@@ -14,7 +14,7 @@ mod window;
 use super::call::{Call, Pages, Presence, Touch};
 use super::counters::Counters;
 use super::io::Io;
-use super::policy::Rules;
+use super::policy::PolicyRules;
 use crate::tunable::{Tunable, Tunables, Unit, View};
 pub(super) use window::Window;
 
@@ -67,7 +67,7 @@ pub(super) fn rows(variant: Variant) -> &'static [Tunable] {
     if variant == Variant::Seeky { &TABLE } else { &TABLE[..COUNT_RUN] }
 }
 
-impl Rules for Ra26 {
+impl PolicyRules for Ra26 {
     type File = Window;
     /// The copy that the call works on; `None` where the state is shared.
     type InCall = Option<Window>;

@@ -119,7 +119,7 @@ impl Device {
 
     /// The pieces of a request that are still wanted. If there are none, the request is finished.
     fn parts(&mut self, now: Nanos, id: RequestId) -> Option<Vec<u32>> {
-        let mut parts: Vec<u32> = self.queue.bios(id).map(Bio::tag).collect();
+        let mut parts: Vec<u32> = self.queue.bios(id).map(Bio::token).collect();
         self.pieces.trim(&mut parts);
         if parts.is_empty() {
             self.queue.completed(now, id, |_| ());

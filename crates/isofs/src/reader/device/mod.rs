@@ -197,7 +197,7 @@ impl Device {
             at += length;
         }
         if self.promotes && task != AHEAD {
-            self.hurry(now, attached, class_of(task));
+            self.promote_runs(now, attached, class_of(task));
         }
         true
     }
@@ -212,7 +212,7 @@ impl Device {
         }
         let token = self.pieces.put(wanted);
         self.pieces.lead(token);
-        let bio = Bio::new(Op::Read, wanted.first_sector(), wanted.sectors()).by(task).token(token);
+        let bio = Bio::new(Op::Read, wanted.first_sector(), wanted.sectors()).by(task).with_token(token);
         self.submit(now, bio);
         true
     }
@@ -234,12 +234,12 @@ impl Device {
             runs.push(run.byte / SECTOR..run.byte.saturating_add(length).div_ceil(SECTOR));
             at += length;
         }
-        self.hurry(now, runs, class);
+        self.promote_runs(now, runs, class);
     }
 
     /// Changes the class of queued bios in some runs of sectors. Scans the queue once for all of them: a page may be in thousands of
     /// runs.
-    fn hurry(&mut self, now: Nanos, mut runs: Vec<Range<u64>>, class: IoClass) {
+    fn promote_runs(&mut self, now: Nanos, mut runs: Vec<Range<u64>>, class: IoClass) {
         if runs.is_empty() {
             return;
         }
@@ -251,7 +251,7 @@ impl Device {
         }
         for id in self.queue.holding_any(&runs) {
             self.counters.promoted += 1;
-            self.queue.hurry(now, id, class);
+            self.queue.promote(now, id, class);
         }
     }
 
@@ -276,12 +276,12 @@ impl Device {
             Submitted::Queued(_) => {}
             Submitted::Merged { request, .. } => {
                 if self.classes && bio.task() != AHEAD {
-                    self.queue.hurry(now, request, class_of(bio.task()));
+                    self.queue.promote(now, request, class_of(bio.task()));
                 }
             }
             Submitted::Full => self.backlog.push_back(bio),
             // Only the cut-off sectors of a page can exceed the longest request: read it alone.
-            Submitted::TooLarge => self.alone(bio.tag()),
+            Submitted::TooLarge => self.alone(bio.token()),
         }
     }
 

@@ -50,8 +50,9 @@ fn who_ends_his_company_ends_no_other() {
     for (number, group) in (0u32..).zip(&mut phase.groups) {
         let stop = Some(Duration([1, 4, 2][number as usize] * 1_000_000_000));
         // The first ends the second; the third ends no other worker and continues.
-        let (company, ends_nobody) = (Some(number / 2), number == 2);
-        group.times = Times { stop, company, ends_company: !ends_nobody, ends_nobody, ..Times::default() };
+        let (company, never_ends_others) = (Some(number / 2), number == 2);
+        group.times =
+            Times { stop, company, ends_company: !never_ends_others, never_ends_others, ..Times::default() };
         if let Program::Stream(stream) = &mut group.threads[0].program {
             stream.amount = Amount::Endless;
         }

@@ -1,6 +1,6 @@
 //! Modes, owners, links and times as Rock Ridge records them, times in each of their forms: the output of `stat`.
 
-use super::{Attributes, Content, Tree, Valid, noise};
+use super::{Attributes, Content, ImageTree, Valid, noise};
 use crate::iso::{Builder, Spec, susp};
 
 /// 1999-01-02 03:04:05 UTC, and the same a year later.
@@ -68,7 +68,7 @@ impl<'a> File<'a> {
 }
 
 /// A tree with every kind of entry; serial numbers are new in 1.12.
-fn tree(id: &str, with_serial: bool) -> Tree {
+fn tree(id: &str, with_serial: bool) -> ImageTree {
     const DIRECTORY: u32 = 0o040_000;
     const REGULAR: u32 = 0o100_000;
     const LINK: u32 = 0o120_000;
@@ -88,7 +88,7 @@ fn tree(id: &str, with_serial: bool) -> Tree {
         (File::new("two", REGULAR, 0o644, (5, 6), 807).linked("one"), file(6)),
         (File::new("link", LINK, 0o777, (7, 8), 808), Content::Link("d/short".into())),
     ];
-    let mut tree = Tree::new(Builder::new().rock_ridge(id));
+    let mut tree = ImageTree::new(Builder::new().rock_ridge(id));
     for (file, content) in all {
         let mut spec = match &content {
             Content::File(data) => file.spec(data, with_serial),
@@ -104,11 +104,11 @@ fn tree(id: &str, with_serial: bool) -> Tree {
 }
 
 /// Two files that happen to have the same content, which the writer stored once: each has a link count of 1.
-fn stored_once() -> Tree {
+fn stored_once() -> ImageTree {
     let data = noise(5000);
     let once = File::new("once", 0o100_000, 0o644, (1, 2), 0);
     let again = File::new("again", 0o100_000, 0o755, (3, 4), 0).times(BOTH, EAST);
-    let mut tree = Tree::new(Builder::new().rock_ridge("RRIP_1991A"));
+    let mut tree = ImageTree::new(Builder::new().rock_ridge("RRIP_1991A"));
     for (file, of) in [(once, None), (again, Some("once".to_string()))] {
         let spec = Spec { same_as: of, ..file.spec(&data, false) };
         tree = tree.any(file.path, file.path, spec, Content::File(data.clone()));

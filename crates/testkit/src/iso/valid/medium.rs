@@ -1,7 +1,7 @@
 //! Other contents of an image besides its files: boot images, partition tables, a UDF recognition area, earlier sessions, the
 //! overhead of raw sectors.
 
-use super::{Content, Tree, Valid, noise};
+use super::{Content, ImageTree, Valid, noise};
 use crate::iso::{Boot, Builder, both32, raw};
 
 pub(super) fn all() -> Vec<Valid> {
@@ -12,14 +12,14 @@ pub(super) fn all() -> Vec<Valid> {
         .boot_image(boot(0, 2, &noise(1440 << 10)))
         .boot_image(boot(0, 4, &disk()));
     let wrapped = |name, bytes, mode| {
-        let plain = Tree::usual(Builder::new()).built(name);
+        let plain = ImageTree::usual(Builder::new()).built(name);
         Valid { bytes: raw::wrap(&plain.bytes, bytes, mode), ..plain }
     };
     vec![
-        Tree::usual(Builder::new().boot(&[7; 2048])).built("El Torito"),
-        Tree::usual(several).built("El Torito for BIOS and EFI, of a floppy and a disk"),
-        Tree::usual(Builder::new().udf()).built("recognition area of UDF"),
-        Tree::usual(Builder::new().system_area(&hybrid())).built("hybrid with MBR and GPT"),
+        ImageTree::usual(Builder::new().boot(&[7; 2048])).built("El Torito"),
+        ImageTree::usual(several).built("El Torito for BIOS and EFI, of a floppy and a disk"),
+        ImageTree::usual(Builder::new().udf()).built("recognition area of UDF"),
+        ImageTree::usual(Builder::new().system_area(&hybrid())).built("hybrid with MBR and GPT"),
         sessions("1 session, the last", 1),
         sessions("2 sessions, the last", 2),
         sessions("5 sessions, the last", 5),

@@ -1,7 +1,7 @@
 //! Compressed files: zisofs of both versions, and each codec of the second. The streams are short, because the contents repeat.
 
 use super::rock_ridge::{FILE, rock};
-use super::{Content, Tree, Valid, noise};
+use super::{Content, ImageTree, Valid, noise};
 use crate::iso::{Builder, susp};
 
 /// Bytes of a block.
@@ -47,13 +47,18 @@ pub(super) fn all() -> Vec<Valid> {
 }
 
 /// An image of one compressed file.
-fn image(block: &[u8], stored: &[u8], claim: Vec<u8>) -> Tree {
+fn image(block: &[u8], stored: &[u8], claim: Vec<u8>) -> ImageTree {
     let mut content = block.to_vec();
     content.resize(SIZE as usize, 0);
     let mut spec = rock("packed", FILE);
     spec.data = stored.to_vec();
     spec.susp.push(claim);
-    Tree::new(Builder::new().rock_ridge("IEEE_1282")).any("packed", "packed", spec, Content::File(content))
+    ImageTree::new(Builder::new().rock_ridge("IEEE_1282")).any(
+        "packed",
+        "packed",
+        spec,
+        Content::File(content),
+    )
 }
 
 /// Header, pointers, one block; the second pointer is its end.

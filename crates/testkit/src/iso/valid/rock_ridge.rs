@@ -1,7 +1,7 @@
 //! Names, targets, device numbers and relocations of Rock Ridge: each version's identifier, entries continued over many areas,
 //! the numbers of both writers, a relocated directory.
 
-use super::{Content, Tree, Valid, noise};
+use super::{Content, ImageTree, Valid, noise};
 use crate::iso::{Builder, Spec, susp};
 
 /// A file of Rock Ridge.
@@ -25,41 +25,41 @@ pub(super) fn all() -> Vec<Valid> {
     ]
 }
 
-fn version(id: &str, serial: Option<u32>) -> Tree {
+fn version(id: &str, serial: Option<u32>) -> ImageTree {
     let data = noise(3000);
     let mut spec = rock("Mixed Case", FILE);
     spec.susp[0] = susp::px(FILE, 1, 7, 8, serial);
     let file = Content::File(data.clone());
-    Tree::new(Builder::new().rock_ridge(id)).any("mixed", "Mixed Case", Spec { data, ..spec }, file)
+    ImageTree::new(Builder::new().rock_ridge(id)).any("mixed", "Mixed Case", Spec { data, ..spec }, file)
 }
 
-fn hops(hops: usize) -> Tree {
+fn hops(hops: usize) -> ImageTree {
     let data = noise(3000);
     let name: String = (0..hops * 2).map(|n| format!("{n:02}")).collect();
     let mut spec = Spec { hops, data: data.clone(), ..Spec::default() };
     let last = hops * 2 - 1;
     spec.susp = (0..=last).map(|n| susp::nm(u8::from(n < last), format!("{n:02}").as_bytes())).collect();
     spec.susp.push(susp::px(FILE, 1, 0, 0, None));
-    Tree::new(Builder::new().rock_ridge("IEEE_P1282")).any("x", &name, spec, Content::File(data))
+    ImageTree::new(Builder::new().rock_ridge("IEEE_P1282")).any("x", &name, spec, Content::File(data))
 }
 
-fn links() -> Tree {
+fn links() -> ImageTree {
     let target = format!("{}end", "component/".repeat(30));
     let mut link = rock("long link", 0o120_777);
     link.susp.extend((0..30).map(|_| susp::sl(1, &[(0, b"component")])));
     link.susp.push(susp::sl(0, &[(0, b"end")]));
     link.hops = 4;
-    Tree::new(Builder::new().rock_ridge("RRIP_1991A")).any("l", "long link", link, Content::Link(target))
+    ImageTree::new(Builder::new().rock_ridge("RRIP_1991A")).any("l", "long link", link, Content::Link(target))
 }
 
 /// The device number 1,3 as written by xorriso, by genisoimage, and by systems with 16-bit numbers.
-fn devices() -> Tree {
+fn devices() -> ImageTree {
     let device = |name: &str, mode, (high, low)| {
         let mut spec = rock(name, mode);
         spec.susp.push(susp::pn(high, low));
         spec
     };
-    Tree::new(Builder::new().rock_ridge("IEEE_1282"))
+    ImageTree::new(Builder::new().rock_ridge("IEEE_1282"))
         .any("null", "null", device("null", 0o020_666, (1, 3)), Content::Device(1, 3))
         .any("joined", "joined", device("joined", 0o020_666, (0, 0x0010_0003)), Content::Device(1, 3))
         .any("short", "short", device("short", 0o020_666, (0, 0x0103)), Content::Device(1, 3))

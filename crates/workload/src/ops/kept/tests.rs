@@ -91,7 +91,7 @@ fn queued(mut ops: Kept<'_>, depth: usize, at_once: usize) -> String {
 }
 
 #[test]
-fn a_batch_waits_for_what_is_still_being_written() {
+fn a_batch_waits_for_writes_in_flight() {
     let of = |access, blocks, depth, how| {
         let backend = Backend::Posix;
         let stream = Stream { backend, queue_depth: depth, ..writing(access) };
@@ -157,7 +157,7 @@ fn each_pass_is_read_back_before_the_next_one() {
 }
 
 #[test]
-fn passes_end_when_enough_was_moved_with_what_is_read_back() {
+fn bytes_read_back_count_towards_the_end_of_passes() {
     let how = |moves, passes| KeepWritten {
         each_pass: true,
         moves: Bytes(moves * BLOCK),
@@ -201,7 +201,7 @@ fn a_sync_between_passes_may_be_left_out() {
 }
 
 #[test]
-fn a_write_that_was_handed_out_and_never_done_leaves_what_is_there() {
+fn an_unfinished_write_leaves_the_older_extent() {
     let stream = Stream { amount: Amount::Passes(3), ..writing(Access::Sequential) };
     let mut ops = kept(&stream, 1, KeepWritten::default());
     let done = Done::default();
@@ -212,7 +212,7 @@ fn a_write_that_was_handed_out_and_never_done_leaves_what_is_there() {
 }
 
 #[test]
-fn what_was_written_is_given_back_in_batches() {
+fn written_extents_are_trimmed_in_batches() {
     let of = |access, trim| {
         let how = KeepWritten { trim: Some(trim), ..KeepWritten::default() };
         told(kept(&writing(access), 6, how), 99)
@@ -229,7 +229,7 @@ fn what_was_written_is_given_back_in_batches() {
 }
 
 #[test]
-fn what_is_written_anew_is_no_longer_zeros() {
+fn rewritten_extents_are_no_longer_zeros() {
     let trim = TrimWritten { after: 4, batch: 0, percent: 100, zeros: true };
     let stream = Stream { amount: Amount::Passes(2), ..writing(Access::Sequential) };
     let how = KeepWritten { by_offset: true, trim: Some(trim), ..KeepWritten::default() };
@@ -237,7 +237,7 @@ fn what_is_written_anew_is_no_longer_zeros() {
 }
 
 #[test]
-fn what_was_written_over_takes_no_place_in_a_batch_and_no_memory() {
+fn overwritten_extents_take_no_slot_and_no_memory() {
     let trim = TrimWritten { after: 4, batch: 2, percent: 100, zeros: true };
     let stream = Stream { amount: Amount::Passes(2500), ..writing(Access::Sequential) };
     let how = KeepWritten { by_offset: true, trim: Some(trim), ..KeepWritten::default() };
@@ -273,7 +273,7 @@ fn a_trim_in_hand_at_the_end_of_a_warm_up_is_none_of_the_amount() {
 }
 
 #[test]
-fn of_what_overlaps_the_newest_is_read_back() {
+fn the_newest_of_overlapping_extents_is_read_back() {
     // fio 3.33 with norandommap and bsrange=4k-16k: W0 W8+3 W10+2 W5+4 W4 W10 are read back as 0, 4, 5+4, 10.
     let mut written = Written::new(true);
     let extent = |block: u64, blocks: u32| Extent {
@@ -296,7 +296,7 @@ fn of_what_overlaps_the_newest_is_read_back() {
 }
 
 #[test]
-fn what_a_mix_reads_for_itself_is_not_checked() {
+fn ordinary_reads_of_a_mix_are_not_checked() {
     let mix = Stream {
         direction: Direction::Mix(Mix::ReadPercent(50)),
         amount: Amount::Operations(40),
@@ -314,7 +314,7 @@ fn what_a_mix_reads_for_itself_is_not_checked() {
 }
 
 #[test]
-fn what_is_being_written_is_not_read_back_and_what_is_overwritten_not_checked() {
+fn writes_in_flight_are_not_read_back_and_overwritten_data_is_not_checked() {
     let mut ops =
         kept(&Stream { amount: Amount::Operations(9), ..writing(Access::Same(3)) }, 8, backlog(1, 0));
     let done = Done::default();
@@ -341,7 +341,7 @@ fn what_is_being_written_is_not_read_back_and_what_is_overwritten_not_checked() 
 }
 
 #[test]
-fn what_was_handed_out_and_never_done_is_left() {
+fn unfinished_operations_are_left_out() {
     let mut ops = kept(&writing(Access::Sequential), 4, backlog(1, 0));
     let done = Done::default();
     let write = ops.next(&done).unwrap();
@@ -417,7 +417,7 @@ proptest! {
             let extent = Extent::of(&op);
             if op.kind == OpKind::Write {
                 done.writes += 1;
-                // Of two identical writes the older one counts as done, as they cannot be told apart.
+                // Of two identical writes the older one counts as done, as they are indistinguishable.
                 writes.iter_mut().find(|w| w.0 == extent && !w.2).unwrap().2 = true;
             } else {
                 done.reads += 1;
@@ -447,7 +447,7 @@ proptest! {
 }
 
 #[test]
-fn a_write_that_failed_is_not_read_back_and_no_more_is_what_it_may_have_overwritten() {
+fn failed_writes_and_what_they_may_have_overwritten_are_not_read_back() {
     let mut ops =
         kept(&Stream { amount: Amount::Passes(2), ..writing(Access::Sequential) }, 4, KeepWritten::default());
     let mut done = Done::default();
@@ -468,7 +468,7 @@ fn a_write_that_failed_is_not_read_back_and_no_more_is_what_it_may_have_overwrit
 }
 
 #[test]
-fn what_failed_does_not_count_towards_the_most() {
+fn failed_reads_do_not_count_towards_the_limit() {
     let how = KeepWritten { most: 4, ..backlog(1, 0) };
     let mut ops = kept(&writing(Access::Sequential), 9, how);
     let mut words = String::new();

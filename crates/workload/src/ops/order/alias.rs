@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_mass_is_no_table() {
+    fn zero_weights_give_no_table() {
         let one = Range { start: 0, len: 1 };
         assert!(Alias::new(&[]).is_none());
         assert!(Alias::new(&[(one, 0.0)]).is_none());

@@ -285,7 +285,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_popular_lies_around_the_centre() {
+    fn popular_records_are_near_the_centre() {
         const N: u64 = 1000;
         for order in [
             Access::Zipf { theta: 1.2 },

@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn the_quick_test_never_accepts_what_the_exact_one_would_not() {
+    fn the_quick_test_accepts_no_more_than_the_exact_one() {
         for h in [0.05, 0.2, 0.4] {
             is_bounded_by_its_curvature(|| Pareto::new(h).unwrap());
         }

@@ -18,7 +18,7 @@ pub(crate) fn amplification(spare: f64) -> f64 {
 }
 
 /// How a pass over a number of records is divided.
-struct Shape {
+struct PassShape {
     /// Operations of a pass.
     operations: u64,
     /// Operations of a round.
@@ -27,7 +27,7 @@ struct Shape {
     again: Vec<u64>,
 }
 
-impl Shape {
+impl PassShape {
     /// `None` if a round has no operation or the parameters are out of range.
     fn new(n: u64, spare: f64, rounds: u32, apart: u32) -> Option<Self> {
         let rounds_are_few = (1..=MOST_ROUNDS).contains(&rounds);
@@ -95,12 +95,12 @@ fn shares(spare: f64, rounds: u32) -> impl Iterator<Item = f64> {
 
 /// Operations of a pass over `n` records.
 pub(in crate::ops) fn operations(n: u64, spare: f64, rounds: u32, apart: u32) -> Option<u64> {
-    Shape::new(n, spare, rounds, apart).map(|shape| shape.operations)
+    PassShape::new(n, spare, rounds, apart).map(|shape| shape.operations)
 }
 
 /// Position in a pass.
 pub(in crate::ops) struct Preconditioning {
-    shape: Shape,
+    shape: PassShape,
     map: Feistel,
     key: u64,
     pass: u64,
@@ -117,9 +117,9 @@ pub(in crate::ops) struct Preconditioning {
 }
 
 impl Preconditioning {
-    /// `None` if no such order exists; see [`Shape::new`].
+    /// `None` if no such order exists; see [`PassShape::new`].
     pub(super) fn new(n: u64, spare: f64, rounds: u32, apart: u32, key: u64) -> Option<Self> {
-        let shape = Shape::new(n, spare, rounds, apart)?;
+        let shape = PassShape::new(n, spare, rounds, apart)?;
         let most = shape.again.iter().copied().max().unwrap_or(0) as usize;
         Some(Self {
             shape,
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
     use std::collections::{HashMap, HashSet};
 
-    fn pass(n: u64, spare: f64, rounds: u32, apart: u32) -> (Shape, Vec<u64>) {
+    fn pass(n: u64, spare: f64, rounds: u32, apart: u32) -> (PassShape, Vec<u64>) {
         let mut order = Preconditioning::new(n, spare, rounds, apart, 7).unwrap();
         let records = (0..order.shape.operations).map(|_| order.next(n)).collect();
         (order.shape, records)
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_writes_the_records_and_what_is_spare() {
+    fn a_pass_writes_the_records_and_the_spare_share() {
         // fio 3.42 draws the share at random; these are its writes with a dozen seeds.
         for (n, spare, rounds, written) in [
             (8192, 0.1, 50, 8970..=9012),

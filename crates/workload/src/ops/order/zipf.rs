@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn the_quick_test_never_accepts_what_the_exact_one_would_not() {
+    fn the_quick_test_accepts_no_more_than_the_exact_one() {
         for theta in [0.3, 1.0, 2.5] {
             is_bounded_by_its_curvature(|| Zipf { theta });
         }

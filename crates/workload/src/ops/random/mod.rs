@@ -18,11 +18,11 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 #[derive(Clone, Debug)]
 pub struct Sampler {
     drawing: Drawing,
-    source: Source,
+    source: NumberSource,
 }
 
 #[derive(Clone, Debug)]
-enum Source {
+enum NumberSource {
     Seeded(Xoshiro256PlusPlus),
     Rand48(Rand48),
 }
@@ -33,9 +33,9 @@ impl Sampler {
     #[must_use]
     pub fn new(variable: &RandomVariable, seed: u64) -> Option<Self> {
         let source = match variable.generator {
-            Generator::Seeded => Source::Seeded(Xoshiro256PlusPlus::seed_from_u64(seed)),
-            Generator::Rand48(state) => Source::Rand48(Rand48::new(state)),
-            Generator::ProcessRand48 => Source::Rand48(Rand48::default()),
+            Generator::Seeded => NumberSource::Seeded(Xoshiro256PlusPlus::seed_from_u64(seed)),
+            Generator::Rand48(state) => NumberSource::Rand48(Rand48::new(state)),
+            Generator::ProcessRand48 => NumberSource::Rand48(Rand48::default()),
         };
         Some(Self { drawing: Drawing::new(variable)?, source })
     }
@@ -43,8 +43,8 @@ impl Sampler {
     /// The next value: drawn, rounded, bounded.
     pub fn draw(&mut self) -> f64 {
         match &mut self.source {
-            Source::Seeded(rng) => self.drawing.draw_with(|| unit_of(rng.next_u64())),
-            Source::Rand48(rand48) => self.drawing.draw_with(|| rand48.unit()),
+            NumberSource::Seeded(rng) => self.drawing.draw_with(|| unit_of(rng.next_u64())),
+            NumberSource::Rand48(rand48) => self.drawing.draw_with(|| rand48.unit()),
         }
     }
 

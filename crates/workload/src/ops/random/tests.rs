@@ -33,7 +33,7 @@ fn every_shape() -> Vec<Shape> {
 }
 
 #[test]
-fn what_is_drawn_has_the_mean_that_the_model_tells() {
+fn drawn_values_have_the_stated_mean() {
     for shape in every_shape() {
         let told = RandomVariable::new(shape.clone()).mean();
         let drawn = mean(shape.clone());
@@ -42,7 +42,7 @@ fn what_is_drawn_has_the_mean_that_the_model_tells() {
 }
 
 #[test]
-fn another_mean_is_what_was_asked_for() {
+fn a_changed_mean_is_reached() {
     for shape in every_shape() {
         let variable = RandomVariable::new(shape.clone()).with_mean(12_345.0).unwrap();
         assert!((variable.mean() / 12_345.0 - 1.0).abs() < 1e-9, "{shape:?}: {}", variable.mean());
@@ -102,7 +102,7 @@ fn rounding_and_bounds_apply_in_that_order() {
 }
 
 #[test]
-fn ties_go_where_they_are_told() {
+fn ties_follow_the_rule() {
     let rounded = |value: f64, ties| {
         let shape = Shape::Uniform { low: value, high: value };
         let v = RandomVariable { round: 10, ties, ..RandomVariable::new(shape) };
@@ -156,7 +156,7 @@ fn impossible_parameters_are_refused() {
 }
 
 #[test]
-fn the_extremes_of_what_is_allowed_are_drawn_in_finite_time() {
+fn extreme_parameters_are_drawn_in_finite_time() {
     for shape in [1e-300, 1.0, 1.0 + f64::EPSILON, 1e300, f64::MAX] {
         let v = RandomVariable::new(Shape::Gamma { shape, mean: 1.0, offset: 0.0 });
         let mut s = Sampler::new(&v, 3).unwrap();

@@ -4,7 +4,7 @@
 
 use super::super::Place;
 use super::super::order::{FOR_SIZE, FOR_WRITE_SIZE};
-use super::{Sizes, Source, StreamOps, advance, sizes_of};
+use super::{Positions, Sizes, StreamOps, advance, sizes_of};
 use crate::Record;
 
 /// Sizes of reads, and of writes.
@@ -63,12 +63,12 @@ impl StreamOps {
         let own = if read_next { &mut kinds.read } else { &mut kinds.write };
         let (size, length) = (own.sizes.draw(), self.region.length);
         let (offset, size) = match &mut self.source {
-            Source::Order(order) => (own.offset(order.next(self.places), self.places, length), size),
-            Source::Cursor(at) => advance(at, (size, &mut own.sizes), own.unit, length),
-            Source::Cursors { read, write } => {
+            Positions::Order(order) => (own.offset(order.next(self.places), self.places, length), size),
+            Positions::Cursor(at) => advance(at, (size, &mut own.sizes), own.unit, length),
+            Positions::Cursors { read, write } => {
                 advance(if read_next { read } else { write }, (size, &mut own.sizes), own.unit, length)
             }
-            Source::PartlyRandom(partly) => {
+            Positions::PartlyRandom(partly) => {
                 let kind = usize::from(!read_next);
                 match partly.draws(kind, self.places) {
                     Some(n) => {
@@ -79,13 +79,13 @@ impl StreamOps {
                     None => advance(&mut partly.cursors[kind], (size, &mut own.sizes), own.unit, length),
                 }
             }
-            Source::Tiles(tiles) => tiles.next(size),
+            Positions::Tiles(tiles) => tiles.next(size),
             // Listed operations were handed out before; `check` requires a single size for the others.
-            Source::Runs { .. }
-            | Source::Striped(_)
-            | Source::StripedByKind { .. }
-            | Source::Zones(_)
-            | Source::List { .. } => (0, size),
+            Positions::Runs { .. }
+            | Positions::Striped(_)
+            | Positions::StripedByKind { .. }
+            | Positions::Zones(_)
+            | Positions::List { .. } => (0, size),
         };
         (self.region.start + offset, size, 0)
     }

@@ -28,7 +28,7 @@ fn stream(direction: Direction, record: u64) -> Stream {
 }
 
 #[test]
-fn offsets_are_multiples_of_what_is_asked_for() {
+fn offsets_are_multiples_of_align() {
     let drawn = |align: u64, record: Record| {
         let access = Access::Uniform;
         let s = Stream { align: Bytes(align), access, record, ..stream(Direction::Write, 512) };
@@ -103,7 +103,7 @@ fn trims_of_changing_sizes_fill_their_region() {
 }
 
 #[test]
-fn an_amount_of_trim_writes_counts_records_and_begins_anew() {
+fn an_amount_of_trim_writes_counts_records_and_restarts() {
     let mut s = stream(Direction::TrimWrite, 4096);
     s.amount = Amount::Operations(2);
     let region = Region { start: 0, length: 1 << 20 };
@@ -179,7 +179,7 @@ fn a_list_is_executed_as_written() {
 }
 
 #[test]
-fn listed_operations_may_say_what_they_do_and_where() {
+fn listed_operations_may_give_their_kind_and_file() {
     let mut s = stream(Direction::Mix(Mix::ReadPercent(50)), 1);
     let op =
         |does, file, offset, bytes| ListedOp { does: Some(does), file, offset, bytes, ..ListedOp::default() };

@@ -60,13 +60,13 @@ fn assert_tree(request: LayoutRequest, directories: usize, files: usize, bytes: 
 }
 
 /// A variable as Filebench has it: one stream, wherever it is drawn.
-struct Variable {
+struct TestVariable {
     drawing: Drawing,
     mean: f64,
     stream: RefCell<Rand48>,
 }
 
-impl Variable {
+impl TestVariable {
     fn new(seed: u64, round: u64, shape: Shape) -> Self {
         let variable = RandomVariable { round, ..RandomVariable::new(shape) };
         Self {
@@ -117,25 +117,25 @@ fn filebench_trees_without_a_proper_depth() {
 
 #[test]
 fn filebench_trees_of_random_width() {
-    let tree = |gamma_thousandths, variable: &Variable| {
+    let tree = |gamma_thousandths, variable: &TestVariable| {
         let draw = variable.draw();
         let width = Amount::Drawn { mean: variable.mean, draw: &draw };
         digest(&[("fs", LayoutRequest { width, ..request(300, 0, gamma_thousandths, 50) })])
     };
     let want = |directories, sha: &str| (directories, 163, 1630, sha.to_owned());
-    assert_eq!(tree(1500, &Variable::new(5, 0, uniform(3.0, 1.0))), want(120, "9b1d8ad0e0dd1f47"));
-    assert_eq!(tree(0, &Variable::new(9, 0, gamma(1.5, 7.0, 1.0))), want(42, "d7c7c1bb6255e2d8"));
+    assert_eq!(tree(1500, &TestVariable::new(5, 0, uniform(3.0, 1.0))), want(120, "9b1d8ad0e0dd1f47"));
+    assert_eq!(tree(0, &TestVariable::new(9, 0, gamma(1.5, 7.0, 1.0))), want(42, "d7c7c1bb6255e2d8"));
     let row = |low, high| Row { percent: 50.0, low, high };
     let rows = vec![row(1.0, 3.0), row(3.0, 7.0)];
     let table = Shape::Stretched { rows, mean: None, lowest: 0.0 };
-    assert_eq!(tree(1500, &Variable::new(5, 0, table)), want(112, "6e968a48144fe9ac"));
+    assert_eq!(tree(1500, &TestVariable::new(5, 0, table)), want(112, "6e968a48144fe9ac"));
 }
 
 #[test]
 fn filebench_trees_of_random_depth() {
     let tree = |gamma_thousandths, shape: fn(f64) -> Shape| {
         let plain = request(300, 4, gamma_thousandths, 50);
-        let variable = Variable::new(5, 0, shape(plain.mean_depth()));
+        let variable = TestVariable::new(5, 0, shape(plain.mean_depth()));
         let draw = variable.draw();
         digest(&[("fs", LayoutRequest { depth: Some(&draw), ..plain })])
     };
@@ -145,32 +145,32 @@ fn filebench_trees_of_random_depth() {
 
 #[test]
 fn filebench_trees_of_random_sizes() {
-    let tree = |variable: &Variable| {
+    let tree = |variable: &TestVariable| {
         let draw = variable.draw();
         let size = Amount::Drawn { mean: variable.mean, draw: &draw };
         digest(&[("fs", LayoutRequest { size, ..request(300, 4, 1500, 50) })])
     };
     let want = |bytes, sha: &str| (89, 163, bytes, sha.to_owned());
-    let plain = Variable::new(5, 0, gamma(2.5, 5000.0, 100.0));
+    let plain = TestVariable::new(5, 0, gamma(2.5, 5000.0, 100.0));
     assert_eq!(tree(&plain), want(826_992, "62300f4ce91c7bd2"));
-    let rounded = Variable::new(77, 64, gamma(0.4, 5000.0, 0.0));
+    let rounded = TestVariable::new(77, 64, gamma(0.4, 5000.0, 0.0));
     assert_eq!(tree(&rounded), want(798_592, "6959faab4315b50c"));
     let row = |percent, low, high| Row { percent, low, high };
     let rows = vec![row(20.0, 5.0, 10.0), row(30.0, 1.0, 3.0), row(50.0, 100.0, 700.0)];
     let table = Shape::Stretched { rows, mean: Some(3000.0), lowest: 100.0 };
-    assert_eq!(tree(&Variable::new(77, 10, table)), want(524_220, "139233aa92ed700a"));
+    assert_eq!(tree(&TestVariable::new(77, 10, table)), want(524_220, "139233aa92ed700a"));
 }
 
 #[test]
 fn one_variable_for_all_of_a_filebench_tree() {
-    let variable = Variable::new(5, 0, gamma(1.5, 5.0, 0.0));
+    let variable = TestVariable::new(5, 0, gamma(1.5, 5.0, 0.0));
     let draw = variable.draw();
     let drawn = Amount::Drawn { mean: variable.mean, draw: &draw };
     let both = LayoutRequest { width: drawn, size: drawn, ..request(300, 0, 1500, 50) };
     assert_eq!(digest(&[("fs", both)]), (77, 163, 765, "80c2c5f507b156b8".into()));
 
     // If it is also the depth, its mean becomes the depth's for every use.
-    let variable = Variable::new(5, 0, gamma(1.5, both.mean_depth(), 0.0));
+    let variable = TestVariable::new(5, 0, gamma(1.5, both.mean_depth(), 0.0));
     let draw = variable.draw();
     let drawn = |mean| Amount::Drawn { mean, draw: &draw };
     let all = LayoutRequest { width: drawn(5.0), size: drawn(5.0), depth: Some(&draw), ..both };

@@ -10,7 +10,7 @@ use fathom_isofs::format::section::Extents;
 use fathom_isofs::reader::{Core, Stream};
 use fathom_record::Histogram;
 use fathom_sim::SimError;
-use fathom_workload::flow::{Cast, Numbers, Program, Set, Thread, Turn, Variables, Walk, Wrong};
+use fathom_workload::flow::{FlowMembers, NextStep, Numbers, Program, Set, Thread, Variables, Walk, Wrong};
 use fathom_workload::ops::Place;
 use fathom_workload::tree::Layouts;
 use fathom_workload::{Act, Workload};
@@ -49,7 +49,7 @@ impl Total {
 /// State shared by the readers of a text.
 pub(super) struct Stage {
     workload: Workload,
-    cast: Cast,
+    cast: FlowMembers,
     sets: Vec<Set<Words>>,
     variables: Variables<Words>,
     extents: Vec<Arc<Extents>>,
@@ -72,7 +72,7 @@ impl Stage {
         let run = plan.runs().next().ok_or_else(|| failed("it runs nothing".into()))?;
         let workload = run.workload.clone();
         let phase = workload.phases.first().ok_or_else(|| failed("it has no phase".into()))?;
-        let cast = Cast::new(&workload, phase).ok_or_else(|| failed("it has no flow".into()))?;
+        let cast = FlowMembers::new(&workload, phase).ok_or_else(|| failed("it has no flow".into()))?;
         if let Some(op) = cast.programs.iter().flat_map(|p| &p.ops).find(|op| !is_known(op.act)) {
             return Err(failed(format!("{} is not modelled", op.name)));
         }
@@ -189,7 +189,7 @@ impl Reader for Flow<'_> {
     fn next(&mut self, core: &mut Core) -> Option<Read> {
         loop {
             match self.walk.next(self.program, &mut self.thread.numbers) {
-                Turn::Do(at) if self.program.ops[at].act == Act::Read => {
+                NextStep::Do(at) if self.program.ops[at].act == Act::Read => {
                     return match self.read(at, core) {
                         Ok(read) => Some(read),
                         Err(wrong) => {
@@ -199,8 +199,8 @@ impl Reader for Flow<'_> {
                     };
                 }
                 // No event rate is set, so a limit never blocks.
-                Turn::Do(_) | Turn::Again | Turn::Through => {}
-                Turn::Over => return None,
+                NextStep::Do(_) | NextStep::Again | NextStep::Through => {}
+                NextStep::Over => return None,
             }
         }
     }

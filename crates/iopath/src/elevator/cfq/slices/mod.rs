@@ -84,7 +84,7 @@ impl Slice {
     }
 }
 
-type Turn = TaskQueue<Slice>;
+type SliceQueue = TaskQueue<Slice>;
 
 /// CFQ with time slices.
 #[derive(Clone, Debug)]

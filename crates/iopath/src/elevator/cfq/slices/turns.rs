@@ -1,7 +1,7 @@
 //! The turns of CFQ's time slices: their length, their end, idling, and preemption.
 
 use super::{
-    CLOSE, Cfq3, QUANTUM, SEEKY, SEEKY_IDLE, SLICE_ASYNC, SLICE_ASYNC_RQ, SLICE_IDLE, SLICE_SYNC, Turn,
+    CLOSE, Cfq3, QUANTUM, SEEKY, SEEKY_IDLE, SLICE_ASYNC, SLICE_ASYNC_RQ, SLICE_IDLE, SLICE_SYNC, SliceQueue,
 };
 use crate::elevator::Pick;
 use crate::request::{Requests, Slot};
@@ -10,18 +10,18 @@ use crate::time::Nanos;
 
 impl Cfq3 {
     /// The slice of a queue: the base, plus a fifth for each priority step above 4, less below.
-    pub(super) fn slice(&self, turn: &Turn) -> Nanos {
+    pub(super) fn slice(&self, turn: &SliceQueue) -> Nanos {
         let base = self.tunables[if turn.sync { SLICE_SYNC } else { SLICE_ASYNC }] as i64 * 1_000_000;
         Nanos((base + base / 5 * (4 - i64::from(turn.own.level))).max(1) as u64)
     }
 
     /// Most requests in an asynchronous slice.
-    pub(super) fn async_share(&self, turn: &Turn) -> u64 {
+    pub(super) fn async_share(&self, turn: &SliceQueue) -> u64 {
         let base = self.tunables[SLICE_ASYNC_RQ];
         2 * (base + base * (7 - u64::from(turn.own.level)))
     }
 
-    pub(super) fn most_with_device(&self, turn: &Turn) -> u32 {
+    pub(super) fn most_with_device(&self, turn: &SliceQueue) -> u32 {
         if turn.class == IoClass::Idle { 1 } else { self.tunables[QUANTUM] as u32 }
     }
 
@@ -57,14 +57,14 @@ impl Cfq3 {
     }
 
     /// How long the disk may be kept idle for a queue.
-    pub(super) fn wait_for(&self, turn: &Turn) -> Nanos {
+    pub(super) fn wait_for(&self, turn: &SliceQueue) -> Nanos {
         let seeks = turn.habits.seek.believed().is_some_and(|seek| seek > self.tunables[SEEKY]);
         let longest = self.tunables[SLICE_IDLE];
         Nanos::from_millis(if seeks { self.tunables[SEEKY_IDLE].min(longest) } else { longest })
     }
 
     /// Whether the disk may be kept idle for it at all.
-    pub(super) fn worth_idling(&self, turn: &Turn) -> bool {
+    pub(super) fn worth_idling(&self, turn: &SliceQueue) -> bool {
         let idle = self.idle_time();
         turn.sync
             && turn.class != IoClass::Idle

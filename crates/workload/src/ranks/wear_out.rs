@@ -11,7 +11,7 @@ pub(super) fn why_not(phase: &Phase) -> Option<String> {
         return Some("it has no stop after a time".into());
     }
     if phase.ramp.0 > 0 {
-        return Some("with a warm-up nobody knows where the count began".into());
+        return Some("with a warm-up the start of the count is unknown".into());
     }
     let flows = phase.groups.iter().flat_map(|g| &g.threads).any(|t| matches!(t.program, Program::Flow(_)));
     let simple = |s: &Stream| {
@@ -31,7 +31,7 @@ pub(super) fn why_not(phase: &Phase) -> Option<String> {
     // Times of a group would end its wear-out, too; groups are split here, which would invalidate references to group numbers.
     let times = phase.groups.iter().any(|g| g.times != crate::Times::default());
     if times || !phase.stop.steady_groups.is_empty() {
-        return Some("it is for groups without times of their own".into());
+        return Some("it is for groups without their own times".into());
     }
     (flows || !streams_of(phase).all(simple))
         .then(|| "it is for streams that write records of one size in order, once".into())

@@ -10,15 +10,16 @@
 //! With a rate, an operation is issued when it is due and a slot is free; response time counts from its due time. At the end, and
 //! at a stop, operations in flight are drained: the device executes them, so they are recorded and counted.
 
-use super::apart::Apart;
 use super::depth;
+use super::overlap::BusyRanges;
 use super::pauses::pause;
 use super::rare::{NAP_NS, SPIN_NS};
 use super::{Hot, Outcome, passed, trim};
 use crate::backend::{AsyncBackend, Target};
 use crate::contents::Contents;
 use crate::shared::{
-    Call, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, SYNC, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
+    FailedCall, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, SYNC, WRITE, WRITE_COMPLETION,
+    WRITE_SUBMISSION,
 };
 use crate::worker::Fault;
 use fathom_workload::drive::{DepthFound, DepthSearch, Pauses, WarmUp, carried};
@@ -60,7 +61,7 @@ struct Places {
     /// for it.
     alone: bool,
     /// Ranges in flight, for streams whose operations must not overlap.
-    apart: Apart,
+    busy: BusyRanges,
     /// For streams that pause.
     pauses: Option<Pauses>,
 }
@@ -87,7 +88,7 @@ impl Places {
             completed: Vec::with_capacity(depth),
             held: None,
             alone: false,
-            apart: Apart::default(),
+            busy: BusyRanges::default(),
             pauses: None,
         }
     }
@@ -308,7 +309,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                 continue;
             }
             // An overlapping operation waits for the next completion; something is in flight.
-            if RARE && places.apart.overlaps(&op) {
+            if RARE && places.busy.overlaps(&op) {
                 places.held = Some(op);
                 break;
             }
@@ -384,10 +385,10 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
             }
             stamp = prepare(hot, backend, &mut places, (op, priority), stamp, op_due);
             if RARE
-                && hot.rare.as_ref().is_some_and(|r| r.apart)
+                && hot.rare.as_ref().is_some_and(|r| r.no_overlap)
                 && let Some(number) = places.queued.last()
             {
-                places.apart.begins(*number, &op);
+                places.busy.begins(*number, &op);
             }
             if RARE
                 && !syncs
@@ -522,7 +523,7 @@ fn reap<B: AsyncBackend, S: Source, const RARE: bool>(
         let flight = &places.flights[number as usize];
         places.free.push(number);
         if RARE {
-            places.apart.ends(number);
+            places.busy.ends(number);
             pausing += u64::from(flight.op.kind.is_data() && source.pauses(&flight.op));
         }
         if fault.is_some() {
@@ -794,21 +795,21 @@ fn complete<B: AsyncBackend, S: Source>(
 ) -> Result<(), Fault> {
     let op = &flight.op;
     let call = match op.kind {
-        OpKind::Read => Call::Read,
-        OpKind::Write => Call::Write,
+        OpKind::Read => FailedCall::Read,
+        OpKind::Write => FailedCall::Write,
         // Evictions are never in flight.
-        OpKind::Sync { .. } | OpKind::Evict => Call::Sync,
-        OpKind::Trim => Call::Trim,
+        OpKind::Sync { .. } | OpKind::Evict => FailedCall::Sync,
+        OpKind::Trim => FailedCall::Trim,
     };
     if result < 0 {
         return Err(backend.failed(Fault::of(call, Errno::from_raw_os_error(-result), op.offset)));
     }
-    if (result as u32) < op.bytes && call != Call::Sync {
+    if (result as u32) < op.bytes && call != FailedCall::Sync {
         backend.select(op.file);
         move_the_rest(backend.descriptor(), flight, result as usize, call)?;
     }
     let (position, contents) = (hot.position(op), &hot.memory[number as usize]);
-    if call == Call::Read
+    if call == FailedCall::Read
         && contents.checks()
         && let Err(fault) = contents.check(source.expected(op), position, flight.read_at, op.bytes as usize)
     {
@@ -823,7 +824,7 @@ fn move_the_rest(
     file: Option<rustix::fd::BorrowedFd<'_>>,
     flight: &Flight,
     mut moved: usize,
-    call: Call,
+    call: FailedCall,
 ) -> Result<(), Fault> {
     let bytes = flight.op.bytes as usize;
     if flight.record.is_null() {
@@ -836,8 +837,8 @@ fn move_the_rest(
         let fell = Fault::short(call, flight.op.offset, bytes as u64, moved as u64);
         let (Some(file), at) = (file, flight.op.offset + moved as u64) else { return Err(fell) };
         let tried = match call {
-            Call::Write => rustix::io::pwrite(file, &record[moved..], at),
-            Call::Read => rustix::io::pread(file, &mut record[moved..], at),
+            FailedCall::Write => rustix::io::pwrite(file, &record[moved..], at),
+            FailedCall::Read => rustix::io::pread(file, &mut record[moved..], at),
             _ => return Err(fell),
         };
         match tried {

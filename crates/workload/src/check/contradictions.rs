@@ -26,20 +26,20 @@ fn phase_errors(number: usize, phase: &Phase) -> Vec<CheckError> {
 fn stream_errors(stream: &Stream) -> Vec<String> {
     let mut errors = Vec::new();
     let Pace { think, rate, burst, .. } = stream.pace;
-    if rate.is_some() && think.is_some_and(|think| !think.postpones) {
+    if rate.is_some() && think.is_some_and(|think| !think.shifts_schedule) {
         errors.push(
-            "rate and think contradict each other: the rate says when operations are due, and computing before each moves that; take one of the two, or think with postpones = true".into(),
+            "rate and think contradict each other: the rate schedules the operations, and a pause before each moves them; use one of them, or think with postpones = true".into(),
         );
     }
     if rate.is_some() && burst.is_some() {
         errors.push(
-            "rate and burst contradict each other: the schedule goes on during a pause that is not counted; take one of the two".into(),
+            "rate and burst contradict each other: the schedule continues during a pause that is not counted; use only one of them".into(),
         );
     }
     if matches!(stream.backend, Backend::Mmap { .. }) {
         if stream.open.direct {
             errors.push(
-                "direct = true has no effect on a mapped file, which is the page cache; leave it out, or take another backend".into(),
+                "direct = true has no effect on a mapped file, which uses the page cache; leave it out, or use another back-end".into(),
             );
         }
         if stream.open.sync != OpenSync::No {

@@ -73,7 +73,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     #[test]
-    fn it_begins_with_zeroes_and_a_child_sees_what_is_written() {
+    fn the_array_starts_zeroed_and_is_shared_with_a_child() {
         let array = Mapped::<AtomicU64>::new(1000).unwrap();
         assert!(array.iter().all(|n| n.load(Ordering::Relaxed) == 0) && array.len() == 1000);
         // SAFETY: the child writes one number and ends without anything else.

@@ -3,19 +3,20 @@
 //!
 //! An operation still in flight at the end of the phase is not counted; all others are.
 
-use super::Plan;
-use super::aio::Flights;
+use super::FlowPlan;
+use super::aio::AsyncWrites;
 use super::memory::Memory;
-use super::setting::{RowStat, Setting, Words, kind};
-use crate::calls::{Noted, Page};
+use super::setting::{RowStat, Setting, SharedWords, kind};
+use crate::calls::{Noted, WorkerLog};
 use crate::clock::Clock;
 use crate::hot::Outcome;
 use crate::shared::{
-    Call, Control, KINDS, KindStat, Live, READ, STOP_INTERRUPT, SYNC, Shared, Tally, WRITE, add_and_wake,
+    Control, FailedCall, KINDS, KindStat, Live, READ, STOP_INTERRUPT, SYNC, Shared, Tally, WRITE,
+    add_and_wake,
 };
 use crate::usage::{ProcessorWait, Usage};
 use crate::worker::Fault;
-use fathom_workload::flow::{Class, Kind, Op, PATIENCE_NS, Place, Thread, Wrong};
+use fathom_workload::flow::{Class, Kind, Member, Op, PATIENCE_NS, Thread, Wrong};
 use rustix::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 
@@ -40,14 +41,14 @@ impl From<Wrong> for Break {
     fn from(wrong: Wrong) -> Self {
         let (call, expected, found) = match wrong {
             Wrong::Exhausted => return Self::Exhausted,
-            Wrong::OpenSlot(slot) => (Call::OpenSlot, 0, slot),
-            Wrong::ClosedSlot(slot) => (Call::ClosedSlot, 0, slot),
-            Wrong::UnknownSlot(slot) => (Call::UnknownSlot, 0, slot),
-            Wrong::ForeignSlot(slot) => (Call::ForeignSlot, 0, slot),
-            Wrong::Range { bytes, range } => (Call::Range, bytes, range),
-            Wrong::Area { bytes, area } => (Call::Area, bytes, area),
-            Wrong::Empty => (Call::Empty, 0, 0),
-            Wrong::Patience => (Call::Patience, PATIENCE_NS, PATIENCE_NS),
+            Wrong::OpenSlot(slot) => (FailedCall::OpenSlot, 0, slot),
+            Wrong::ClosedSlot(slot) => (FailedCall::ClosedSlot, 0, slot),
+            Wrong::UnknownSlot(slot) => (FailedCall::UnknownSlot, 0, slot),
+            Wrong::ForeignSlot(slot) => (FailedCall::ForeignSlot, 0, slot),
+            Wrong::Range { bytes, range } => (FailedCall::Range, bytes, range),
+            Wrong::Area { bytes, area } => (FailedCall::Area, bytes, area),
+            Wrong::Empty => (FailedCall::Empty, 0, 0),
+            Wrong::Patience => (FailedCall::Patience, PATIENCE_NS, PATIENCE_NS),
         };
         Self::Fault(Fault::short(call, 0, expected, found))
     }
@@ -60,7 +61,7 @@ impl From<Fault> for Break {
 }
 
 /// A worker executing a flow. Fields that every operation touches come first.
-pub(crate) struct Hand<'a> {
+pub(crate) struct FlowWorker<'a> {
     pub clock: Clock,
     pub control: &'a Control,
     pub rows: &'a [RowStat],
@@ -71,17 +72,17 @@ pub(crate) struct Hand<'a> {
     /// The next tick at which something other than the next operation must be done.
     pub alarm: u64,
     /// The interpreter's state of the thread.
-    pub thread: Thread<'a, Words, OwnedFd>,
+    pub thread: Thread<'a, SharedWords, OwnedFd>,
     pub memory: Memory,
     pub setting: &'a Setting,
-    pub place: &'a Place,
+    pub place: &'a Member,
     pub shared: &'a Shared,
     pub worker: usize,
     pub live: &'a Live,
-    pub plan: &'a Plan<'a>,
-    pub flights: Flights,
-    /// Where calls are noted, if requested; and the file offset of the current call.
-    pub page: Option<Page<'a>>,
+    pub plan: &'a FlowPlan<'a>,
+    pub async_writes: AsyncWrites,
+    /// SetPlace calls are noted, if requested; and the file offset of the current call.
+    pub call_log: Option<WorkerLog<'a>>,
     pub at_offset: u64,
     /// The operation that ended the flow, its set and file; each plus one.
     pub ended_by: (u32, u32, u32),
@@ -100,7 +101,7 @@ pub(crate) struct Hand<'a> {
     pub ramp_ops: u64,
 }
 
-impl Hand<'_> {
+impl FlowWorker<'_> {
     /// Counts an operation that began at tick `from` and ends now. One in flight at the end of the phase is not counted.
     #[inline(always)]
     pub(super) fn done(&mut self, op: &Op, from: u64, bytes: u64) -> Result<(), Break> {
@@ -117,8 +118,8 @@ impl Hand<'_> {
         if self.limited {
             self.take(op, bytes)?;
         }
-        if let (Some(page), Some(of)) = (self.page, op.kind) {
-            self.note_call(page, of, (from, now), bytes);
+        if let (Some(log), Some(of)) = (self.call_log, op.kind) {
+            self.note_call(log, of, (from, now), bytes);
         }
         let ns = self.clock.between(from, now);
         let row = &self.rows[op.row];
@@ -145,9 +146,9 @@ impl Hand<'_> {
 
     /// Notes a call, to be joined with the requests that reached the device.
     #[cold]
-    fn note_call(&self, page: Page<'_>, of: Kind, (begun, ended): (u64, u64), bytes: u64) {
+    fn note_call(&self, log: WorkerLog<'_>, of: Kind, (begun, ended): (u64, u64), bytes: u64) {
         let Some(file) = self.thread.at_file else { return };
-        page.note(&Noted { op: kind(of), offset: self.at_offset, bytes, file, begun, ended });
+        log.note(&Noted { op: kind(of), offset: self.at_offset, bytes, file, begun, ended });
     }
 
     fn count_other(&mut self, class: Class, of: Option<Kind>, ns: u64, bytes: u64) {

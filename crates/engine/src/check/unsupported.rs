@@ -13,7 +13,7 @@ const MAX_DEPTH: u32 = 4096;
 pub(super) const ALWAYS: Capabilities = Capabilities {
     cannot: "cannot be executed",
     phases: &[],
-    threads: &[Lack::says("memory belongs to flows; streams have buffer_area", |thread| {
+    threads: &[Lack::says("memory is for flows; use buffer_area for a stream", |thread| {
         thread.memory.0 > 0 && matches!(thread.program, Program::Stream(_))
     })],
     streams: &[
@@ -24,26 +24,26 @@ pub(super) const ALWAYS: Capabilities = Capabilities {
             has(s.set, |set| set.share == Share::WriteOnly) && (s.direction.reads() || s.open.read_write)
         }),
         Lack::says(
-            "preallocated_percent below 100 belongs to flows, which create the missing files; streams need all files of their set",
+            "preallocated_percent below 100 is for flows, which create the missing files; streams need all files of their set",
             |s| has(s.set, |set| set.preallocated_percent != 100),
         ),
-        Lack::says("its file set has no file (leaf directories belong to flows)", |s| {
+        Lack::says("its file set has no file (leaf directories are for flows)", |s| {
             has(s.set, |set| set.files.count() == 0)
         }),
         Lack::says("queue_depth is above 4096", |s| s.queue_depth > MAX_DEPTH),
         Lack::says(
-            "this back-end does one operation after the other; queue_depth above 1 needs uring, aio, posix or null",
+            "this back-end does one operation after another; queue_depth above 1 needs uring, aio, posix or null",
             |s| s.queue_depth > 1 && !s.backend.is_asynchronous() && s.backend != Null,
         ),
         Lack::says("completion_polling works only with direct = true", |s| {
             matches!(s.backend, Uring(o) if o.completion_polling) && !s.open.direct
         }),
         Lack::says(
-            "submission_cpu is the CPU of the thread of submission_polling",
+            "submission_cpu (the CPU of the polling thread) needs submission_polling = true",
             |s| matches!(s.backend, Uring(o) if o.submission_cpu.is_some() && !o.submission_polling),
         ),
         Lack::says(
-            "pauses outside the clock (think without counted = true), bursts, purging, record locks and disturbed reads are executed only one operation after the other (psync, pvsync2, stdio, mmap)",
+            "pauses outside the clock (think without counted = true), bursts, purging, record locks and disturbed reads need a back-end that does one operation after another (psync, pvsync2, stdio, mmap)",
             |s| goes_alone(s) && (s.backend.is_asynchronous() || s.queue_depth > 1),
         ),
         Lack::says("verify = \"marks\" needs marked data", |s| {
@@ -54,29 +54,27 @@ pub(super) const ALWAYS: Capabilities = Capabilities {
             |s| s.verify == Verify::Full && matches!(s.data, Data::Unique | Data::Reducible { .. }),
         ),
         Lack::says(
-            "opening inside the clock excludes sync_before and warm_first_record, which come after opening",
+            "timed.open does not go with sync_before or warm_first_record, which come after opening",
             |s| s.timed.open && (s.sync_before || s.warm_first_record),
         ),
-        Lack::says("a list of operations says where it works; start and length do not go with it", |s| {
+        Lack::says("a list of operations contains its offsets; start and length do not go with it", |s| {
             matches!(s.access, Access::Listed(_)) && (s.start.0 > 0 || s.length.is_some())
         }),
         Lack::says("flush_every needs flush = \"async\" or \"sync\"; without it nothing is flushed", |s| {
             matches!(s.backend, Mmap { flush: MapFlush::No, flush_every: 2.., .. })
         }),
-        Lack::says(
-            "high_priority polls for completions of the device, which only direct = true waits for",
-            |s| matches!(s.backend, Pvsync2(o) if o.high_priority) && !s.open.direct,
-        ),
+        Lack::says("high_priority polls the device for completions; it needs direct = true", |s| {
+            matches!(s.backend, Pvsync2(o) if o.high_priority) && !s.open.direct
+        }),
         Lack::says("atomic writes need direct = true", |s| is_atomic(s) && !s.open.direct),
-        Lack::says(
-            "uncached is about the page cache, which direct = true goes around; take one of the two",
-            |s| matches!(s.backend, Pvsync2(o) if o.uncached) && s.open.direct,
-        ),
-        Lack::says("a rate lies above 0 and at most at 1e9 operations per second", |s| {
+        Lack::says("uncached does not go with direct = true, which bypasses the page cache", |s| {
+            matches!(s.backend, Pvsync2(o) if o.uncached) && s.open.direct
+        }),
+        Lack::says("a rate must be above 0 and at most 1e9 operations per second", |s| {
             s.pace.rate.is_some_and(|r| !(r.operations_per_s > 0.0 && r.operations_per_s <= 1e9))
         }),
         Lack::says(
-            "the C library's asynchronous I/O (posix) is done by threads that no process inherits; isolation = \"thread\" is needed",
+            "the back-end posix does its I/O in threads of the C library, which a new process does not inherit; it needs isolation = \"thread\"",
             |s| s.backend == Posix && s.group.isolation == Isolation::Process,
         ),
     ],
@@ -150,29 +148,29 @@ mod tests {
     const SIZE: &str = "files = { list = ['x'] }\nsize = { fixed = '1MiB' }";
 
     #[test]
-    fn what_a_stream_lacks_is_said() {
+    fn unsupported_streams_are_refused_with_the_reason() {
         for (stream, words) in [
             ("queue_depth = 4097\nbackend = { uring = {} }", "queue_depth is above 4096"),
-            ("queue_depth = 2", "this back-end does one operation after the other"),
+            ("queue_depth = 2", "this back-end does one operation after another"),
             ("backend = { uring = { completion_polling = true } }", "completion_polling works only"),
-            ("backend = { uring = { submission_cpu = 0 } }", "submission_cpu is the CPU"),
+            ("backend = { uring = { submission_cpu = 0 } }", "submission_cpu (the CPU"),
             ("backend = { aio = {} }\npurge = '1MiB'", "pauses outside the clock"),
             ("backend = { aio = {} }\nlock = 'record'", "pauses outside the clock"),
             ("backend = { aio = {} }\npace = { think = { time = '1ms' } }", "pauses outside the clock"),
             ("verify = 'marks'", "verify = \"marks\" needs marked data"),
             ("verify = 'full'\ndata = 'unique'", "unique data cannot be verified in full"),
-            ("timed = { open = true }\nsync_before = true", "opening inside the clock excludes"),
-            (
-                "start = '4KiB'\naccess = { listed = [{ offset = 0, bytes = 512 }] }",
-                "a list of operations says",
-            ),
+            ("timed = { open = true }\nsync_before = true", "timed.open does not go with sync_before"),
+            ("start = '4KiB'\naccess = { listed = [{ offset = 0, bytes = 512 }] }", "a list of operations"),
             ("backend = { mmap = { flush_every = 2 } }", "flush_every needs flush"),
             ("backend = { pvsync2 = { high_priority = true } }", "high_priority polls"),
             ("backend = { pvsync2 = { atomic = true } }", "atomic writes need"),
             ("backend = { aio = { atomic = true } }", "atomic writes need"),
             ("backend = { uring = { atomic = true } }", "atomic writes need"),
-            ("backend = { pvsync2 = { uncached = true } }\nopen = { direct = true }", "uncached is about"),
-            ("pace = { rate = { operations_per_s = 2e9 } }", "a rate lies above 0"),
+            (
+                "backend = { pvsync2 = { uncached = true } }\nopen = { direct = true }",
+                "uncached does not go with direct",
+            ),
+            ("pace = { rate = { operations_per_s = 2e9 } }", "a rate must be above 0"),
             (
                 "log_operations = true\namount = { bytes = 512 }\naccess = { listed = [{ offset = 0, bytes = 512 }] }",
                 "log_operations needs a known number",
@@ -184,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_lacks_with_its_set_or_group_is_said() {
+    fn unsupported_sets_and_groups_are_refused_with_the_reason() {
         for (set, stream, words) in [
             ("share = 'read-only'", "direction = 'write'", "its file set is read-only"),
             ("share = 'write-only'", "direction = 'read'", "its file set is write-only"),
@@ -199,9 +197,9 @@ mod tests {
         let said = |group| said(group, SIZE, "direction = 'read'\nbackend = 'posix'");
         assert!(said(THREAD).is_empty());
         let processes = said("isolation = 'process'\n[[phase.group.thread]]");
-        assert!(processes[0].starts_with("the C library's asynchronous I/O (posix)"));
+        assert!(processes[0].starts_with("the back-end posix does its I/O in threads"));
         let memory = said("[[phase.group.thread]]\nmemory = '1MiB'");
-        assert!(memory[0].starts_with("memory belongs to flows"));
+        assert!(memory[0].starts_with("memory is for flows"));
     }
 
     #[test]

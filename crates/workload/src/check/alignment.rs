@@ -12,19 +12,18 @@ pub(super) fn error(stream: &Stream) -> Option<String> {
     };
     if !order.draws_each() {
         return Some(
-            "align goes with orders that draw each record by itself: uniform, zipf, pareto, normal, around and zoned, also those of a partly-random one"
+            "align needs an order that draws each record by itself: uniform, zipf, pareto, normal, around or zoned, also as the order of partly-random"
                 .into(),
         );
     }
     if stream.pick == Pick::All || stream.sequence == Sequence::Common {
-        return Some("align goes with streams on one file, each with a sequence of its own".into());
+        return Some("align does not go with pick = \"all\" or sequence = \"common\"".into());
     }
     // Records that begin within another one's block would damage it.
     let by_block = match &stream.data {
         Data::Sealed(sealed) => stream.align.0.is_multiple_of(sealed.block.0.max(1)),
         _ => false,
     };
-    (stream.verify != Verify::No && !by_block).then(|| {
-        "who verifies begins at blocks: align is a multiple of the block of data = { sealed }".into()
-    })
+    (stream.verify != Verify::No && !by_block)
+        .then(|| "with verify, align must be a multiple of the block of data = { sealed }".into())
 }

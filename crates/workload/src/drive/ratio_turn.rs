@@ -10,7 +10,7 @@ pub const AWAY: u64 = u64::MAX;
 const UNIT: u64 = 1 << 20;
 
 /// A worker and those it waits for.
-pub struct Turn<'a> {
+pub struct RatioTurn<'a> {
     own: &'a AtomicU64,
     others: Vec<&'a AtomicU64>,
     weight: u64,
@@ -19,7 +19,7 @@ pub struct Turn<'a> {
     operations: u64,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> RatioTurn<'a> {
     /// A worker with this weight, the word it publishes, and those of the others.
     #[must_use]
     pub fn new(own: &'a AtomicU64, others: Vec<&'a AtomicU64>, weight: u32) -> Self {
@@ -63,13 +63,13 @@ impl<'a> Turn<'a> {
 mod tests {
     use super::*;
 
-    fn turn(words: &[AtomicU64], own: usize, weight: u32) -> Turn<'_> {
+    fn turn(words: &[AtomicU64], own: usize, weight: u32) -> RatioTurn<'_> {
         let others = words.iter().enumerate().filter(|(at, _)| *at != own).map(|(_, word)| word).collect();
-        Turn::new(&words[own], others, weight)
+        RatioTurn::new(&words[own], others, weight)
     }
 
     #[test]
-    fn nobody_begins_while_another_is_less_far() {
+    fn no_worker_begins_while_another_is_behind() {
         let words = [AtomicU64::new(0), AtomicU64::new(0)];
         let (mut one, mut eight) = (turn(&words, 0, 1), turn(&words, 1, 8));
         let mut order = String::new();
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_away_is_not_waited_for_and_begins_where_the_others_are() {
+    fn absent_workers_are_not_waited_for_and_join_at_the_others_progress() {
         let words = [AtomicU64::new(0), AtomicU64::new(0)];
         let (mut first, mut late) = (turn(&words, 0, 1), turn(&words, 1, 1));
         late.delay();

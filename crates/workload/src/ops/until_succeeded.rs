@@ -4,7 +4,7 @@
 use super::{Done, Expected, Extent, Op, OpKind, Source, WAIT};
 
 /// The operations of another source, until enough of them have succeeded.
-pub struct Enough<'a> {
+pub struct UntilSucceeded<'a> {
     inner: Box<dyn Source + 'a>,
     enough: u64,
     /// Operations still to hand out, if none of those in flight fails.
@@ -13,7 +13,7 @@ pub struct Enough<'a> {
     in_flight: u64,
 }
 
-impl<'a> Enough<'a> {
+impl<'a> UntilSucceeded<'a> {
     /// Limits `inner` to `enough` successful operations.
     #[must_use]
     pub fn new(inner: Box<dyn Source + 'a>, enough: u64) -> Self {
@@ -32,7 +32,7 @@ impl<'a> Enough<'a> {
     }
 }
 
-impl Source for Enough<'_> {
+impl Source for UntilSucceeded<'_> {
     fn next(&mut self, done: &Done) -> Option<Op> {
         if self.left == 0 {
             // Whether this is the end shows when all operations in flight are done.
@@ -81,12 +81,12 @@ mod tests {
     use crate::ops::{Place, Region, StreamOps};
     use crate::{Amount, Bytes, Direction, Stream};
 
-    fn eight(enough: u64) -> Enough<'static> {
+    fn eight(enough: u64) -> UntilSucceeded<'static> {
         let mut stream = Stream::new("f", Direction::Read, Bytes(4096));
         stream.amount = Amount::Pass;
         let region = Region { start: 0, length: 8 * 4096 };
         let ops = StreamOps::new(&stream, region, 1, Place::default()).expect("a record fits");
-        Enough::new(Box::new(ops), enough)
+        UntilSucceeded::new(Box::new(ops), enough)
     }
 
     /// Number of successful operations of eight, of which the third to the fifth fail.
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_does_not_count() {
+    fn failed_operations_do_not_count() {
         // Counts of fio 3.42 with number_ios.
         for (enough, all) in [(1, 1), (2, 2), (3, 6), (4, 7), (5, 8), (6, 8), (100, 8)] {
             assert_eq!(done(enough), all, "{enough}");
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn the_last_ones_in_flight_are_waited_for() {
         let mut ops = eight(2);
-        let next = |ops: &mut Enough<'_>| ops.next(&Done::default());
+        let next = |ops: &mut UntilSucceeded<'_>| ops.next(&Done::default());
         let (first, second) = (next(&mut ops).unwrap(), next(&mut ops).unwrap());
         assert_eq!(next(&mut ops), Some(WAIT));
         ops.completed(&first);

@@ -2,8 +2,8 @@
 //! end, a tenth of a second each, so that a stop is noticed. Its exit status is ignored.
 
 use super::{Backend, Handle};
-use crate::shared::Call;
-use crate::worker::{Fault, Plan};
+use crate::shared::FailedCall;
+use crate::worker::{Fault, StreamPlan};
 use fathom_workload::Beside;
 use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
@@ -19,7 +19,7 @@ const TURN: Duration = Duration::from_millis(100);
 /// Interval between checks of a program that was asked to end.
 const NAP: Duration = Duration::from_millis(5);
 
-pub(crate) struct Running {
+pub(crate) struct RunningProgram {
     program: Option<Beside>,
     child: Option<Child>,
     /// Time between SIGTERM and SIGKILL.
@@ -27,7 +27,7 @@ pub(crate) struct Running {
 }
 
 /// Opens the file for the program's output, in append mode so that no contents are lost. In a directory that others can change,
-/// the name may lead to any file of ours, so there it must be a new file.
+/// the name may lead to any of our files, so there it must be a new file.
 fn output(name: &Path, kind: &str) -> std::io::Result<File> {
     let mut path = name.as_os_str().to_owned();
     path.push(kind);
@@ -45,13 +45,13 @@ fn start(of: &Beside) -> std::io::Result<Child> {
     command.spawn()
 }
 
-impl Running {
+impl RunningProgram {
     fn turn(&mut self) -> Result<(), Fault> {
         if let Some(program) = self.program.take() {
             let started = start(&program);
             let child = started.map_err(|e| {
                 let errno = Errno::from_raw_os_error(e.raw_os_error().unwrap_or(libc::ENOENT));
-                Fault::of(Call::Spawn, errno, 0)
+                Fault::of(FailedCall::Spawn, errno, 0)
             })?;
             self.child = Some(child);
             self.grace = Duration::from_nanos(program.grace.0);
@@ -86,16 +86,16 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-impl Handle for Running {
+impl Handle for RunningProgram {
     const ONE_FILE: bool = false;
 
-    fn open(plan: &Plan) -> Result<Self, Fault> {
+    fn open(plan: &StreamPlan) -> Result<Self, Fault> {
         Ok(Self { program: plan.stream.beside.clone(), child: None, grace: Duration::ZERO })
     }
 
@@ -117,7 +117,7 @@ impl Handle for Running {
     }
 }
 
-impl Backend for Running {
+impl Backend for RunningProgram {
     fn read(&mut self, _: u64, _: &mut [u8]) -> Result<(), Fault> {
         self.turn()
     }

@@ -4,7 +4,7 @@
 use super::sets::text;
 use super::setting::Setting;
 use crate::error::advice;
-use crate::shared::{Call, End, Figures, Live};
+use crate::shared::{End, FailedCall, Figures, Live};
 use fathom_record::OpError;
 use fathom_workload::flow::{Op, Wrong};
 use std::sync::atomic::Ordering;
@@ -22,7 +22,7 @@ pub(crate) fn error_of(
         return None;
     }
     let op = setting.programs[place.program].ops.get((slot.fault_row as usize).checked_sub(1)?)?;
-    let set = (slot.fault_set as usize).checked_sub(1).and_then(|s| setting.wheres.get(s));
+    let set = (slot.fault_set as usize).checked_sub(1).and_then(|s| setting.set_places.get(s));
     let entry = (slot.fault_entry as usize).checked_sub(1);
     let file = set.and_then(|s| s.entries.get(entry?)).map(|e| text(e.spot.path()));
     let path = file.clone().or_else(|| set.map(|s| s.name.clone())).unwrap_or_default();
@@ -35,7 +35,7 @@ pub(crate) fn error_of(
     Some(OpError {
         call: slot.fault_call.word().split(' ').next().unwrap_or_default().into(),
         path,
-        offset: matches!(slot.fault_call, Call::Read | Call::Write).then_some(slot.fault_offset),
+        offset: matches!(slot.fault_call, FailedCall::Read | FailedCall::Write).then_some(slot.fault_offset),
         after_ops,
         errno: slot.fault_errno,
         compared: None,
@@ -51,7 +51,7 @@ fn sentence(op: &Op, slot: &Figures, on: &str, set: &str) -> String {
     match slot.fault_call {
         call if slot.fault_errno != 0 => {
             let error = std::io::Error::from_raw_os_error(slot.fault_errno);
-            let place = if matches!(call, Call::Read | Call::Write) {
+            let place = if matches!(call, FailedCall::Read | FailedCall::Write) {
                 format!(" at offset {}", slot.fault_offset)
             } else {
                 String::new()
@@ -63,7 +63,7 @@ fn sentence(op: &Op, slot: &Figures, on: &str, set: &str) -> String {
             };
             format!("cannot {} {on}{place}: {error}{moved}{}", call.word(), advice(call.word(), &error))
         }
-        Call::Read | Call::Write => format!(
+        FailedCall::Read | FailedCall::Write => format!(
             "{on} at offset {}: {found} of {expected} bytes were moved, without an error of the kernel",
             slot.fault_offset
         ),
@@ -72,17 +72,17 @@ fn sentence(op: &Op, slot: &Figures, on: &str, set: &str) -> String {
 }
 
 /// A failure caused by earlier steps of the flow, if it was one.
-fn wrong_of(call: Call, expected: u64, found: u64) -> Option<Wrong> {
+fn wrong_of(call: FailedCall, expected: u64, found: u64) -> Option<Wrong> {
     Some(match call {
-        Call::Pick => Wrong::Exhausted,
-        Call::OpenSlot => Wrong::OpenSlot(found),
-        Call::ClosedSlot => Wrong::ClosedSlot(found),
-        Call::UnknownSlot => Wrong::UnknownSlot(found),
-        Call::ForeignSlot => Wrong::ForeignSlot(found),
-        Call::Range => Wrong::Range { bytes: expected, range: found },
-        Call::Area => Wrong::Area { bytes: expected, area: found },
-        Call::Empty => Wrong::Empty,
-        Call::Patience => Wrong::Patience,
+        FailedCall::Pick => Wrong::Exhausted,
+        FailedCall::OpenSlot => Wrong::OpenSlot(found),
+        FailedCall::ClosedSlot => Wrong::ClosedSlot(found),
+        FailedCall::UnknownSlot => Wrong::UnknownSlot(found),
+        FailedCall::ForeignSlot => Wrong::ForeignSlot(found),
+        FailedCall::Range => Wrong::Range { bytes: expected, range: found },
+        FailedCall::Area => Wrong::Area { bytes: expected, area: found },
+        FailedCall::Empty => Wrong::Empty,
+        FailedCall::Patience => Wrong::Patience,
         _ => return None,
     })
 }

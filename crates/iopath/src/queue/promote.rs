@@ -37,9 +37,9 @@ impl Queue {
     }
 
     /// Promotes a request with the elevator to this class. No effect on elevators without classes.
-    pub fn hurry(&mut self, now: Nanos, id: RequestId, class: IoClass) {
+    pub fn promote(&mut self, now: Nanos, id: RequestId, class: IoClass) {
         if self.requests.get(id).map(Request::stage) == Some(Stage::Waiting) {
-            self.elevator.hurried(now, &mut self.requests, id.slot, class);
+            self.elevator.on_promote(now, &mut self.requests, id.slot, class);
         }
     }
 

@@ -6,7 +6,7 @@ use crate::{Act, Flow, FlowOp, Group, Phase, Program as Does, Workload};
 
 /// A worker that executes a flow.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct Member {
     /// Index of its program.
     pub program: usize,
     /// Index of its process in the phase.
@@ -33,11 +33,11 @@ pub struct Place {
 
 /// The programs of a phase and the workers that execute them.
 #[derive(Debug, Default)]
-pub struct Cast {
+pub struct FlowMembers {
     /// The flattened flows.
     pub programs: Vec<Program>,
     /// Indexed by worker of the phase; `None` for workers that execute streams.
-    pub places: Vec<Option<Place>>,
+    pub places: Vec<Option<Member>>,
     /// Workers of each process.
     pub crews: Vec<Vec<usize>>,
     /// Number of rows of all workers together.
@@ -79,7 +79,7 @@ pub fn set_names(phase: &Phase, wanted: impl Fn(Act) -> bool) -> std::collection
     names
 }
 
-impl Cast {
+impl FlowMembers {
     /// The cast of a phase; `None` if none of its threads executes a flow.
     #[must_use]
     pub fn new(workload: &Workload, phase: &Phase) -> Option<Self> {
@@ -121,7 +121,7 @@ impl Cast {
         };
         let thread = &group.threads[at];
         let worker = self.places.len();
-        self.places.push(Some(Place {
+        self.places.push(Some(Member {
             program,
             process,
             number: self.crews[process].len(),

@@ -5,7 +5,7 @@ use fathom_workload::ops::{Op, OpKind};
 
 /// Ranges in flight of a stream whose operations must not overlap.
 #[derive(Default)]
-pub(super) struct Apart(Vec<Span>);
+pub(super) struct BusyRanges(Vec<Span>);
 
 struct Span {
     number: u32,
@@ -21,7 +21,7 @@ impl Span {
     }
 }
 
-impl Apart {
+impl BusyRanges {
     /// Whether an operation overlaps one in flight.
     pub fn overlaps(&self, op: &Op) -> bool {
         let new = Span::of(0, op);
@@ -50,10 +50,10 @@ mod tests {
     #[test]
     fn one_that_overlaps_waits_until_the_other_is_done() {
         let op = |file, offset, bytes| Op { kind: OpKind::Write, file, offset, bytes, think_ns: 0 };
-        let mut apart = Apart::default();
-        assert!(!apart.overlaps(&op(0, 0, 4096)));
-        apart.begins(3, &op(0, 4096, 8192));
-        apart.begins(5, &op(1, 0, 4096));
+        let mut busy = BusyRanges::default();
+        assert!(!busy.overlaps(&op(0, 0, 4096)));
+        busy.begins(3, &op(0, 4096, 8192));
+        busy.begins(5, &op(1, 0, 4096));
         for (file, offset, bytes, overlaps) in [
             (0, 0, 4096, false),
             (0, 0, 4097, true),
@@ -61,11 +61,11 @@ mod tests {
             (0, 12288, 4096, false),
             (1, 0, 1, true),
         ] {
-            assert_eq!(apart.overlaps(&op(file, offset, bytes)), overlaps, "{file} {offset} {bytes}");
+            assert_eq!(busy.overlaps(&op(file, offset, bytes)), overlaps, "{file} {offset} {bytes}");
         }
-        apart.ends(3);
-        assert!(!apart.overlaps(&op(0, 4096, 8192)) && apart.overlaps(&op(1, 0, 4096)));
-        apart.begins(3, &Op { kind: OpKind::Sync { data_only: false }, ..op(0, 0, 0) });
-        assert_eq!(apart.0.len(), 1);
+        busy.ends(3);
+        assert!(!busy.overlaps(&op(0, 4096, 8192)) && busy.overlaps(&op(1, 0, 4096)));
+        busy.begins(3, &Op { kind: OpKind::Sync { data_only: false }, ..op(0, 0, 0) });
+        assert_eq!(busy.0.len(), 1);
     }
 }
