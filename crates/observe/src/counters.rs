@@ -298,7 +298,7 @@ impl Snapshot {
     }
 
     /// CPU time that other programs left us until a later snapshot, in which we spent `own_ns` in our own code. The kernel's work for
-    /// others cannot be told apart from its work for us. `None` over less than 20 ticks, which are too coarse.
+    /// others cannot be separated from its work for us. `None` over less than 20 ticks, which are too coarse.
     #[must_use]
     pub fn crowd(&self, later: &Self, own_ns: u64) -> Option<Crowd> {
         const FEWEST_TICKS: u64 = 20;
@@ -478,8 +478,8 @@ mod tests {
     fn counters_go_round_at_32_bits() {
         assert_eq!(advance(5, 7), 2);
         assert_eq!(advance((1 << 32) - 3, 4), 7);
-        assert_eq!(advance(1 << 40, 4), 0, "wider than 32 bits: it began anew");
-        assert_eq!(advance(1_000_000, 4), 0, "far from the end of the range: it began anew");
+        assert_eq!(advance(1 << 40, 4), 0, "wider than 32 bits: a restart");
+        assert_eq!(advance(1_000_000, 4), 0, "far from the end of the range: a restart");
         assert_eq!(advance(u64::MAX - 1, u64::MAX), 1);
     }
 

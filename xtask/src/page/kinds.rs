@@ -1,5 +1,5 @@
 //! Pages of every kind that fathom writes, from small runs made now: real, imported and simulated ones, one run, two and three side by
-//! side, comparison, history, sweep and published table. Works in a temporary directory with a store of its own.
+//! side, comparison, history, sweep and published table. Works in a temporary directory with a separate store.
 
 use super::emptied;
 use anyhow::{Context, Result, bail};
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A workload of ours, a job of fio: a second each.
+/// A fathom workload and a fio job, a second each.
 const WORKLOAD: &str = "name = \"random read\"\n[[fileset]]\nname = \"data\"\nfiles = { list = [\"rr.0\"] }\nsize = { fixed = \"16MiB\" }\n\
     [[phase]]\nname = \"random read\"\nbefore = [{ prepare = \"data\" }]\nstop = { time = \"600ms\" }\n\
     axes = { file = \"16MiB\", record = \"4KiB\", streams = 1 }\n[[phase.group]]\nname = \"reader\"\n[[phase.group.thread]]\n\

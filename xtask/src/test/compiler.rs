@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How clippy's compiler is told its arguments: each followed by this word.
+/// Clippy passes arguments to its compiler each followed by this word.
 const END_OF_ARGUMENT: &str = "__CLIPPY_HACKERY__";
 
 /// A compiler, and with it a set of built things: cargo keeps those of different compilers apart.

@@ -7,7 +7,7 @@ use super::{File, Finding, Tree};
 /// Derives whose fields and variants show in the help.
 const DERIVES: [&str; 4] = ["Parser", "Args", "Subcommand", "ValueEnum"];
 
-/// Attributes that make a member no option of its own, or that document it.
+/// Attributes of members that are not options themselves, or that document the member.
 const EXEMPT: [&str; 8] =
     ["flatten", "subcommand", "skip", "hide", "help =", "long_help", "about =", "from_global"];
 

@@ -50,7 +50,7 @@ fn a_file_system_that_caches_nothing_has_no_warm_files() {
     let check = sentence(&run, "trust", "cache").expect("a check");
     assert!(check.contains("cached read: not warm: 0.0 % cached before"), "{check}");
     let doubt = sentence(&run, "doubts", "not-warm").expect("a doubt");
-    assert!(doubt.contains("only 0.0 % of the files lay in it"), "{doubt}");
+    assert!(doubt.contains("only 0.0 % of the files were cached"), "{doubt}");
     assert!(
         doubt.contains("as on a FUSE file system with direct_io") && !doubt.contains("free memory"),
         "{doubt}"

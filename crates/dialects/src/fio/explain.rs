@@ -195,7 +195,7 @@ pub fn check(plan: &Plan) -> String {
         set.foreign_writable = false;
         let _ = writeln!(
             left_out,
-            "# --allow-write holds for one command line: whoever runs this adds foreign_writable = true to the file set {:?}",
+            "# --allow-write applies to one command line only. To run this workload, add foreign_writable = true to the file set {:?}.",
             set.name
         );
     }

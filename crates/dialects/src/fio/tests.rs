@@ -446,7 +446,7 @@ fn block_sizes() {
     let split = |list: &[(u64, f64)]| Record::Split(list.iter().map(|s| (Bytes(s.0), s.1)).collect());
     let sizes = by_kind(split(&[(65536, 40.0), (1 << 20, 60.0)]), split(&[(1 << 20, 100.0)]));
     assert_eq!(of("--rw=randrw --bssplit=64k/40:1024k/60,1024k/100"), sizes);
-    // Sizes of a direction are multiples of its own smallest size, not of the other direction's.
+    // Sizes of a direction are multiples of its smallest size, not of the other direction's.
     assert_eq!(of("--rw=rw --bs=4k,6k"), by_kind(fixed(4096), fixed(6144)));
     let why = refused("--name=a --size=16m --rw=rw --bssplit=4k/100,4k/50:6k/50");
     assert!(why.contains("multiples of the smallest"), "{why}");

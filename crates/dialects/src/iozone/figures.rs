@@ -35,7 +35,7 @@ pub(super) fn cell(repetition: &Repetition, unit: Unit) -> Cell {
 pub(super) struct Child {
     /// Amount moved, in kB or operations.
     pub amount: f64,
-    /// Amount per second of its own clock.
+    /// Amount per second of `wall_s`.
     pub rate: f64,
     /// Measured time, s.
     pub wall_s: f64,

@@ -1,6 +1,6 @@
 //! Submits several device requests at once, for an image that supports it: the thread that carries out one takes more from the elevator,
 //! in its order, and submits them together. Each completes on its own, so that others need not wait for the round. A waiting caller takes
-//! only the requests ahead of its own page; helpers take those behind it, which would only delay the caller. A page already at the device
+//! only the requests ahead of its page; helpers take those behind it, which would only delay the caller. A page already at the device
 //! does not arrive earlier by taking more.
 
 use super::core::Core;

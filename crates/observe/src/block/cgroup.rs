@@ -71,7 +71,7 @@ impl OwnGroup {
     #[must_use]
     pub fn source(&self) -> String {
         let file = if self.version == 2 { "io.stat" } else { "blkio.throttle" };
-        let all = if self.is_root() { ", which holds every process not in a group of its own" } else { "" };
+        let all = if self.is_root() { ", which holds every process that is in no other group" } else { "" };
         format!("{file} of the control group {} (version {}){all}", self.name, self.version)
     }
 

@@ -263,7 +263,11 @@ mod tests {
             issued.flags = RequestFlags::WRITE.with(past);
             assert_eq!(who(&mut asked, &issued).0, IssuerKind::Kernel, "{past:?} goes past the scheduler");
         }
-        assert_eq!(who(&mut origins(Detail::Full), &issue(72)).0, IssuerKind::Kernel, "there all are told");
+        assert_eq!(
+            who(&mut origins(Detail::Full), &issue(72)).0,
+            IssuerKind::Kernel,
+            "full detail reports all"
+        );
     }
 
     #[test]
@@ -294,7 +298,7 @@ mod tests {
         );
         let inserts = super::super::kernel_events::EVENTS.iter().find(|e| e.action == BlockAction::Insert);
         let filter = inserts.and_then(|e| e.filter(&[disk], Detail::Requests)).expect("a filter");
-        assert!(!filter.contains("comm"), "all are told: {filter}");
+        assert!(!filter.contains("comm"), "no command is filtered out: {filter}");
     }
 
     #[test]

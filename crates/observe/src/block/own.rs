@@ -443,7 +443,7 @@ mod tests {
         assert_eq!(kind(&mut tasks, 991, "fathom-200"), IssuerKind::Other, "workers of another one");
         assert_eq!(tasks.by_name(), 2);
         assert_eq!(kind(&mut tasks, 101, "block-events"), IssuerKind::Own);
-        assert_eq!(kind(&mut tasks, 993, "block-events"), IssuerKind::Own, "a name one of ours had");
+        assert_eq!(kind(&mut tasks, 993, "block-events"), IssuerKind::Own, "the name of one of our tasks");
     }
 
     #[test]

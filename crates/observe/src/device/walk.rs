@@ -343,7 +343,7 @@ fn is_memory(kind: &str) -> bool {
     matches!(kind, "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs" | "rootfs")
 }
 
-/// The sentence for a file system without a block device of its own.
+/// The sentence for a file system without a block device.
 fn why_no_device(mount: &Mount) -> String {
     let Mount { kind, source, mount_point, .. } = mount;
     match kind.as_str() {
@@ -361,9 +361,9 @@ fn why_no_device(mount: &Mount) -> String {
                 "{mount_point} is a {kind} ({source}): a program serves its files, its device is not visible"
             )
         }
-        "zfs" => format!(
-            "{mount_point} is the ZFS data set {source}: which devices its pool has is not told in /sys"
-        ),
+        "zfs" => {
+            format!("{mount_point} is the ZFS data set {source}: /sys does not list the devices of its pool")
+        }
         _ => format!("{mount_point} is a {kind} ({source}) without a block device"),
     }
 }

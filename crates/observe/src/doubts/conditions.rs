@@ -27,15 +27,15 @@ fn not_cold(run: &Run) -> Option<Doubt> {
     // What the warm-up reads is cached when counting begins.
     let warmed_up = warm.iter().flat_map(|p| &p.repetitions).any(|r| r.ramp_ns > 0);
     let (begun, why) = if warmed_up {
-        ("begun to count", "The warm-up brings into the cache what it reads; leave it out, or use O_DIRECT.")
+        ("begun to count", "The warm-up caches what it reads; leave it out, or use O_DIRECT.")
     } else {
         (
             "begun",
-            "Another program holds or reads the files (mapped and locked pages stay); end it, or use O_DIRECT.",
+            "Another program holds or reads the files (mapped and locked pages stay); stop it, or use O_DIRECT.",
         )
     };
     let text = format!(
-        "{} should have {begun} with a cold cache, and up to {} of the files lay in it: they are no cold figures. {why}",
+        "{} should have {begun} with a cold cache, but up to {} of the files were cached: these are not cold figures. {why}",
         which(run, &warm),
         percent(worst)
     );
@@ -46,13 +46,13 @@ fn not_warm(run: &Run) -> Option<Doubt> {
     let cold = phases_where(run, |p| missed_by(p, CacheIntent::Warm).is_some());
     let least = cold.iter().filter_map(|p| missed_by(p, CacheIntent::Warm)).min_by(f64::total_cmp)?;
     let text = format!(
-        "{} should have begun with a warm cache, and only {} of the files lay in it: one miss in a hundred can double the mean. {}",
+        "{} should have begun with a warm cache, but only {} of the files were cached: one miss in a hundred can double the mean. {}",
         which(run, &cold),
         percent(least),
         if least > 0.0 {
             "Use smaller files, or free memory."
         } else {
-            "They were read just before, and nothing of them stayed in memory, as on a FUSE file system with direct_io."
+            "They were read just before, but none of their data stayed in memory, as on a FUSE file system with direct_io."
         }
     );
     Some(grouped("not-warm", &cold, &text))
@@ -78,7 +78,7 @@ fn overloaded(run: &Run) -> Option<Doubt> {
     let phases: Vec<&Phase> = over.iter().map(|p| p.phase).collect();
     let worst = over.iter().max_by(|a, b| a.weight().total_cmp(&b.weight()))?;
     let text = format!(
-        "in {} the rate was not kept ({}): more was asked for than the storage could do, and the response times grow with the length of the phase. Ask for a lower rate, or take the figures for the storage's limit.",
+        "in {} the rate was not kept ({}): more was requested than the storage could do, and response times grow with the length of the phase. Request a lower rate, or take the figures as the storage's limit.",
         which(run, &phases),
         worst.figures()
     );
@@ -91,7 +91,7 @@ fn not_steady(run: &Run) -> Option<Doubt> {
         a.range_percent.total_cmp(&b.range_percent).then(a.slope_percent.total_cmp(&b.slope_percent))
     })?;
     let text = format!(
-        "{} did not come to a steady state: after {} rounds of {} the last {} of the {} still lay {} apart with a trend of {}. Precondition the device, or allow more rounds.",
+        "{} did not reach a steady state: after {} rounds of {} the last {} of the {} still lay {} apart with a trend of {}. Precondition the device, or allow more rounds.",
         which(run, &phases),
         state.rounds.len(),
         time(state.round_ns as f64),
@@ -107,7 +107,7 @@ fn apart(run: &Run) -> Option<Doubt> {
     let phases = phases_where(run, |p| spread(p).is_some_and(|s| s > SPREAD));
     let worst = phases.iter().filter_map(|p| spread(p)).max_by(f64::total_cmp)?;
     let text = format!(
-        "the repetitions of {} lie up to {} of their median apart: a median of them says little. Find out what differs between them (free space, a neighbour, the order), or do more.",
+        "the repetitions of {} differ by up to {} of their median, so the median says little. Find out what differs between them (free space, a neighbour, the order), or do more repetitions.",
         which(run, &phases),
         percent(worst)
     );

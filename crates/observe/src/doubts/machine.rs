@@ -43,7 +43,7 @@ fn file_set_bytes(phase: &Phase) -> Option<u64> {
     Some(phase.axes.file_bytes?.saturating_mul(phase.axes.streams.unwrap_or(1).max(1)))
 }
 
-/// Total size of the files that a phase actually used. Workers that share a set, and flows, have no file of their own.
+/// Total size of the files that a phase actually used. Workers that share a set, and flows, have no private file.
 fn touched_bytes(phase: &Phase) -> Option<u64> {
     let looked_at = phase.repetitions.iter().filter_map(|r| r.extents).map(|e| e.bytes);
     file_set_bytes(phase).into_iter().chain(looked_at).max().filter(|&bytes| bytes > 0)
@@ -86,7 +86,7 @@ fn space(run: &Run, environment: &Value) -> Option<Doubt> {
     Some(about_run(
         "space",
         format!(
-            "Only {} of {} ({}) were free in the file system{beside}: free space is then in pieces, and flash slows down. Free some and repeat.",
+            "Only {} of {} ({}) were free in the file system{beside}: free space is then fragmented, and flash slows down. Free some and repeat.",
             bytes_words(free),
             bytes_words(total),
             percent(share)
@@ -99,7 +99,7 @@ fn governor(environment: &Value) -> Option<Doubt> {
     Some(about_run(
         "governor",
         format!(
-            "The CPU frequency governor is {governor}: a CPU that sleeps between operations answers slowly, and short operations look dearer than they are. Set it to performance (`cpupower frequency-set -g performance`) and repeat."
+            "The CPU frequency governor is {governor}: a CPU that sleeps between operations answers slowly, and short operations look more expensive than they are. Set it to performance (`cpupower frequency-set -g performance`) and repeat."
         ),
     ))
 }
@@ -111,7 +111,7 @@ fn clock(run: &Run) -> Option<Doubt> {
         return Some(about_run(
             "clock",
             format!(
-                "The clock ({}) drifted by {drift:.0} parts per million against the kernel's during the run: times are wrong by that much, and latencies may jump. Repeat; if it stays, the time stamp counter of this machine is not to be trusted.",
+                "The clock ({}) drifted by {drift:.0} parts per million against the kernel's during the run: times are wrong by that much, and latencies may jump. Repeat; if it persists, do not trust the time stamp counter of this machine.",
                 clock.source
             ),
         ));
@@ -145,7 +145,7 @@ fn compression(run: &Run, environment: &Value, seen: &Seen) -> Option<Doubt> {
         return Some(about_run(
             "compression",
             format!(
-                "Files that are read were laid out with data that shrinks to {} of its size: where anything below compresses or knows zeros, less is read than is told. Lay them out with incompressible data (data = \"unique\", the default).",
+                "The files read contain data that compresses to {} of its size: if any layer below compresses or detects zeros, less is read than reported. Lay them out with incompressible data (data = \"unique\", the default).",
                 percent(share)
             ),
         ));
@@ -157,7 +157,7 @@ fn compression(run: &Run, environment: &Value, seen: &Seen) -> Option<Doubt> {
     }
     let data = match share {
         Some(share) => format!("the data written shrinks to {} of its size", percent(share)),
-        None => "how far the data written can be compressed is not known".into(),
+        None => "the compressibility of the data written is not known".into(),
     };
     Some(about_run(
         "compression",

@@ -122,7 +122,7 @@ fn foreign_io(run: &Run) -> Option<Doubt> {
     let disturbed: Vec<&Phase> = found.iter().map(|(phase, _)| *phase).collect();
     let worst = found.iter().map(|(_, f)| *f).max_by(|a, b| a.share().total_cmp(&b.share()))?;
     let text = format!(
-        "during {} other programs used the device: at worst they moved at least {} ({} read, {} written) of the {} that it moved in all. Stop what else uses it (pidstat -d 1 names it) and repeat.",
+        "during {} other programs used the device: at worst they moved at least {} ({} read, {} written) of the {} that it moved in all. Stop those programs (pidstat -d 1 names them) and repeat.",
         which(run, &disturbed),
         bytes_words(worst.bytes()),
         bytes_words(worst.read_bytes),

@@ -39,10 +39,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     };
     Some(finding(
         format!(
-            "For {} of the time the workers were ready to run and had no processor: other programs, or threads of the kernel, {what}.",
+            "For {} of the time the workers were ready to run but had no processor: other programs or kernel threads {what}.",
             percent(waited)
         ),
-        "`top -H` shows which. Measure when they are quiet, or give the run processors to itself (taskset, cpuset).",
+        "`top -H` shows which. Measure when they are quiet, or give the run dedicated processors (taskset, cpuset).",
         vec![
             evidence("time ready to run without a processor", waited, "ratio", THREADS),
             evidence("used by the workers", used, "processors", THREADS),

@@ -31,7 +31,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let waited = waited.map_or_else(String::new, |waited| {
-        format!(" For {} of the time they were ready to run and had to wait.", percent(waited))
+        format!(" For {} of the time they were ready to run but had to wait.", percent(waited))
     });
     Some(finding(
         format!(

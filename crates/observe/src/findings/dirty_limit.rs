@@ -25,7 +25,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "The kernel lets at most {} of what is written{} wait in memory ({}), and {} were written: writers were held back until the device had the rest.",
+            "At most {} of writes{} may wait in memory ({}), and {} were written: writers were held back until the device had the rest.",
             size(most as f64),
             if whose.of_mount { format!(" to {}", device.name) } else { String::new() },
             whose.settings,

@@ -40,7 +40,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         .map_or(String::new(), |free| format!(" The file system has {} of its space left.", percent(free)));
     Some(finding(
         format!(
-            "The files lie in {} of {} on the device, so calls of {} in order became {} of {} at places far apart.{also}",
+            "The files are in {} of {} on the device, so sequential calls of {} became {} of {} at scattered offsets.{also}",
             count(joined.pieces, "piece"),
             size(piece),
             size(record as f64),
@@ -48,7 +48,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             size(request)
         ),
         if full.is_some() {
-            "Free some space, then copy the file: a file system that is nearly full often has only small pieces to give."
+            "Free some space, then copy the file: a nearly full file system often has only small free extents."
         } else {
             "Copy the file, or defragment it (e4defrag, xfs_fsr, btrfs filesystem defragment); filefrag -v shows the pieces."
         },

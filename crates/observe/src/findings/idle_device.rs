@@ -49,10 +49,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         ),
     };
     Some(finding(
-        format!("{} had nothing to do for {} of the time; {workers}.", device.name, percent(idle)),
+        format!("{} was idle for {} of the time; {workers}.", device.name, percent(idle)),
         match (facts.phase.direct, facts.asked.in_order) {
             _ if waited.is_some() => {
-                "`top -H` shows what has the processors: end it, or use no more workers than there are processors."
+                "`top -H` shows what uses the processors: stop it, or use no more workers than there are processors."
             }
             (true, _) => {
                 "More operations in flight (queue depth, threads), or larger ones, would use the device better."

@@ -32,12 +32,12 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "{workers} workers write one file through the page cache, and for {} of their time they were in a call without a processor, with {} busy for {} of it: the file system lets one writer at a time into a file.",
+            "{workers} workers write one file through the page cache and were blocked in calls for {} of their time, while {} was busy for {} of it: the file system admits one writer per file at a time.",
             percent(waits),
             device.name,
             percent(busy)
         ),
-        "A file for each writer lets them in together.",
+        "Give each writer a separate file.",
         vec![
             evidence("time in calls, neither on a processor nor waiting for one", waits, "ratio", CALLS),
             evidence("time waiting for a processor", waits_for_processor, "ratio", THREADS),

@@ -17,7 +17,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "libaio without O_DIRECT does one operation of a stream at a time: each waits inside of io_submit, and the queue depth of {depth} is never reached."
+            "libaio without O_DIRECT does one operation of a stream at a time: each waits inside io_submit, and the queue depth of {depth} is never reached."
         ),
         "Use O_DIRECT (direct=1), or io_uring, which queues buffered operations, too.",
         vec![

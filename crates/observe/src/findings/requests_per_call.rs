@@ -37,7 +37,7 @@ fn told(word: &str, per: &PerCall) -> Option<Finding> {
             mean(requests as f64 / per.calls as f64),
             per.calls
         ),
-        "Fewer, larger requests cost less: look at how the file lies on the device (filefrag), at read-ahead, and at the device's limits (max_sectors_kb).",
+        "Fewer, larger requests cost less: check the fragmentation of the file (filefrag), read-ahead, and the device's limits (max_sectors_kb).",
         vec![
             evidence("calls", per.calls as f64, "calls", CALLS),
             evidence("bytes asked for", per.bytes as f64, "bytes", CALLS),

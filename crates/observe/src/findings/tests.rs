@@ -126,7 +126,7 @@ fn read_ahead_that_fetches_what_nobody_wants() {
     world.joined = Some(joined.clone());
     assert_eq!(
         world.says("read-ahead").expect("told"),
-        "Read-ahead fetched 3.1 x what was asked: 31 MiB for 10 MiB of different data; 21 MiB were never asked for, 0 B were fetched again."
+        "Read-ahead fetched 3.1 x what was requested: 31 MiB for 10 MiB of distinct data; 21 MiB were never requested, 0 B were fetched again."
     );
     world.joined = Some(Joined {
         fetched_bytes: 12 * MIB,
@@ -192,7 +192,7 @@ fn streams_in_order_that_make_the_device_jump() {
         vec![RequestStats { seeks: seeks.clone(), ..requests(RequestClass::Write, 1000, 65_536) }];
     assert_eq!(
         world.says("scattered").expect("told"),
-        "1 stream worked in order, yet only 10 % of the device's 1000 write requests began where the one before ended; the others jumped 1 MiB on average."
+        "1 stream ran sequentially, yet only 10 % of the device's 1000 write requests began where the previous one ended; the others jumped 1 MiB on average."
     );
     world.asked.synced = true;
     assert_eq!(world.says("scattered"), None, "the journal is written between the data");
@@ -309,7 +309,7 @@ fn an_fsync_that_waited_for_others() {
     world.joined = Some(Joined { syncs: syncs.clone(), ..Joined::default() });
     assert_eq!(
         world.says("fsync-others").expect("told"),
-        "While 10 fsyncs lasted, 480 KiB of other files' data were written beside 40 KiB of the files' own: 12 other files' data on average, 14 at most."
+        "During 10 fsyncs, 480 KiB of other files' data were written beside 40 KiB of the synced files: data of 12 other files per sync on average, 14 at most."
     );
     assert_eq!(
         world.says("flushes").expect("told"),
@@ -337,7 +337,7 @@ fn the_journal_and_other_programs_are_counted_by_their_bytes() {
     ];
     assert_eq!(
         world.says("journal").expect("told"),
-        "The journal wrote 2.0 MiB for 3.9 MiB of data: 0.50 bytes for each byte asked for."
+        "The journal wrote 2.0 MiB for 3.9 MiB of data: 0.50 bytes per byte written."
     );
     world.device().issuers.push(issuer(IssuerKind::Other, "rsync", 512, 2_097_152));
     assert_eq!(world.says("journal"), None, "whose it is nobody knows");
@@ -493,7 +493,7 @@ fn a_limit_that_the_rate_stands_at_is_the_cause_and_the_only_one() {
         );
         assert_eq!(world.found().len(), 1, "what follows from it is no other cause: {:?}", world.found());
         world.asked.paced = true;
-        assert_eq!(world.says("io-limit"), None, "it keeps a rate of its own");
+        assert_eq!(world.says("io-limit"), None, "it keeps the rate it was given");
         world.repetition.workers[0].behind_ns = 500_000_000;
         assert!(world.says("io-limit").is_some(), "it does not keep its rate");
         world.asked.paced = false;
@@ -596,7 +596,7 @@ fn settings_that_make_every_call_wait_are_causes() {
     world.environment = serde_json::json!({ "filesystem": { "options": "rw,sync,relatime" } });
     assert_eq!(
         world.says("sync-mount").expect("told"),
-        "The file system is mounted with sync: every write waits until its data are on the device (1800 write requests for 1000 writes)."
+        "The file system is mounted with sync: every write waits until its data is on the device (1800 write requests for 1000 writes)."
     );
     world.environment = serde_json::json!({ "filesystem": { "options": "rw,async" } });
     assert_eq!(world.says("sync-mount"), None);
@@ -610,12 +610,7 @@ fn settings_that_make_every_call_wait_are_causes() {
 
     world.environment =
         serde_json::json!({ "filesystem": { "dirty_limit_strict": true, "dirty_limit_bytes": MIB } });
-    assert!(
-        world
-            .says("dirty-limit")
-            .expect("told")
-            .starts_with("The kernel lets at most 1 MiB of what is written to vda")
-    );
+    assert!(world.says("dirty-limit").expect("told").starts_with("At most 1 MiB of writes to vda"));
     world.phase.axes.file_bytes = Some(MIB);
     assert_eq!(world.says("dirty-limit"), None, "there is never as much to hold back");
     world.phase.axes.file_bytes = None;
@@ -630,7 +625,7 @@ fn settings_that_make_every_call_wait_are_causes() {
         "Read-ahead is off (read_ahead_kb of vda is 0): reads of 64 KiB were fetched in 16000 requests of 4 KiB."
     );
     world.environment["filesystem"] = serde_json::json!({ "read_ahead_kb": 4096 });
-    assert_eq!(world.says("no-read-ahead"), None, "the mount has a read-ahead of its own");
+    assert_eq!(world.says("no-read-ahead"), None, "the mount has its own read-ahead");
     world.environment["filesystem"]["read_ahead_kb"] = 0.into();
     world.environment["devices"][0]["read_ahead_kb"] = 128.into();
     assert!(world.says("no-read-ahead").expect("told").contains("read_ahead_kb of the mount is 0"));
@@ -678,7 +673,7 @@ fn a_phase_that_is_paced_leaves_its_device_idle_on_purpose() {
     let advice = world.found().into_iter().find(|f| f.rule == "idle-device").expect("told").advice;
     assert_eq!(
         advice,
-        "`top -H` shows what has the processors: end it, or use no more workers than there are processors."
+        "`top -H` shows what uses the processors: stop it, or use no more workers than there are processors."
     );
     world.asked.paced = true;
     assert_eq!(world.says("idle-device"), None);
@@ -693,7 +688,7 @@ fn a_file_in_pieces_and_a_file_system_that_has_no_others() {
     let said = world.says("fragmented").expect("told");
     assert_eq!(
         said,
-        "The files lie in 8192 pieces of 4 KiB on the device, so calls of 128 KiB in order became 8192 requests of 4 KiB at places far apart."
+        "The files are in 8192 pieces of 4 KiB on the device, so sequential calls of 128 KiB became 8192 requests of 4 KiB at scattered offsets."
     );
     world.environment = serde_json::json!({ "filesystem": { "free_bytes": 3, "total_bytes": 100 } });
     assert!(
@@ -732,7 +727,7 @@ fn compression_is_told_where_syncs_wait_for_it_and_the_device_does_not() {
         world
             .says("compression")
             .expect("told")
-            .ends_with("the kernel's threads and other programs used 1.7 processors meanwhile.")
+            .ends_with("the kernel's threads and other programs used 1.7 processors.")
     );
     world.repetition.physical.machine_cpu_ns = Some(900_000_000);
     assert_eq!(world.says("compression"), None);
@@ -786,7 +781,7 @@ fn workers_that_wait_for_a_processor() {
     world.environment = serde_json::json!({ "limits": { "cgroup": { "cpu_max_cores": 0.05 } } });
     assert_eq!(
         world.says("cpu-quota").expect("told"),
-        "A control group gives this program at most 0.05 of a processor, and its workers used 0.04 of one. For 90 % of the time they were ready to run and had to wait."
+        "A control group gives this program at most 0.05 of a processor, and its workers used 0.04 of one. For 90 % of the time they were ready to run but had to wait."
     );
     assert_eq!(world.found()[0].rule, "cpu-quota", "{:?}", world.found());
     waits(&mut world, Some(100_000_000));
@@ -828,7 +823,7 @@ fn requests_that_are_small_few_or_alone_because_the_queue_was_told_so() {
     world.device().requests = vec![requests(RequestClass::Read, 64_000, 16 << 10)];
     assert_eq!(
         world.says("small-requests").expect("told"),
-        "vda takes at most 16 KiB at once (max_sectors_kb, of 4 MiB that it could): 64000 read requests of that size were made."
+        "Requests of vda are limited to 16 KiB (max_sectors_kb; the hardware allows 4 MiB): 64000 read requests had that size."
     );
     world.repetition.workers[0].stats[0].bytes = 1000 * 4096;
     assert_eq!(world.says("small-requests"), None, "nobody asks for more");
@@ -870,7 +865,7 @@ fn requests_that_are_small_few_or_alone_because_the_queue_was_told_so() {
     world.device().busy_ns = 1_000_000_000;
     assert_eq!(
         world.says("few-requests").expect("told"),
-        "The queue of vda has 4 requests (nr_requests) for the 32 operations that are kept in flight: for 80 % of its busy time nearly all of them were in use."
+        "The queue of vda has 4 requests (nr_requests), and the workload keeps 32 operations in flight: for 80 % of its busy time nearly all requests were in use."
     );
     world.device().in_device[1].depth = 5;
     assert_eq!(world.says("few-requests"), None, "it has more");
@@ -912,7 +907,7 @@ fn a_group_with_less_memory_than_the_files_need() {
     world.device().requests = vec![requests(RequestClass::Read, 512, MIB)];
     assert_eq!(
         world.says("memory-limit").expect("told"),
-        "A control group limits this program to 80 MiB of memory, page cache included, and the files have 256 MiB: what is read again is read from the device again."
+        "A control group limits this program to 80 MiB of memory, page cache included, and the files total 256 MiB: repeated reads go to the device again."
     );
     world.device().requests = vec![requests(RequestClass::Read, 270, MIB)];
     assert_eq!(world.says("memory-limit"), None, "next to nothing was read again");
@@ -954,7 +949,7 @@ fn a_journal_of_data_and_caps_of_the_whole_machine() {
     world.environment = serde_json::json!({ "vm": { "dirty_bytes": MIB, "dirty_ratio": 0 } });
     assert_eq!(
         world.says("dirty-limit").expect("told"),
-        "The kernel lets at most 1 MiB of what is written wait in memory (vm.dirty_bytes), and 4 MiB were written: writers were held back until the device had the rest."
+        "At most 1 MiB of writes may wait in memory (vm.dirty_bytes), and 4 MiB were written: writers were held back until the device had the rest."
     );
     world.environment = serde_json::json!({
         "vm": { "dirty_bytes": 0, "dirty_ratio": 1 }, "memory": { "available_bytes": 100 * MIB }
@@ -1000,7 +995,7 @@ fn writers_of_one_file_wait_for_each_other() {
     world.device().busy_ns = 30_000_000;
     assert_eq!(
         world.says("one-writer").expect("told"),
-        "8 workers write one file through the page cache, and for 80 % of their time they were in a call without a processor, with vda busy for 3.0 % of it: the file system lets one writer at a time into a file."
+        "8 workers write one file through the page cache and were blocked in calls for 80 % of their time, while vda was busy for 3.0 % of it: the file system admits one writer per file at a time."
     );
     world.device().busy_ns = 900_000_000;
     assert_eq!(world.says("one-writer"), None, "they may wait for the device");
@@ -1030,7 +1025,7 @@ fn deletes_that_wait_for_discards() {
     }];
     assert_eq!(
         world.says("discard").expect("told"),
-        "The file system is mounted with discard: vda had 80 discards for 100 deletes, which were in it for up to 40 % of the time."
+        "The file system is mounted with discard: vda received 80 discards for 100 deletes, which kept it busy for up to 40 % of the time."
     );
     world.device().busy_ns = 100_000_000;
     assert_eq!(world.says("discard"), None, "several at once, for little of the time");
@@ -1068,7 +1063,7 @@ fn attributes_of_files_are_causes_as_options_of_the_mount_are() {
     world.attributes = Attributes { files: 1, sync: 1, journalled: 1 };
     assert_eq!(
         world.says("sync-attribute").expect("told"),
-        "The file has the attribute S (chattr +S): every write waits until its data are on the device (1800 write requests for 1000 writes)."
+        "The file has the attribute S (chattr +S): every write waits until its data is on the device (1800 write requests for 1000 writes)."
     );
     assert_eq!(
         world.says("data-journal").expect("told"),
@@ -1103,7 +1098,7 @@ fn workers_that_share_fewer_processors_than_the_machine_has() {
     );
     assert_eq!(world.says("busy-processors"), None);
     world.asked.bound = true;
-    assert_eq!(world.says("few-processors"), None, "each worker may have a processor of its own");
+    assert_eq!(world.says("few-processors"), None, "each worker may have its own processor");
     world.asked.bound_to = Some(1);
     world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 2 } });
     assert_eq!(
@@ -1144,7 +1139,7 @@ fn calls_that_stand_still_above_an_idle_device() {
     assert_eq!(world.says("idle-device"), None, "more operations would stand still, too");
     assert_eq!(
         world.says("stood-still").expect("told"),
-        "For 80 % of the time, in stretches of up to 105 ms, no call returned and the device had nothing to do: something above it held the calls back."
+        "For 80 % of the time, in stretches of up to 105 ms, no call returned and the device was idle: something above it held the calls back."
     );
     world.repetition.workers[0].cpu_system_ns = 700_000_000;
     assert_eq!(world.says("stood-still"), None, "they computed");
@@ -1174,7 +1169,7 @@ fn another_program_that_trims_is_named() {
     world.device().issuers = vec![fstrim.clone()];
     assert_eq!(
         world.says("discards-of-others").expect("told"),
-        "fstrim gave blocks back to vda meanwhile: 100 discards, which were in it for up to 50 % of the time."
+        "fstrim discarded blocks of vda during the phase: 100 discards, which kept it busy for up to 50 % of the time."
     );
     world.device().issuers = vec![Issuer { others: 80, ..fstrim.clone() }];
     assert!(world.says("discards-of-others").is_some(), "it flushes nothing");

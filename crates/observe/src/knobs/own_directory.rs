@@ -17,7 +17,7 @@ const TRIES: u32 = 1000;
 /// Permission bits that let others change its content.
 const WRITABLE: u32 = 0o022;
 
-/// An open directory of ours.
+/// An open directory that only we can enter.
 #[derive(Debug)]
 pub(crate) struct OwnDirectory(OwnedFd);
 
@@ -38,10 +38,12 @@ impl OwnDirectory {
         if made.is_fresh(above)? {
             return Ok(made);
         }
-        Err(io::Error::other("somebody has put another directory in its place; ours is empty, remove it"))
+        Err(io::Error::other(
+            "it was replaced by another directory; the one fathom created is empty and can be removed",
+        ))
     }
 
-    /// Whether it can be the directory just created. Another empty one of ours would do as well.
+    /// Whether it can be the directory just created. Any other empty directory of this user would do as well.
     fn is_fresh(&self, above: BorrowedFd<'_>) -> io::Result<bool> {
         let (about, above) = (rustix::fs::fstat(&self.0)?, rustix::fs::fstat(above)?);
         let is_ours = about.st_uid == trust::user() && about.st_mode & WRITABLE == 0;
@@ -103,7 +105,7 @@ impl OwnDirectory {
                 _ => {}
             }
         }
-        let what = format!("nothing leads to what {} stands on", standing.path().display());
+        let what = format!("the file behind {} cannot be found", standing.path().display());
         Err(io::Error::other(what))
     }
 
@@ -234,7 +236,7 @@ mod tests {
         }
         let (kernel, dir) = (FakeKernel::new(), fathom_testkit::TestDir::new());
         let [state, images, theirs] = ["state", "images", "theirs"].map(|name| dir.subdir(name));
-        fs::create_dir(theirs.join("mnt")).expect("a directory of theirs");
+        fs::create_dir(theirs.join("mnt")).expect("the other user's directory");
         let mut turner = Turner::begin(&kernel, &state).expect("a journal");
         let plan = DiskPlan { directory: images.clone(), bytes: 16 << 20 };
         let Ok(disk) = turner.disk(&plan) else { return skip(test, "no loop device can be had") };

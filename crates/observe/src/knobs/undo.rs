@@ -62,21 +62,21 @@ impl Outcome {
                 format!("restored {} to {value}{whose}", of(knob, device))
             }
             Self::Foreign { knob, device, found, old } => format!(
-                "{} is {found} now, which no sweep set: somebody else changed it, so it is left alone (it was {old} before the sweep)",
+                "{} is now {found}, which no sweep set: it is left alone, because another program changed it (it was {old} before the sweep)",
                 of(knob, device)
             ),
             Self::Removed(path) => format!("removed {}{whose}", path.display()),
             Self::Unproven(path) => format!(
-                "{} is left{whose}: its file system keeps nothing that tells it from a file of somebody else; remove it if it is not wanted",
+                "{} is kept{whose}: on its file system fathom cannot prove that it created the file; remove it if you do not need it",
                 path.display()
             ),
             Self::Lost(path) => format!(
-                "{} is not there any more{whose}: nothing of it is mounted; if somebody has moved it, it is left for you to remove",
+                "{} is gone{whose}: nothing of it is mounted; if it was moved, remove it yourself",
                 path.display()
             ),
             Self::NoJournal(why) => no_journal(why),
             Self::Failed { what, error } => format!(
-                "{what} could not be put back{whose} ({error}); it stays in the journal, and the next command of fathom that may do it will"
+                "{what} could not be restored{whose} ({error}); it stays in the journal, and a later fathom command tries again"
             ),
         }
     }
@@ -97,9 +97,7 @@ impl Outcome {
 /// The sentence for an untrusted journal. `why` names it.
 #[must_use]
 pub fn no_journal(why: &str) -> String {
-    format!(
-        "{why}, so it is not taken for a journal of fathom's: nothing it says is done, and it is left for you to remove"
-    )
+    format!("{why}, so it is not used as a journal of fathom: nothing in it is restored; remove it yourself")
 }
 
 /// "scheduler of loop0", "vm.dirty_ratio".
@@ -219,7 +217,7 @@ fn knobs(files: &dyn KnobFiles, saved: &[Saved]) -> Vec<Outcome> {
 
 /// The result for a knob that is not at its device's proper place. A removed device took its knobs with it.
 fn unknown(files: &dyn KnobFiles, s: &Saved) -> Option<Outcome> {
-    let error = "it is no knob of a device that is here".to_string();
+    let error = "it is not a knob of a present device".to_string();
     now(files, &s.path).map(|_| Outcome::Failed { what: s.path.display().to_string(), error })
 }
 

@@ -54,7 +54,7 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
     let words = match (before, after) {
         // The null back-end, for example.
         (None, None) if absent && none(&worst.resident_after) => "no files".to_string(),
-        (None, None) => "the kernel did not tell what lay in the page cache".to_string(),
+        (None, None) => "the kernel did not report what was in the page cache".to_string(),
         (Some(before), Some(after)) => {
             format!("{intent}: {} cached {when}, {} after", percent(before), percent(after))
         }
@@ -66,7 +66,7 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
     };
     // "Cold" concerns this machine's cache; a FUSE program or server behind the files has its own.
     let unseen = before.is_some() && worst.cache == CacheIntent::Cold && has_unseen(&worst.physical);
-    let unknown = if unseen { "; what lies below is not known, and may have them in memory" } else { "" };
+    let unknown = if unseen { "; the layer below is not known, and may cache them" } else { "" };
     let words = words + unknown;
     let told = (before.is_some() || absent) && !unseen;
     let verdict = match (told, missed) {

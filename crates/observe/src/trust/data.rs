@@ -39,7 +39,7 @@ pub(super) fn check(run: &Run, environment: &Value, seen: &Seen) -> Trust {
     let written = written(run, environment, seen);
     let Some(share) = laid_out_compressible(seen) else { return written };
     // Reading it back moves less at a device that compresses, and nothing at one that detects zeros.
-    let words = format!("What is read was laid out compressible: it shrinks to {}", percent(share));
+    let words = format!("The files read were laid out compressible: they shrink to {}", percent(share));
     let all = match run.phases.iter().any(|p| p.writes) {
         true => format!("{words}; {}", uncapitalised(written.sentence.trim_end_matches('.'))),
         false => words,
@@ -53,13 +53,13 @@ fn written(run: &Run, environment: &Value, seen: &Seen) -> Trust {
     }
     let words = match (seen.sampled_share, seen.compressed_share) {
         (Some(sample), Some(rule)) => format!(
-            "What is written shrinks to {} by zstd (a sample), to {} by its rule",
+            "Written data shrinks to {} by zstd (a sample), to {} by its rule",
             percent(sample),
             percent(rule)
         ),
-        (Some(sample), None) => format!("What is written shrinks to {} by zstd (a sample)", percent(sample)),
-        (None, Some(rule)) => format!("What is written shrinks to {} by its rule", percent(rule)),
-        (None, None) => "How far what is written can be compressed is not known".into(),
+        (Some(sample), None) => format!("Written data shrinks to {} by zstd (a sample)", percent(sample)),
+        (None, Some(rule)) => format!("Written data shrinks to {} by its rule", percent(rule)),
+        (None, None) => "The compressibility of written data is not known".into(),
     };
     match (compresses(environment), shrinks_to(seen)) {
         (_, None) => one("data", Verdict::Good, &words),

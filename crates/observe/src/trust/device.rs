@@ -22,12 +22,12 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         Regime::Unknown => Verdict::Unknown,
     };
     let (words, weight) = match (origin.device_share, counted(&last.physical).as_slice()) {
-        _ if origin.regime == Regime::Holes => ("holes were read, which no device is asked for".into(), 1.0),
+        _ if origin.regime == Regime::Holes => ("holes were read, which reach no device".into(), 1.0),
         (Some(share), devices @ [_, ..]) if verdict != Verdict::Unknown => {
             (figures(phase, last, share, devices), 1.0 - share)
         }
         (None, _) if origin.regime == Regime::PageCache => (origin.evidence, 1.0),
-        _ if origin.regime == Regime::Memory => ("the file system lies in memory".into(), 1.0),
+        _ if origin.regime == Regime::Memory => ("the file system is in memory".into(), 1.0),
         _ => (format!("not known: {}", origin.evidence), 1.0),
     };
     Some(Found { phase, verdict, weight, words })

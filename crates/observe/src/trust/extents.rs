@@ -34,7 +34,7 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         if !phase.reads {
             return None;
         }
-        let words = "not looked at, or the file system does not tell".into();
+        let words = "not examined, or not reported by the file system".into();
         return Some(Found { phase, verdict: Verdict::Unknown, weight: 0.0, words });
     };
     let share = share(&extents);

@@ -16,7 +16,7 @@ const LEAST: f64 = 0.99;
 const DEVIATIONS: f64 = 3.0;
 
 pub(super) fn check(run: &Run) -> Trust {
-    told(run, "overload", paced(run).iter().map(found).collect(), (Verdict::Good, "no rate was asked for"))
+    told(run, "overload", paced(run).iter().map(found).collect(), (Verdict::Good, "no rate was set"))
 }
 
 /// The worst repetition of a phase with a rate.

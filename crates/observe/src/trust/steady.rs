@@ -102,7 +102,7 @@ fn finding(repetition: &Repetition) -> (u8, f64, String) {
     let judged = found.or_else(|| judge(repetition));
     let Some(state) = judged else {
         let why = if repetition.intervals.is_empty() {
-            "no interval series was asked for"
+            "no interval series was requested"
         } else if paced {
             "a rate decides how many operations there are"
         } else if full_intervals(repetition).len() < WINDOW {
@@ -124,7 +124,7 @@ fn finding(repetition: &Repetition) -> (u8, f64, String) {
     );
     let (rank, words) = match (state.reached, state.asked) {
         (true, _) => (0, format!("yes: {spread}{ramp}")),
-        (false, true) => (2, format!("asked for and not reached: {spread}{ramp}")),
+        (false, true) => (2, format!("requested and not reached: {spread}{ramp}")),
         (false, false) => {
             (2, format!("no: {spread}{ramp}; the mean hides a change, look at its course over time"))
         }
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(judge(&of(&[])), None);
         assert!(finding(&of(&[100; 4])).2.contains("shorter than five intervals"));
         assert!(finding(&of(&[99; 5])).2.contains("fewer than a hundred operations"));
-        assert!(finding(&of(&[])).2.contains("no interval series was asked for"));
+        assert!(finding(&of(&[])).2.contains("no interval series was requested"));
     }
 
     #[test]

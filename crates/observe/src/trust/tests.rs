@@ -206,7 +206,7 @@ fn cache_is_beside_what_was_intended() {
     served.phases[0].repetitions.iter_mut().for_each(|r| {
         r.physical = Physical { method: "none".into(), ..Physical::default() };
     });
-    expect(&served, "cache", Verdict::Unknown, "what lies below is not known, and may have them in memory");
+    expect(&served, "cache", Verdict::Unknown, "the layer below is not known, and may cache them");
     expect(&at(CacheIntent::AsFound, 500), "cache", Verdict::Good, "as found: 50 %");
     expect(&change(0, |r| r.resident_before = None), "cache", Verdict::Unknown, "not known before");
     let warmed = |pages| {
@@ -222,7 +222,7 @@ fn cache_is_beside_what_was_intended() {
     );
     expect(&warmed(400), "cache", Verdict::Doubtful, "not cold: 40 % cached at the end of the warm-up");
     let doubt = doubts::of(&warmed(400), &Value::Null, &seen()).remove(0);
-    assert!(doubt.code == "not-cold" && doubt.sentence.contains("The warm-up brings"), "{doubt:?}");
+    assert!(doubt.code == "not-cold" && doubt.sentence.contains("The warm-up caches"), "{doubt:?}");
     let null = change(0, |r| {
         r.resident_before = Some(Residency::default());
         r.resident_after = Some(Residency::default());
@@ -248,7 +248,7 @@ fn extents_tell_reads_of_nothing_and_first_writes() {
     );
     expect(&with(1, 100 * MIB, 0), "extents", Verdict::Good, "write: first write, 100 MiB of holes");
     expect(&with(1, 50 * MIB, 0), "extents", Verdict::Good, "partly a first write");
-    expect(&change(0, |r| r.extents = None), "extents", Verdict::Unknown, "not looked at");
+    expect(&change(0, |r| r.extents = None), "extents", Verdict::Unknown, "not examined");
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn sync_tells_what_was_safe() {
     run.phases[1].sync_in_clock = false;
     expect(&run, "sync", Verdict::Doubtful, "may still be in memory; 99 MiB dirty at the end");
     run.phases[1].repetitions.iter_mut().for_each(|r| r.workers[0].marks.fsync_ns = 1);
-    expect(&run, "sync", Verdict::Doubtful, "Fsync after the clock, in a figure of its own");
+    expect(&run, "sync", Verdict::Doubtful, "Fsync after the clock stopped, reported separately");
     let mut direct = good();
     direct.phases[1].sync_in_clock = false;
     direct.phases[1].direct = true;
@@ -275,10 +275,10 @@ fn sync_tells_what_was_safe() {
     let below = waits(Waiting { below_bytes: MIB, ..Waiting::default() });
     expect(&below, "sync", Verdict::Good, "into a file that serves as a disk, of which 1 MiB wait in memory");
     let left = waits(Waiting { after_bytes: MIB, ..Waiting::default() });
-    expect(&left, "sync", Verdict::Good, "1 MiB of it wait in the page cache in spite of O_DIRECT");
+    expect(&left, "sync", Verdict::Good, "1 MiB of it wait in the page cache despite O_DIRECT");
     let mut served = direct.clone();
     served.phases[1].repetitions.iter_mut().for_each(|r| r.physical = Physical::default());
-    expect(&served, "sync", Verdict::Unknown, "whether what takes it keeps it in memory is not known");
+    expect(&served, "sync", Verdict::Unknown, "whether the layer below keeps it in memory is not known");
     let mut blind = change(1, |r| r.physical = Physical::default());
     blind.phases[1].sync_in_clock = false;
     expect(&blind, "sync", Verdict::Unknown, "No fsync: what was written may still be in memory");
@@ -427,7 +427,7 @@ fn data_is_measured_beside_its_rule() {
     assert_eq!(verdict, Verdict::Unknown, "{words}");
     assert!(
         words.starts_with(
-            "What is written shrinks to 0.0 % by zstd (a sample), to 0.2 % by its rule; whether the device"
+            "Written data shrinks to 0.0 % by zstd (a sample), to 0.2 % by its rule; whether the device"
         ),
         "{words}"
     );
@@ -446,7 +446,7 @@ fn files_laid_out_compressible_make_reads_doubtful() {
     let zeros = data(&reads, &laid_out(Some(0.0)));
     assert_eq!(
         (zeros.verdict, zeros.sentence.as_str()),
-        (Verdict::Doubtful, "What is read was laid out compressible: it shrinks to 0.0 %.")
+        (Verdict::Doubtful, "The files read were laid out compressible: they shrink to 0.0 %.")
     );
     let both = data(&good(), &laid_out(Some(0.3)));
     assert!(
@@ -465,7 +465,7 @@ fn steadiness_is_asked_for_or_judged() {
     let falling = change(0, |r| r.intervals.iter_mut().zip(1..).for_each(|(i, n)| i.ops = 200 - n * 15));
     expect(&falling, "steady", Verdict::Doubtful, "read: no: range ");
     let short = change(0, |r| r.intervals.clear());
-    expect(&short, "steady", Verdict::Unknown, "read: not judged: no interval series was asked for");
+    expect(&short, "steady", Verdict::Unknown, "read: not judged: no interval series was requested");
     let asked = |reached| {
         let figure = "latency".into();
         let state = SteadyState { reached, asked: true, figure, window: 5, ..SteadyState::default() };
@@ -501,7 +501,7 @@ fn repeats_overload_and_start_are_told() {
             r.start_skew_ns = skew;
         })
     };
-    expect(&several(12_000), "start", Verdict::Good, "2 workers began within 12.0 us (0.0 % of the time)");
+    expect(&several(12_000), "start", Verdict::Good, "2 workers started within 12.0 us (0.0 % of the time)");
     expect(&several(2_000_000), "start", Verdict::Doubtful, "(2.0 % of the time)");
 }
 

@@ -9,14 +9,14 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// What a program has to undo its own doings once it was told to end; then it is killed.
+/// Time for a program to clean up after a request to end; then it is killed.
 const GRACE: Duration = Duration::from_secs(10);
 /// How often the clock and Ctrl-C are looked at. The end of the child is seen at once.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Runs a command to its end and gives what [`crate::bench::sample::run`] gives; no other child may end meanwhile.
 pub fn run(command: &mut Command, limit: Duration) -> Result<Ended> {
-    // A group of its own, so that the workers a program started end with it.
+    // A new process group, so that the program's workers end with it.
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let name = command.get_program().to_string_lossy().into_owned();
     let cpu_before = cpu_ns(Whose::Children);

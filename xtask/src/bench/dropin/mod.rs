@@ -1,4 +1,4 @@
-//! What `bench sysbench`, `bench filebench` and `bench fio` share: the drop-in and the program it stands in for do the same work by turns, and the
+//! What `bench sysbench`, `bench filebench` and `bench fio` share: the drop-in and the program it replaces do the same work in turn, and the
 //! figure is a rate. This file runs the rounds and judges them; the work is in [`sysbench`], [`filebench`] and [`fio`], the text in [`table`].
 
 pub mod child;

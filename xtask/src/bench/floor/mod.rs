@@ -1,6 +1,6 @@
-//! The physical floor: the least loop around a call. An xorshift offset, the call, a look at the clock every so many operations;
-//! nothing is recorded. What a program takes beyond this is its own cost. The loops run inside this process, each on a thread of
-//! its own tied to a CPU; [`passes`] are IOzone's tests for `bench iozone`.
+//! The physical floor: the least loop around a call. An xorshift offset, the call, a look at the clock every N operations;
+//! nothing is recorded. What a program takes beyond this is its own cost. The loops run inside this process, each on a
+//! thread tied to a CPU; [`passes`] are IOzone's tests for `bench iozone`.
 
 pub mod aio;
 pub mod passes;
@@ -33,7 +33,7 @@ pub struct Done {
 /// A loop. It prepares, waits at the barrier, and works until the time is over.
 pub type Loop = fn(&Target, &Barrier) -> Result<Done>;
 
-/// Runs a loop on one thread, or on several at once on CPUs of their own.
+/// Runs a loop on one thread, or on several at once on separate CPUs.
 pub fn measure(work: Loop, target: &Target, threads: usize) -> Result<Sample> {
     measure_with(|start| work(target, start), threads)
 }
@@ -107,7 +107,7 @@ struct Pages(Vec<Page>);
 struct Page([u8; 4096]);
 
 impl Pages {
-    /// Filled with a byte that is not zero, so that the pages are real ones of their own.
+    /// Filled with a byte that is not zero, so that real, private pages are allocated.
     fn new(bytes: usize) -> Self {
         Self(vec![Page([0x5a; 4096]); bytes.div_ceil(4096)])
     }

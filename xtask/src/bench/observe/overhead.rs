@@ -1,6 +1,6 @@
 //! `cargo xtask bench observe`: O_DIRECT random reads of 4 KiB, 32 in flight by io_uring, on the disk below the target directory,
 //! unobserved twice (the pair is the noise floor), with counters, counted in the kernel by BPF, with events of tracefs, and with every
-//! event of queueing, in an order drawn anew for each round. Ratios are of operations per second; the observer's CPU time per operation stands beside.
+//! event of queueing, in a new random order each round. Ratios are of operations per second; the observer's CPU time per operation stands beside.
 
 use super::record::Seen;
 use crate::bench::dropin::write_json;
@@ -18,7 +18,7 @@ const SECONDS: f64 = 2.0;
 const RECORD_BYTES: f64 = 4096.0;
 const SEED: u64 = 0x0b5e_12e5_5eed_0005;
 
-/// Ways of watching: a name, what `--observe` is told, the least ratio (beside the noise floor), and the most CPU time, us per
+/// Ways of watching: a name, the value of `--observe`, the least ratio (beside the noise floor), and the most CPU time, us per
 /// operation.
 const WAYS: [Way; 6] = [
     Way { name: "not at all", observe: "none", loss: None, cpu_us: None },

@@ -17,7 +17,7 @@ use std::path::Path;
 const ROUNDS: usize = 2;
 const SEED: u64 = 0x0a62_ee00_5eed_0007;
 
-/// A scheduler of the kernel, the model that stands for it, and how many percent of its choices have to be the same.
+/// A kernel scheduler, its model, and the least percentage of equal choices.
 const SCHEDULERS: [(&str, &str, f64); 4] = [
     ("none", "none", 100.0),
     ("mq-deadline", "mq-deadline", 97.0),

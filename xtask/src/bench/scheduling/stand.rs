@@ -1,5 +1,5 @@
 //! What these benches record on: a loop device with a file over another one, direct I/O between them, and block events of the upper
-//! one written by `fathom trace record`. The lower one can be held to so many requests a second, so that a queue forms above it. All of
+//! one written by `fathom trace record`. The lower one can be limited to N requests a second, so that a queue forms above it. All of
 //! it is gone when this is dropped.
 
 use super::throttle::Throttle;

@@ -234,10 +234,8 @@ impl SetDefinition {
             Some(Known::Random(id)) => Sizing::Variable(drawn.name_of(id, scope)?),
             Some(Known::Integer(width)) => Sizing::Fixed(Bytes(width)),
             _ => {
-                notes.push(format!(
-                    "fileset {} has no dirwidth: each of its files gets a directory of its own",
-                    self.name
-                ));
+                notes
+                    .push(format!("fileset {} has no dirwidth: each file gets its own directory", self.name));
                 Sizing::Fixed(Bytes(0))
             }
         };

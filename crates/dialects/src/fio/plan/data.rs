@@ -48,7 +48,9 @@ pub fn apply(
         return Ok(Checks::default());
     }
     for name in buffers_beside(s, &verify)? {
-        notes.say(format!("{name} changes nothing beside verify={verify}, as in fio: what is checked has contents of its own"));
+        notes.say(format!(
+            "{name} has no effect with verify={verify}, as in fio: verified blocks have their own contents"
+        ));
     }
     if rw.trims != Trims::No {
         return Err(s
@@ -359,10 +361,7 @@ mod tests {
         for option in ["zero_buffers", "buffer_pattern=0x41"] {
             let plan = planned(&format!("{line} --{option} --verify=crc32c"));
             assert!(matches!(plan.jobs[0].stream.data, Data::Sealed(_)), "{option}");
-            assert!(
-                plan.notes.iter().any(|n| n.contains("changes nothing beside verify=crc32c")),
-                "{option}"
-            );
+            assert!(plan.notes.iter().any(|n| n.contains("has no effect with verify=crc32c")), "{option}");
             let plan = planned(&format!("{line} --{option} --verify=null"));
             assert!(!matches!(plan.jobs[0].stream.data, Data::Sealed(_)), "{option}");
         }

@@ -44,7 +44,7 @@ pub fn shared(s: &Settings, stream: &Stream, laid: &Laid, duplicate_percent: u8)
     Ok((if s.on("dedupe_global", false) { 0 } else { 100 }, distinct))
 }
 
-/// Sizes a working set shared by several jobs as the sum of theirs.
+/// Sizes a working set shared by several jobs as the sum of their sizes.
 pub fn share(jobs: &mut [Job]) {
     let all = jobs.iter().filter(|job| is_global(job)).fold(0u32, |sum, job| match job.stream.data {
         Data::Reducible { distinct, .. } => sum.saturating_add(distinct.saturating_mul(job.clones)),

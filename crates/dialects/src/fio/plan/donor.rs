@@ -83,7 +83,7 @@ pub(super) fn of(
     if laid.files.iter().flatten().any(|file| files::same(file, &path)) {
         return Err(s
             .wrong(NAME, format!("{} is one of the job's own files, and cannot be its donor", path.display()))
-            .hint("a name of its own"));
+            .hint("a different file name"));
     }
     let found = (world.find)(&path).filter(|_| !general.is_only_read());
     if found.is_some_and(|f| f.device || f.bottomless) {

@@ -177,7 +177,7 @@ fn apart(s: &Settings, stream: &mut Stream, offload: bool) -> Result<(), Wrong> 
                 "serialize_overlap",
                 "serialize_overlap with io_submit_mode=offload keeps apart what several jobs have in flight: that is not supported",
             )
-            .hint("instead: io_submit_mode=inline, which keeps those of each job apart; or files of their own"));
+            .hint("instead: io_submit_mode=inline, which keeps the operations of each job apart; or a separate file for each job"));
     }
     // One at a time, operations cannot overlap.
     stream.apart = stream.queue_depth > 1;
@@ -240,7 +240,7 @@ fn huge_pages(s: &Settings, asked: bool, rw: Direction) -> Result<bool, Wrong> {
         return Err(s
             .wrong(
                 "thp",
-                "a job that writes: with thp=1 fio writes to memory of its own, and nothing to the file",
+                "a job that writes: with thp=1 fio writes to private memory, and nothing to the file",
             )
             .hint("instead: thp=0, or rw=read"));
     }

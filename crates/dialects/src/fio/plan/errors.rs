@@ -131,7 +131,7 @@ fn refuse(s: &Settings, option: &'static str, stream: &Stream) -> Result<(), Wro
         return Err(s
             .wrong(
                 "error_dump",
-                "error_dump: of errors that are passed over, how many and the first are told",
+                "error_dump: of ignored errors, only the number and the first one are reported",
             )
             .hint("error_dump=0"));
     }

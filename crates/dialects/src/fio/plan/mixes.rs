@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn number_ios_counts_what_is_read_back_before() {
-        // fio 3.42: 16 operations of its own per pass, 6 of them writes.
+        // fio 3.42: 16 operations per pass without the read-back, 6 of them writes.
         let ends = |args: &str, limit: u64| {
             let (own, writes, _) = done(args);
             let pass = done("--loops=2 --number_ios=9").1;

@@ -350,7 +350,7 @@ fn may_leave_out(job: &Job, jobs: &[Job]) -> bool {
     !passed.writes.is_empty() || passed.enough > 0 || may_be_ended(job, jobs)
 }
 
-/// Whether a job may be ended by another job beside it, by one of its own clones, or by a steady state.
+/// Whether a job may be ended by another job beside it, by one of its clones, or by a steady state.
 fn may_be_ended(job: &Job, jobs: &[Job]) -> bool {
     jobs.iter().any(|other| {
         let beside = other.step == job.step && !other.only_reads_back;

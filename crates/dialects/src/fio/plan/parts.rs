@@ -96,7 +96,7 @@ fn whole_or_start(s: &Settings, stream: &Stream, whole: u64, size: u64) -> Resul
         false => Ok(whole),
         true if stream.access == Access::Sequential => Ok(size),
         true => Err(s
-            .wrong("loops", "loops: each begins anew in a file that is larger than size, which is not supported of this order with this engine")
+            .wrong("loops", "loops: with this order and engine, repeating the job in a file larger than size is not supported")
             .hint("instead: a size as large as the file, or one loop")),
     }
 }
@@ -270,7 +270,7 @@ mod tests {
         }
         for args in ["--filesize=64k --rw=randread", &format!("--filename=there {zones}")] {
             let why = refused(&format!("--name=a --size=16k --ioengine=libaio --loops=2 {args}"));
-            assert!(why.contains("begins anew"), "{args}: {why}");
+            assert!(why.contains("repeating the job"), "{args}: {why}");
         }
         let why = refused(&format!("--name=a --size=32k --filename=there:x {zones}"));
         assert!(why.contains("come out even"), "{why}");

@@ -223,7 +223,7 @@ fn refuse_others(s: &Settings, notes: &mut Notes) -> Result<(), Wrong> {
         let zero = |text: &str| text.split(',').all(|part| matches!(part.trim(), "0" | ""));
         if s.text(name).is_some_and(|text| !zero(text)) {
             return Err(s
-                .wrong(name, format!("{name}: a trace has times and syncs of its own"))
+                .wrong(name, format!("{name}: the trace already defines times and syncs"))
                 .hint("leave it out; replay_time_scale makes a replay faster or slower"));
         }
     }
@@ -455,7 +455,7 @@ mod tests {
             ("--read_iolog=trims.log --replay_skip=trim,write", "no read, no write and no trim"),
             ("--read_iolog=broken.log", "line 2"),
             ("--read_iolog=trace.log:trace.log", "a job for each trace"),
-            ("--read_iolog=trace.log --rate_iops=5", "times and syncs of its own"),
+            ("--read_iolog=trace.log --rate_iops=5", "already defines times and syncs"),
             ("--read_iolog=trace.log --verify=md5", "not checked"),
             ("--read_iolog=trace.log --replay_redirect=/dev/disk", "replay_redirect=FILE"),
             ("--read_iolog=trace.log --replay_time_scale=0", "above 0"),

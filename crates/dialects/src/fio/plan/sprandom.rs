@@ -56,7 +56,7 @@ pub fn order(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wro
     if verified::family(s) != "0" {
         return Err(s
             .wrong("verify", format!("{NAME} beside verify is not supported"))
-            .hint("a job of its own that verifies"));
+            .hint("a separate job that verifies"));
     }
     let spare = s.floats("spr_op")?.and_then(|given| given.first().copied()).unwrap_or(0.15);
     // Above it, fio's estimate of device writes would be lower than the host writes.

@@ -100,16 +100,21 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "verify_pattern_interval",
         Bytes,
-        "the pattern begins anew every so many bytes, with the offset there",
+        "repeat the pattern at this interval, with the offset at each repetition",
     ),
     done(
         "verify_backlog",
         Number,
-        "read back while still writing: as soon as so many blocks were written and not read back",
+        "read back while writing: as soon as this many blocks are written and not yet read back",
     ),
-    done("verify_backlog_batch", Number, "so many of them; as many as verify_backlog says without it"),
-    harmless("verify_async", Number, "threads that check", "whoever reads checks, outside of the latency"),
-    harmless("verify_async_cpus", Text, "CPUs of those threads", "whoever reads checks"),
+    done("verify_backlog_batch", Number, "blocks read back each time (default: verify_backlog)"),
+    harmless(
+        "verify_async",
+        Number,
+        "threads that check",
+        "the reading worker verifies, outside of the latency",
+    ),
+    harmless("verify_async_cpus", Text, "CPUs of those threads", "the reading worker verifies"),
     done("verify_only", Flag, "check only; write nothing"),
     done(
         "verify_state_save",

@@ -143,12 +143,12 @@ pub(super) static ROWS: &[Row] = &[
         Bool,
         "pvsync2, libaio, io_uring with direct=1: each write is whole or not at all after a loss of power (RWF_ATOMIC); an error where file system or device cannot",
     ),
-    done("fsync", Number, "fsync after so many writes"),
-    done("fdatasync", Number, "fdatasync after so many writes"),
+    done("fsync", Number, "fsync after every N writes"),
+    done("fdatasync", Number, "fdatasync after every N writes"),
     done(
         "sync_file_range",
         Text,
-        "sync_file_range over what was written since, after so many writes: wait_before, write, wait_after, `,` between them, and `:N`; with libaio, posixaio and io_uring an fsync, with mmap an msync",
+        "sync_file_range over the range written since, after every N writes: wait_before, write, wait_after, `,` between them, then `:N`; with libaio, posixaio and io_uring an fsync, with mmap an msync",
     ),
     done("end_fsync", Bool, "fsync at the end, inside the time"),
     done(
@@ -166,7 +166,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "hipri_percentage",
         Number,
-        "pvsync2: so many percent of the calls, by chance, are polled with hipri",
+        "pvsync2: percentage of the calls, chosen at random, that are polled with hipri",
     ),
     done(
         "force_async",
@@ -184,7 +184,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "cmdprio_percentage",
         Text,
-        "share of the reads and writes, `,` between both, that have an I/O priority of their own",
+        "share of the reads and writes, `,` between both, that get a separate I/O priority",
     ),
     done(
         "cmdprio_class",

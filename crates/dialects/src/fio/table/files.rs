@@ -14,7 +14,7 @@ pub(super) static ROWS: &[Row] = &[
     done("filename", Text, "files, separated by colons; all clones share them"),
     done("directory", Text, "directories, dealt to the clones in turn"),
     done("filename_format", Text, "names of the files: $jobname, $jobnum, $filenum, $clientuid"),
-    done("opendir", Text, "all files below a directory, by name; with nrfiles the first so many"),
+    done("opendir", Text, "all files below a directory, by name; with nrfiles=N the first N"),
     harmless("unique_filename", Bool, "names that differ by client", "there are no clients"),
     harmless(
         "filetype",
@@ -58,7 +58,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "file_service_type",
         SERVICE,
-        "how several files of a clone take turns: one operation each, or so many (`:N`); sequential: one file after the other; zipf, pareto and normal: some more often than others",
+        "how several files of a clone take turns: one operation each, or N (`:N`); sequential: one file after the other; zipf, pareto and normal: some more often than others",
     ),
     done(
         "fallocate",

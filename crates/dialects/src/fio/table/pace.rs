@@ -28,7 +28,7 @@ pub(super) static ROWS: &[Row] = &[
     ),
     done("thinktime", Time(US), "pause after operations: asleep, but for thinktime_spin"),
     done("thinktime_spin", Time(US), "so much of it, at its beginning, is spent computing"),
-    done("thinktime_blocks", Number, "pause once in so many operations"),
+    done("thinktime_blocks", Number, "pause after every N operations"),
     done(
         "thinktime_blocks_type",
         Word(&["complete", "issue"]),

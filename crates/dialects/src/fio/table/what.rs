@@ -27,7 +27,7 @@ pub(super) static ROWS: &[Row] = &[
         done(
             "rw",
             RW,
-            "what is done, and in which order. A trim is a hole in a file, a discard on a device. `:N`: so many operations at every random place, or so many bytes left out",
+            "operations and their order. A trim punches a hole in a file and discards on a device. `:N`: N operations at each random offset, or N bytes skipped",
         ),
         &["readwrite"],
     ),

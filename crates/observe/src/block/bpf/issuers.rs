@@ -30,7 +30,7 @@ impl Issuers {
         Self { tasks: OwnTasks::new(), devices, last: HashMap::new(), counted: Default::default() }
     }
 
-    /// Counting began anew.
+    /// Counting has restarted from zero.
     pub fn restart(&mut self) {
         self.last.clear();
         self.counted = Default::default();

@@ -258,7 +258,7 @@ impl Maps {
     }
 }
 
-/// Two words of the programs as one of ours.
+/// Combines two 32-bit words of the BPF programs.
 fn two(first: u32, second: u32) -> u64 {
     let [a, b, c, d] = first.to_ne_bytes();
     let [e, f, g, h] = second.to_ne_bytes();

@@ -37,7 +37,7 @@ fn backing(scene: &Scene, queue: &Queue) -> Option<Finding> {
         DeviceKind::Disk => Some(Finding::good(
             CODE,
             &queue.short("device"),
-            format!("{name} is a disk, or what the kernel is shown as one."),
+            format!("{name} is a disk, or is presented to the kernel as one."),
         )),
         _ => None,
     }
@@ -88,7 +88,7 @@ fn image(scene: &Scene, queue: &Queue) -> Option<Finding> {
             ),
         )
         .figure("allocated", share, "ratio")
-        .remedy("Before measuring fill the file system once with a file and remove it, without discard")
+        .remedy("Before measuring, fill the file system once with a file and remove it, without discard")
         .command(format!("dd if=/dev/zero of={}/fill bs=1M; sync; rm {}/fill", scene.mount_point(), scene.mount_point())),
     )
 }
@@ -109,7 +109,7 @@ fn host(scene: &Scene, queue: &Queue) -> Option<Finding> {
                 queue.name()
             ),
         )
-        .remedy("Ask whoever runs the host; write the test files once before measuring"),
+        .remedy("Ask the administrator of the host; write the test files once before measuring"),
     )
 }
 

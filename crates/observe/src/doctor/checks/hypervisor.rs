@@ -20,7 +20,7 @@ fn hypervisor(scene: &Scene) -> Option<Finding> {
         name => Finding::notice(
             "hypervisor",
             source,
-            format!("This is a virtual machine ({name}): its disks pass through the host, whose cache, limits and neighbours are in every figure, and the longest latencies may be the host's."),
+            format!("This is a virtual machine ({name}): its disks pass through the host, whose cache, limits and neighbours affect every figure, and the longest latencies may be the host's."),
         )
         .remedy("Repeat at other times of the day before believing a difference"),
     })
@@ -31,13 +31,13 @@ fn steal(scene: &Scene) -> Option<Finding> {
     let (ticks, all) = scene.sample.stolen()?;
     let (now, ever) = (ticks as f64 / all as f64, scene.sample.last().stolen_since_boot()?);
     let sentence = format!(
-        "The hypervisor gave {} of the processors' time to others just now, and {} since the start.",
+        "The hypervisor gave {} of the processors' time to others just now, and {} since boot.",
         percent(now),
         percent(ever)
     );
     let found = if now >= STOLEN && ticks >= LEAST_TICKS || ever >= STOLEN {
         Finding::warning("steal", source, sentence)
-            .remedy("Take a machine whose processors are its own, or repeat until the share is small")
+            .remedy("Use a machine with dedicated processors, or repeat until the share is small")
     } else {
         Finding::good("steal", source, sentence)
     };
@@ -72,7 +72,7 @@ mod tests {
         let _ = one(
             &told(&scene_after(&fake, before), "steal"),
             Severity::Warning,
-            &["0.0 %", "9.1 % since the start"],
+            &["0.0 %", "9.1 % since boot"],
         );
     }
 

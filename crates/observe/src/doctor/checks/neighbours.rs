@@ -38,8 +38,8 @@ fn of(scene: &Scene, queue: &Queue) -> Option<Finding> {
             .map(|(n, r)| format!("{n} ({}/s)", bytes_words(*r as u64)))
             .collect();
         let who = if who.is_empty() { String::new() } else { format!("; most from {}", who.join(", ")) };
-        Finding::warning(CODE, SOURCE, format!("Others use {name}: {figures}{who}."))
-            .remedy("End it or wait; fathom counts what is foreign in every run, but cannot take it out")
+        Finding::warning(CODE, SOURCE, format!("Other programs use {name}: {figures}{who}."))
+            .remedy("Stop it or wait; fathom counts foreign I/O in every run, but cannot subtract it")
     } else {
         Finding::good(CODE, SOURCE, format!("{name} is quiet: {figures}."))
     };

@@ -7,9 +7,19 @@ use super::super::scene::{Reading, Scene};
 /// figure. Processors are briefly shared on any machine, so only a tenth counts. Memory stalls mean reclaim, which should not happen
 /// during a measurement.
 const RESOURCES: [(&str, &str, f64, &str); 3] = [
-    ("io", "pressure-io", 5.0, "Find who does I/O (`fathom watch`, `iotop -o`), and end it or wait"),
-    ("cpu", "pressure-cpu", 10.0, "Find who computes (`top`), and end it or wait"),
-    ("memory", "pressure-memory", 1.0, "Find who takes the memory (`ps aux --sort=-rss | head`), and end it"),
+    (
+        "io",
+        "pressure-io",
+        5.0,
+        "Find the programs that do I/O (`fathom watch`, `iotop -o`); stop them or wait",
+    ),
+    ("cpu", "pressure-cpu", 10.0, "Find the programs that use the processors (`top`); stop them or wait"),
+    (
+        "memory",
+        "pressure-memory",
+        1.0,
+        "Find the programs that use the memory (`ps aux --sort=-rss | head`); stop them",
+    ),
 ];
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {

@@ -16,12 +16,12 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
                 (true, true) => Finding::notice(
                     CODE,
                     &source,
-                    format!("The kernel takes {name} for a spinning disk, as virtual disks say without knowing: bfq, write-back throttling and btrfs act as if seeks were dear."),
+                    format!("The kernel takes {name} for a spinning disk, as virtual disks often report: bfq, write-back throttling and btrfs act as if seeks were expensive."),
                 )
-                .remedy("If the host keeps it on flash, say so before mounting")
+                .remedy("If the host keeps it on flash, set this before mounting")
                 .command(format!("echo 0 > {source}")),
                 (true, false) => Finding::good(CODE, &source, format!("{name} is a spinning disk.")),
-                (false, _) => Finding::good(CODE, &source, format!("{name} has no moving parts, as far as it says.")),
+                (false, _) => Finding::good(CODE, &source, format!("{name} reports no moving parts.")),
             })
         })
         .collect()

@@ -24,7 +24,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
             CODE,
             "/proc/vmstat",
             format!(
-                "{moved} pages were swapped in or out just now: that is I/O of its own, and memory is short."
+                "Memory is short: {moved} pages were swapped in or out just now, and that I/O adds to every figure."
             ),
         )
         .remedy("Free memory")

@@ -16,7 +16,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
         return Vec::new();
     };
     let sentence = format!(
-        "Processors were slowed down for their temperature {now} times just now, and {ever} times since the start."
+        "Processors were slowed down because of their temperature {now} times just now, and {ever} times since boot."
     );
     let found = if now > 0 {
         Finding::warning(CODE, COUNTERS, sentence).remedy("Let the machine cool down, and look at its fans")

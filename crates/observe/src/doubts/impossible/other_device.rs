@@ -17,7 +17,7 @@ pub(super) fn check(run: &Run) -> Option<Doubt> {
     let phases: Vec<&Phase> = all.iter().map(|(phase, _)| *phase).collect();
     let (_, (own, moved, name)) = all.iter().max_by_key(|(_, (own, moved, _))| own - moved)?;
     let text = format!(
-        "in {} this program got {} that the kernel had charged to it as read from storage, and {name}, the device that was found below the files, counted {}: part of the data came from elsewhere (a link or a mount to another file system, a layer that is not told in /sys), or {name} does not count what it reads (queue/iostats). Name a directory on the storage you mean.",
+        "in {} the kernel charged {} of reads from storage to this program, but {name}, the device found below the files, counted only {}: part of the data came from elsewhere (a link or a mount to another file system, a layer that /sys does not show), or {name} does not count what it reads (queue/iostats). Name a directory on the storage you mean.",
         which(run, &phases),
         bytes_words(*own),
         bytes_words(*moved)

@@ -19,7 +19,7 @@ pub(super) fn check(run: &Run) -> Option<Doubt> {
     let (_, worst) = all.iter().max_by_key(|(_, s)| s.syncs)?;
     let times = if worst.syncs == 1 { "once".into() } else { format!("{} times", worst.syncs) };
     let text = format!(
-        "in {} fsync returned {times} after a write, and {} saw {} flushes and {} writes: what was acknowledged cannot be on it, and would be lost with the power. Something between ignores syncs (a file system mounted so, libeatmydata, an emulated disk with cache=unsafe).",
+        "in {} fsync returned {times} after a write, and {} saw {} flushes and {} writes: acknowledged data cannot be on it and would be lost in a power failure. Something in between ignores syncs (a mount option, libeatmydata, an emulated disk with cache=unsafe).",
         which(run, &phases),
         worst.device,
         worst.flushes,

@@ -19,7 +19,7 @@ pub(super) fn check(run: &Run) -> Option<Doubt> {
     let excess = |t: &TooFast| t.asked_per_s / t.device_per_s.max(1.0);
     let (_, worst) = all.iter().max_by(|a, b| excess(&a.1).total_cmp(&excess(&b.1)))?;
     let text = format!(
-        "{} wrote synchronously at {}/s, and {} took only {}/s meanwhile: a part of it was acknowledged before it was on the device. It is the rate of what lies between (a cache that answers for the device), not the device's.",
+        "{} wrote synchronously at {}/s, but {} took only {}/s: part of it was acknowledged before it was on the device. This is the rate of a layer in between (a cache that answers for the device), not the device's.",
         which(run, &phases),
         bytes_words(worst.asked_per_s as u64),
         worst.device,
