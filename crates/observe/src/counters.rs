@@ -538,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn what_carries_a_journal_and_no_files_is_called_so() {
+    fn a_device_with_only_a_journal_has_the_log_role() {
         let seen = |options: &str| {
             let fake = Fake::new()
                 .disk("ata1", "sda", (8, 0))
@@ -583,7 +583,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_vanishes_is_said_and_not_counted() {
+    fn a_vanished_device_is_reported_and_not_counted() {
         let mut fake = machine();
         let stack = stack_with(&fake, Path::new("/x"));
         let before = Counters::read_with(&fake, &stack);

@@ -2,7 +2,7 @@
 //! Needs root and tracefs; otherwise skipped by name.
 
 use fathom_observe::block::rows::{Counted, reading};
-use fathom_observe::block::{Detail, Instance, Taken, Watch, WatchError, Watched, Who};
+use fathom_observe::block::{Detail, Instance, Watch, WatchError, WatchResult, Watched, Who};
 use fathom_record::block::{BlockAction, BlockEvent, BlockInterval, DeviceNumber, IssuerKind, RequestFlags};
 use fathom_testkit::{LoopFs, need_root, skip};
 use std::fs::File;
@@ -92,7 +92,7 @@ impl Bench {
     }
 
     /// Events and device counters while `work` runs.
-    fn watched(&self, detail: Detail, work: impl FnOnce()) -> (Taken<Keep>, BlockInterval) {
+    fn watched(&self, detail: Detail, work: impl FnOnce()) -> (WatchResult<Keep>, BlockInterval) {
         let before = self.counted();
         let watch = self.watch(detail);
         work();

@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_gives_so_many_alarms() {
+    fn chance_gives_the_expected_number_of_alarms() {
         assert_eq!([1, 10, 40, 200].map(most_alarms), [0, 1, 2, 6]);
     }
 

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_licence_is_told_in_debians_form() {
+    fn the_licence_is_in_debians_form() {
         let text = copyright(&crate::root()).unwrap();
         assert!(text.contains("\nLicense: MIT\n ") && text.contains("\n .\n"), "{text}");
     }

@@ -15,7 +15,7 @@ const WORKLOAD: &str = "name = \"random read\"\n[[fileset]]\nname = \"data\"\nfi
     record = { fixed = \"4KiB\" }\namount = \"endless\"\n";
 const JOB: &str = "[global]\nsize=16m\ntime_based\nruntime=1\n[reader]\nrw=randread\nbs=4k\n[writer]\nstonewall\nrw=write\nbs=64k\nend_fsync=1\n";
 
-struct Stand<'a> {
+struct PageRuns<'a> {
     program: &'a Path,
     work: &'a Path,
     pages: &'a Path,
@@ -28,7 +28,7 @@ pub(super) fn make(root: &Path, program: &Path, pages: &Path) -> Result<()> {
     let work = tempfile::Builder::new().prefix("pages-").tempdir_in(root.join("target"))?;
     fs::write(work.path().join("w.toml"), WORKLOAD)?;
     fs::write(work.path().join("job.fio"), JOB)?;
-    let on = Stand { program, work: work.path(), pages };
+    let on = PageRuns { program, work: work.path(), pages };
     on.run(&["survey", "--quick", ".", "-o", &on.page("survey")])?;
     let iozone = ["iozone", "-a", "-g", "4m", "-i", "0", "-i", "1", "-i", "2"];
     let printed = on.run(&iozone)?;
@@ -80,7 +80,7 @@ pub(super) fn make(root: &Path, program: &Path, pages: &Path) -> Result<()> {
     Ok(())
 }
 
-impl Stand<'_> {
+impl PageRuns<'_> {
     fn page(&self, name: &str) -> String {
         self.pages.join(format!("{name}.html")).to_string_lossy().into_owned()
     }

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn test_programs_are_told_from_other_things_that_are_built() {
+    fn test_programs_are_distinguished_from_other_artefacts() {
         let message = |kind: &str, test: bool| {
             format!(
                 r#"{{"reason":"compiler-artifact","manifest_path":"/x/crates/sim/Cargo.toml","target":{{"kind":["{kind}"],"name":"whole"}},"profile":{{"test":{test}}},"executable":"/x/target/debug/deps/whole-1"}}"#

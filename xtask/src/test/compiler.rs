@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn warnings_are_told_to_clippy_as_errors() {
+    fn clippy_gets_warnings_as_errors() {
         let driver = Compiler { clippy: Some("/x/clippy-driver".into()) };
         let command = driver.build(Path::new("."));
         let env: Vec<_> = command.get_envs().filter_map(|(k, v)| Some((k.to_str()?, v?.to_str()?))).collect();

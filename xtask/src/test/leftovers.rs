@@ -287,14 +287,14 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_nobodys_run() {
+    fn a_link_is_not_a_run() {
         let dir = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("/etc/passwd", dir.path().join("fathom-suite-link")).unwrap();
         assert!(dead_suites(dir.path()).is_empty());
     }
 
     #[test]
-    fn a_run_is_dead_once_nobody_holds_its_file() {
+    fn a_run_is_dead_once_its_file_is_unlocked() {
         let dir = tempfile::tempdir().unwrap();
         let file = tempfile::Builder::new().prefix(PREFIX).tempfile_in(dir.path()).unwrap();
         assert!(lock(file.as_file()));

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workspace_of_its_own_may_use_every_room() {
+    fn a_separate_workspace_may_use_every_crate() {
         let rest = "[workspace]\n[dependencies]\nfathom-engine.workspace = true";
         assert_eq!(found("fuzz/Cargo.toml", "fathom-fuzz", rest), []);
     }

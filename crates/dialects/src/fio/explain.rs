@@ -212,10 +212,10 @@ pub fn command(plan: &Plan) -> String {
         for (_, setting) in job.settings.all().filter(|(_, s)| s.row.name != "name") {
             match &setting.value {
                 Some(value) => {
-                    let _ = write!(line, " --{}={}", setting.told, quoted(value));
+                    let _ = write!(line, " --{}={}", setting.printed_name, quoted(value));
                 }
                 None => {
-                    let _ = write!(line, " --{}", setting.told);
+                    let _ = write!(line, " --{}", setting.printed_name);
                 }
             }
         }

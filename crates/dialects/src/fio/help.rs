@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn help_tells_the_state_of_an_option() {
+    fn help_shows_the_state_of_an_option() {
         let of = |name: &str| text("fio", Version::default(), &Help::Options(Some(name.into())));
         assert!(of("readwrite").unwrap().contains("rw:"));
         assert!(of("sg_write_mode").unwrap().contains("refused: "));

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_below_a_tick_is_one_tick_and_told() {
+    fn an_interval_below_a_tick_becomes_one_tick_and_is_noted() {
         let c = cell(&one(65536, 1, 400), Unit::KbPerS);
         assert_eq!((c.value, c.too_short), (64_000_000, true));
         assert!(!cell(&one(65536, 1, 1000), Unit::KbPerS).too_short);

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn without_either_the_sentence_says_what_was_looked_for() {
+    fn without_either_file_the_error_names_io_stat() {
         let fake = Fake::new().file("/proc/self/mountinfo", "").file("/proc/self/cgroup", "0::/\n");
         assert!(OwnGroup::find(&fake).expect_err("none").contains("io.stat"));
     }

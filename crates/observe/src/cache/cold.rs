@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_there_and_nothing_told_have_words_of_their_own() {
+    fn absent_and_unreported_have_different_words() {
         let stack = DeviceStack { method: "none".into(), ..DeviceStack::default() };
         let cold = make(&["/nowhere/at/all".into()], &stack, Reach::Machine);
         assert_eq!(cold.sentence, "There was no file yet that could be cold.");

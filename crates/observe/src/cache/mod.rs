@@ -2,10 +2,10 @@
 //! write-back at the start and the stop, whether O_DIRECT writes pass through the cache ([`passing`]), which file behind an overlay holds
 //! the pages ([`overlay`]), whether the file system compresses, and verified eviction of files ([`cold`]).
 
+pub mod bypass_check;
 pub mod cold;
 pub mod course;
 pub(crate) mod overlay;
-pub mod passing;
 
 use crate::device::{DeviceKind, DeviceStack};
 use crate::residency::{self, page_bytes};

@@ -131,7 +131,7 @@ fn jitter(run: &Run) -> Option<Doubt> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Seen;
+    use super::super::DoubtInputs;
     use super::super::test_runs::{code, doubts, none, phase, run_of};
     use super::*;
     use fathom_record::{Extents, Histogram, Jitter, OpKind, OpStat, Repetition, Residency, SteadyState};
@@ -154,33 +154,33 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_that_is_not_as_asked_is_doubtful_beyond_one_percent() {
-        none(&cached(CacheIntent::Cold, 10), &Seen::default());
-        let cold = code(&cached(CacheIntent::Cold, 11), &Seen::default(), "not-cold");
+    fn a_cache_state_off_by_over_one_percent_is_doubtful() {
+        none(&cached(CacheIntent::Cold, 10), &DoubtInputs::default());
+        let cold = code(&cached(CacheIntent::Cold, 11), &DoubtInputs::default(), "not-cold");
         assert!(cold.sentence.contains("up to 1.1 %"), "{}", cold.sentence);
         let mut memory = cached(CacheIntent::Cold, 1000);
         memory.phases[0].repetitions[0].physical.method = "memory".into();
         memory.phases[0].repetitions[0].physical.devices.clear();
-        assert!(doubts(&memory, &Seen::default()).iter().all(|d| d.code != "not-cold"));
-        none(&cached(CacheIntent::Warm, 990), &Seen::default());
-        let warm = code(&cached(CacheIntent::Warm, 500), &Seen::default(), "not-warm");
+        assert!(doubts(&memory, &DoubtInputs::default()).iter().all(|d| d.code != "not-cold"));
+        none(&cached(CacheIntent::Warm, 990), &DoubtInputs::default());
+        let warm = code(&cached(CacheIntent::Warm, 500), &DoubtInputs::default(), "not-warm");
         assert!(warm.sentence.contains("only 50 %"), "{}", warm.sentence);
-        none(&cached(CacheIntent::AsFound, 500), &Seen::default());
+        none(&cached(CacheIntent::AsFound, 500), &DoubtInputs::default());
     }
 
     #[test]
-    fn reading_what_was_never_written_is_doubtful() {
+    fn reading_unwritten_extents_is_doubtful() {
         let holed = |hole, unwritten| {
             let extents =
                 Extents { bytes: 100 * MIB, hole_bytes: hole, unwritten_bytes: unwritten, filled_bytes: 0 };
             with(|r| r.extents = Some(extents))
         };
-        none(&holed(MIB, 0), &Seen::default());
-        let doubt = code(&holed(MIB, 11 * MIB), &Seen::default(), "holes");
+        none(&holed(MIB, 0), &DoubtInputs::default());
+        let doubt = code(&holed(MIB, 11 * MIB), &DoubtInputs::default(), "holes");
         assert!(doubt.sentence.contains("12 % (1 MiB of holes, 11 MiB unwritten)"), "{}", doubt.sentence);
         let mut writes = holed(MIB, 11 * MIB);
         writes.phases[0].reads = false;
-        assert!(doubts(&writes, &Seen::default()).iter().all(|d| d.code != "holes"));
+        assert!(doubts(&writes, &DoubtInputs::default()).iter().all(|d| d.code != "holes"));
     }
 
     #[test]
@@ -191,8 +191,8 @@ mod tests {
                 r.workers[0].behind_ns = ns;
             })
         };
-        none(&late(1_000_000_000), &Seen::default());
-        let doubt = code(&late(2_300_000_000), &Seen::default(), "overloaded");
+        none(&late(1_000_000_000), &DoubtInputs::default());
+        let doubt = code(&late(2_300_000_000), &DoubtInputs::default(), "overloaded");
         assert!(doubt.sentence.contains("behind for up to 2.30 s"), "{}", doubt.sentence);
     }
 
@@ -204,9 +204,9 @@ mod tests {
             let state = SteadyState { reached, asked, figure, rounds, window: 5, ..SteadyState::default() };
             with(|r| r.steady = Some(SteadyState { range_percent: 45.0, slope_percent: 12.0, ..state }))
         };
-        none(&state(true, true), &Seen::default());
-        none(&state(false, false), &Seen::default());
-        let doubt = code(&state(true, false), &Seen::default(), "not-steady");
+        none(&state(true, true), &DoubtInputs::default());
+        none(&state(false, false), &DoubtInputs::default());
+        let doubt = code(&state(true, false), &DoubtInputs::default(), "not-steady");
         assert!(
             doubt.sentence.contains("after 25 rounds") && doubt.sentence.contains("45 % apart"),
             "{}",
@@ -219,9 +219,9 @@ mod tests {
         let mut run = with(|_| ());
         let again = run.phases[0].repetitions[0].clone();
         run.phases[0].repetitions.extend([again.clone(), again]);
-        none(&run, &Seen::default());
+        none(&run, &DoubtInputs::default());
         run.phases[0].repetitions[2].workers[0].elapsed_ns *= 2;
-        let doubt = code(&run, &Seen::default(), "spread");
+        let doubt = code(&run, &DoubtInputs::default(), "spread");
         assert!(doubt.sentence.contains("up to 50 % of their median"), "{}", doubt.sentence);
     }
 
@@ -236,13 +236,13 @@ mod tests {
                 r.jitter = Some(Jitter { gaps: Histogram::default(), wakes, watched_ns: 0 });
             })
         };
-        none(&tailed(5_000_000, 1_000_000), &Seen::default());
-        let doubt = code(&tailed(1_500_000, 1_000_000), &Seen::default(), "jitter");
+        none(&tailed(5_000_000, 1_000_000), &DoubtInputs::default());
+        let doubt = code(&tailed(1_500_000, 1_000_000), &DoubtInputs::default(), "jitter");
         assert!(
             doubt.sentence.contains("1.50 ms") || doubt.sentence.contains("1.49 ms"),
             "{}",
             doubt.sentence
         );
-        none(&tailed(150_000, 1_000_000), &Seen::default());
+        none(&tailed(150_000, 1_000_000), &DoubtInputs::default());
     }
 }

@@ -29,7 +29,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let in_order =
         seeks.sequential as f64 / (seeks.sequential + seeks.forward + seeks.backward).max(1) as f64;
     // Requests of twice the size were not cut by the fragments.
-    if !facts.asked.in_order || piece > record as f64 || request > 2.0 * piece || in_order > MOST_IN_ORDER {
+    if !facts.workload.in_order || piece > record as f64 || request > 2.0 * piece || in_order > MOST_IN_ORDER
+    {
         return None;
     }
     let space =

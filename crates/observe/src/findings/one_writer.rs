@@ -16,7 +16,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let waits_for_processor = facts.processor_wait_share()?;
     let workers = facts.repetition.workers.len();
     let elapsed_ns = facts.repetition.elapsed_ns;
-    let several = facts.asked.one_file && workers > 1 && elapsed_ns >= LEAST_NS;
+    let several = facts.workload.one_file && workers > 1 && elapsed_ns >= LEAST_NS;
     // With several operations in flight it is unknown which of them waits.
     let queued = facts.phase.axes.queue_depth.is_some_and(|depth| depth > 1);
     if !several || queued || !facts.phase.writes || facts.phase.direct || facts.syncs_often() {

@@ -11,8 +11,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let depth = facts.phase.axes.queue_depth.filter(|depth| *depth > 1)?;
     let reads = facts.class_at_least(RequestClass::Read)?.issued;
     // Writes into the page cache do not wait, nor do reads served by the cache or by read-ahead.
-    let waits = !facts.phase.writes && !facts.asked.in_order && reads >= facts.calls(OpKind::Read).0 / 4;
-    if !facts.asked.aio || facts.phase.direct || !waits || reads < ENOUGH_REQUESTS {
+    let waits = !facts.phase.writes && !facts.workload.in_order && reads >= facts.calls(OpKind::Read).0 / 4;
+    if !facts.workload.aio || facts.phase.direct || !waits || reads < ENOUGH_REQUESTS {
         return None;
     }
     Some(finding(

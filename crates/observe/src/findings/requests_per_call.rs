@@ -13,10 +13,10 @@ const MOSTLY: f64 = 0.75;
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let joined = facts.joined?;
     facts.block()?;
-    told("read", &joined.reads).or_else(|| told("write", &joined.writes))
+    finding_for("read", &joined.reads).or_else(|| finding_for("write", &joined.writes))
 }
 
-fn told(word: &str, per: &PerCall) -> Option<Finding> {
+fn finding_for(word: &str, per: &PerCall) -> Option<Finding> {
     // Calls served by the cache are no evidence of how calls are split.
     let reached = per.calls_with_requests();
     if reached < ENOUGH_CALLS || reached * 2 < per.calls {

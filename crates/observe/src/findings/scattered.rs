@@ -13,13 +13,13 @@ const ENOUGH_REQUESTS: u64 = 50;
 const FEW_SYNCS: f64 = 0.05;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
-    if !facts.asked.in_order {
+    if !facts.workload.in_order {
         return None;
     }
     let class = if facts.phase.writes { RequestClass::Write } else { RequestClass::Read };
     let stats = facts.class(class).filter(|c| c.issued >= ENOUGH_REQUESTS)?;
     let syncs = facts.calls(OpKind::Sync).0 as f64;
-    if facts.phase.writes && (facts.asked.synced || syncs > FEW_SYNCS * stats.issued as f64) {
+    if facts.phase.writes && (facts.workload.synced || syncs > FEW_SYNCS * stats.issued as f64) {
         return None;
     }
     let share = stats.seeks.sequential as f64 / (jumps(stats) + stats.seeks.sequential).max(1) as f64;

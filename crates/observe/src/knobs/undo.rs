@@ -4,10 +4,10 @@
 use super::catalogue::{rank_of, value_in};
 use super::disk;
 use super::files::KnobFiles;
-use super::journal::{At, Boot, Facts, Saved, orphans};
+use super::journal::{At, Boot, JournalContents, Saved, orphans};
 use super::own_directory::OwnDirectory;
 use super::target::is_place_of;
-use crate::answers::answers;
+use crate::responsive::is_responsive;
 use fathom_state::Identity;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -106,7 +106,7 @@ pub(crate) fn of(knob: &str, device: &str) -> String {
 }
 
 /// Restores everything. `held` are directories of disks that are still open.
-fn undo(files: &dyn KnobFiles, facts: &Facts, held: &[Arc<OwnDirectory>]) -> Vec<Outcome> {
+fn undo(files: &dyn KnobFiles, facts: &JournalContents, held: &[Arc<OwnDirectory>]) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
     // A reboot has reset the knobs; their current values were set by others.
     if facts.boot == Boot::now(files) {
@@ -157,7 +157,7 @@ fn removed(path: &Path, identity: &Identity) -> Option<Outcome> {
 
 /// The result for an item that is not touched, whatever is there now.
 fn untouched(path: &Path, identity: &Identity) -> Option<Option<Outcome>> {
-    if !answers(path) {
+    if !is_responsive(path) {
         let error = "its file system does not answer".to_string();
         return Some(Some(Outcome::Failed { what: path.display().to_string(), error }));
     }
@@ -267,7 +267,7 @@ pub fn put_back_left_behind(
 pub(crate) fn settle(
     files: &dyn KnobFiles,
     journal: &At,
-    facts: &Facts,
+    facts: &JournalContents,
     held: &[Arc<OwnDirectory>],
 ) -> Vec<Outcome> {
     let outcomes = undo(files, facts, held);
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_disk_that_is_nowhere_is_named_and_does_not_keep_the_journal() {
+    fn a_lost_disk_is_named_and_the_journal_removed() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("own");
         std::fs::create_dir(&path).expect("a directory");

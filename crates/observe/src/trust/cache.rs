@@ -1,6 +1,6 @@
 //! The intended and the actual cache state of the files before and after a repetition.
 
-use super::{Found, told};
+use super::{PhaseResult, summary};
 use crate::words::percent;
 use fathom_record::{CacheIntent, Phase, Physical, Repetition, Residency, Run, Trust, Verdict};
 
@@ -10,7 +10,7 @@ const MISSED: f64 = 0.01;
 
 pub(super) fn check(run: &Run) -> Trust {
     let found = run.phases.iter().filter_map(found).collect();
-    told(run, "cache", found, (Verdict::Unknown, "no file data was moved"))
+    summary(run, "cache", found, (Verdict::Unknown, "no file data was moved"))
 }
 
 /// How far a repetition's cache was from the intended state, if too far: (cached share before, the distance).
@@ -34,7 +34,7 @@ fn distance(intent: CacheIntent, share: f64) -> f64 {
     }
 }
 
-fn found(phase: &Phase) -> Option<Found<'_>> {
+fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
     let share = |r: &Option<Residency>| r.as_ref().and_then(Residency::cached_share);
     let away = |r: &Repetition| share(&r.resident_before).map_or(0.0, |s| distance(r.cache, s));
     let moved = phase.repetitions.iter().filter(|r| r.bytes() > 0);
@@ -74,5 +74,5 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         (true, false) => Verdict::Good,
         (false, false) => Verdict::Unknown,
     };
-    Some(Found { phase, verdict, weight: away(worst), words })
+    Some(PhaseResult { phase, verdict, weight: away(worst), words })
 }

@@ -2,7 +2,7 @@
 //! on a sample.
 
 use super::one;
-use crate::doubts::Seen;
+use crate::doubts::DoubtInputs;
 use crate::words::percent;
 use fathom_record::{Run, Trust, Verdict};
 use serde_json::Value;
@@ -11,13 +11,13 @@ use serde_json::Value;
 const COMPRESSIBLE: f64 = 0.9;
 
 /// The compressed share by rule or sample, whichever is less, if it is low; an inner `None` if unknown.
-pub(crate) fn shrinks_to(seen: &Seen) -> Option<Option<f64>> {
+pub(crate) fn shrinks_to(seen: &DoubtInputs) -> Option<Option<f64>> {
     let known = [seen.compressed_share, seen.sampled_share].into_iter().flatten().reduce(f64::min);
     (!known.is_some_and(|share| share >= COMPRESSIBLE)).then_some(known)
 }
 
 /// The compressed share of data that files were laid out with before reading, if it is low.
-pub(crate) fn laid_out_compressible(seen: &Seen) -> Option<f64> {
+pub(crate) fn laid_out_compressible(seen: &DoubtInputs) -> Option<f64> {
     seen.laid_out_share.filter(|share| *share < COMPRESSIBLE)
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn compresses(environment: &Value) -> Option<String> {
     compresses.then(|| format!("{kind} compresses{}", option.map(|o| format!(" ({o})")).unwrap_or_default()))
 }
 
-pub(super) fn check(run: &Run, environment: &Value, seen: &Seen) -> Trust {
+pub(super) fn check(run: &Run, environment: &Value, seen: &DoubtInputs) -> Trust {
     let written = written(run, environment, seen);
     let Some(share) = laid_out_compressible(seen) else { return written };
     // Reading it back moves less at a device that compresses, and nothing at one that detects zeros.
@@ -47,7 +47,7 @@ pub(super) fn check(run: &Run, environment: &Value, seen: &Seen) -> Trust {
     one("data", Verdict::Doubtful, &all)
 }
 
-fn written(run: &Run, environment: &Value, seen: &Seen) -> Trust {
+fn written(run: &Run, environment: &Value, seen: &DoubtInputs) -> Trust {
     if !run.phases.iter().any(|p| p.writes) {
         return one("data", Verdict::Good, "Nothing was written");
     }

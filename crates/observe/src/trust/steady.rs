@@ -1,7 +1,7 @@
 //! Whether the figures reached a steady state, by the two criteria of [`fathom_record::steady`]: as a requested stop rule, or judged
 //! afterwards from the intervals.
 
-use super::{Found, told};
+use super::{PhaseResult, summary};
 use crate::words::{percent, time};
 use fathom_record::steady::Steadiness;
 use fathom_record::{Interval, OpKind, Phase, Repetition, Run, SteadyState, Trust, Verdict};
@@ -17,7 +17,7 @@ const UNEQUAL: f64 = 0.1;
 
 pub(super) fn check(run: &Run) -> Trust {
     let found = run.phases.iter().filter_map(found).collect();
-    told(run, "steady", found, (Verdict::Unknown, "nothing was measured"))
+    summary(run, "steady", found, (Verdict::Unknown, "nothing was measured"))
 }
 
 /// Judges a repetition without a requested steady state: all full intervals after the warm-up, in five rounds, because its figures cover
@@ -80,12 +80,12 @@ pub(crate) fn last_asked(phase: &Phase) -> Option<&SteadyState> {
     phase.repetitions.iter().filter_map(|r| r.steady.as_ref()).find(|s| s.asked && !s.reached)
 }
 
-fn found(phase: &Phase) -> Option<Found<'_>> {
+fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
     let of_each = phase.repetitions.iter().map(finding);
     let worse = |a: &(u8, f64, String), b: &(u8, f64, String)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
     let (rank, weight, words) = of_each.max_by(worse)?;
     let verdict = [Verdict::Good, Verdict::Unknown, Verdict::Doubtful][usize::from(rank)];
-    Some(Found { phase, verdict, weight, words })
+    Some(PhaseResult { phase, verdict, weight, words })
 }
 
 /// (severity, range, words).

@@ -1,15 +1,15 @@
 //! Whether the written data was durable at the end of the measured time.
 
-use super::{Found, told};
+use super::{PhaseResult, summary};
 use fathom_record::origin::bytes_words;
 use fathom_record::{OpKind, Phase, Regime, Repetition, Run, Trust, Verdict};
 
 pub(super) fn check(run: &Run) -> Trust {
     let found = run.phases.iter().filter(|p| p.writes).filter_map(found).collect();
-    told(run, "sync", found, (Verdict::Good, "nothing was written"))
+    summary(run, "sync", found, (Verdict::Good, "nothing was written"))
 }
 
-fn found(phase: &Phase) -> Option<Found<'_>> {
+fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
     let last = phase.repetitions.last().filter(|r| r.bytes() > 0)?;
     let dirty = last.physical.dirty_after_bytes;
     let left = dirty.map_or(String::new(), |b| format!("; {} dirty at the end", bytes_words(b)));
@@ -38,7 +38,7 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         _ => Verdict::Good,
     };
     let weight = if verdict == Verdict::Good { 0.0 } else { dirty.unwrap_or(0) as f64 };
-    Some(Found { phase, verdict, weight, words })
+    Some(PhaseResult { phase, verdict, weight, words })
 }
 
 /// Where O_DIRECT writes ended up.

@@ -2,7 +2,7 @@
 //! process group is ended then (asked to first, so that it can undo what it set up), and the answer is an error. It measures nothing but the life of the process.
 
 use crate::bench::interrupt;
-use crate::bench::sample::{Ended, Whose, cpu_ns};
+use crate::bench::sample::{CpuTimeOf, Ended, cpu_ns};
 use anyhow::{Context as _, Result, bail};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
@@ -19,7 +19,7 @@ pub fn run(command: &mut Command, limit: Duration) -> Result<Ended> {
     // A new process group, so that the program's workers end with it.
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let name = command.get_program().to_string_lossy().into_owned();
-    let cpu_before = cpu_ns(Whose::Children);
+    let cpu_before = cpu_ns(CpuTimeOf::Children);
     let start = Instant::now();
     let child = command.spawn().with_context(|| format!("{name} could not be started"))?;
     let group = child.id() as libc::pid_t;
@@ -49,7 +49,7 @@ pub fn run(command: &mut Command, limit: Duration) -> Result<Ended> {
     if killed {
         bail!("{name} did not end within {} s and was killed", limit.as_secs());
     }
-    Ok(Ended { output: output?, wall_ns, cpu_ns: cpu_ns(Whose::Children) - cpu_before })
+    Ok(Ended { output: output?, wall_ns, cpu_ns: cpu_ns(CpuTimeOf::Children) - cpu_before })
 }
 
 /// What a child printed, both outputs.

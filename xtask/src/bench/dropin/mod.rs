@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_nobody_has_is_a_usage_error() {
+    fn an_unknown_case_is_a_usage_error() {
         let options = Options { case: Some("no such".into()), ..Options::default() };
         assert!(chosen(vec![case()], &options).is_err_and(|e| e.is::<crate::Usage>()));
         assert_eq!(chosen(vec![case()], &Options::default()).unwrap().len(), 1);

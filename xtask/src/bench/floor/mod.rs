@@ -9,7 +9,7 @@ pub mod sync;
 pub mod uring;
 
 use super::pin;
-use super::sample::{Sample, Whose, cpu_ns};
+use super::sample::{CpuTimeOf, Sample, cpu_ns};
 use anyhow::{Result, anyhow};
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
@@ -41,7 +41,7 @@ pub fn measure(work: Loop, target: &Target, threads: usize) -> Result<Sample> {
 /// Likewise with a loop that knows its own target.
 pub fn measure_with(work: impl Fn(&Barrier) -> Result<Done> + Sync, threads: usize) -> Result<Sample> {
     let barrier = Barrier::new(threads);
-    let cpu_before = cpu_ns(Whose::Own);
+    let cpu_before = cpu_ns(CpuTimeOf::Own);
     let done: Vec<Result<Done>> = std::thread::scope(|scope| {
         let run = |number: usize| {
             let (barrier, work) = (&barrier, &work);
@@ -59,7 +59,7 @@ pub fn measure_with(work: impl Fn(&Barrier) -> Result<Done> + Sync, threads: usi
     let done: Vec<Done> = done.into_iter().collect::<Result<_>>()?;
     let ops: u64 = done.iter().map(|d| d.ops).sum();
     let longest = done.iter().map(|d| d.ns).fold(0.0, f64::max);
-    let cpu = cpu_ns(Whose::Own) - cpu_before;
+    let cpu = cpu_ns(CpuTimeOf::Own) - cpu_before;
     Ok(Sample { wall_ns: longest / ops as f64, cpu_ns: Some(cpu / ops as f64) })
 }
 

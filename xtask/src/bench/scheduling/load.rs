@@ -1,7 +1,7 @@
 //! The loads, as workloads of fathom: who reads and writes where in one file, past the page cache, and how much is in flight. Text out
 //! of numbers; the places of a load are drawn from a seed, so that they are the same in every round.
 
-use super::stand::FILE_BYTES;
+use super::test_bed::FILE_BYTES;
 use crate::bench::spread::Random;
 use std::fmt::Write as _;
 use std::path::Path;

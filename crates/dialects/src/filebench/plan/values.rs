@@ -23,7 +23,7 @@ pub(super) enum Known {
     Integer(u64),
     Boolean(bool),
     Text(String),
-    /// Drawn at each use.
+    /// RandomVariables at each use.
     Random(RandomId),
 }
 

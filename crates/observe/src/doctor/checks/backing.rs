@@ -116,7 +116,7 @@ fn host(scene: &Scene, queue: &Queue) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::super::finding::Severity;
-    use super::super::super::testing::{machine, one, says, scene, silent, told};
+    use super::super::super::testing::{findings_of, machine, one, says, scene, silent};
     use crate::fake::Fake;
     use std::path::Path;
 
@@ -135,7 +135,7 @@ mod tests {
     fn a_sparse_image_is_told_with_its_share() {
         let fake = on_loop().file(IMAGE, "");
         fake.lengthen(IMAGE, 64 << 20);
-        let found = told(&scene(&fake), "backing");
+        let found = findings_of(&scene(&fake), "backing");
         let found: Vec<_> = found.into_iter().filter(|f| f.sentence.starts_with("loop3")).collect();
         let found = one(&found, Severity::Warning, &["sparse", "0 B of its 64 MiB (0.0 %)"]);
         assert!(found.command.contains("/data/fill"));
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_full_image_is_only_noted() {
         let fake = on_loop().file(IMAGE, &"x".repeat(100_000));
-        let found = told(&scene(&fake), "backing");
+        let found = findings_of(&scene(&fake), "backing");
         assert!(
             found.iter().any(|f| f.severity == Severity::Notice && f.sentence.contains(IMAGE)),
             "{found:?}"
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn an_image_that_cannot_be_seen_is_unknown() {
-        let found = told(&scene(&on_loop()), "backing");
+        let found = findings_of(&scene(&on_loop()), "backing");
         assert!(found.iter().any(|f| f.severity == Severity::Unknown), "{found:?}");
     }
 
@@ -169,7 +169,7 @@ mod tests {
         let fake = machine();
         let mut scene = scene(&fake);
         scene.environment["cpu"]["hypervisor"] = "KVMKVMKVM".into();
-        let _ = one(&told(&scene, "host-backing"), Severity::Unknown, &["KVMKVMKVM", "sda"]);
+        let _ = one(&findings_of(&scene, "host-backing"), Severity::Unknown, &["KVMKVMKVM", "sda"]);
         assert!(scene.path.starts_with(Path::new("/data")));
     }
 }

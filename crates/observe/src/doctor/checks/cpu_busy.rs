@@ -27,7 +27,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
 mod tests {
     use super::super::super::finding::Severity;
     use super::super::super::look::Look;
-    use super::super::super::testing::{machine, one, scene_after, told};
+    use super::super::super::testing::{findings_of, machine, one, scene_after};
 
     #[test]
     fn what_others_compute_is_measured() {
@@ -38,7 +38,11 @@ mod tests {
             let mut fake = machine();
             let before = Look::take(&fake);
             fake.put("/proc/stat", line);
-            let _ = one(&told(&scene_after(&fake, before), "cpu-busy"), severity, &["of all processor time"]);
+            let _ = one(
+                &findings_of(&scene_after(&fake, before), "cpu-busy"),
+                severity,
+                &["of all processor time"],
+            );
         }
     }
 }

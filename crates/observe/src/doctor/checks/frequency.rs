@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn intels_driver_tells_boost_the_other_way_round() {
+    fn intel_pstate_no_turbo_inverts_boost() {
         let _ = says(
             &machine().file("/sys/devices/system/cpu/cpufreq/boost", "1\n"),
             "boost",

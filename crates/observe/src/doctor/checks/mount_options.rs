@@ -97,7 +97,7 @@ fn compression(scene: &Scene) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::super::finding::Severity;
-    use super::super::super::testing::{machine, says, scene, silent, told};
+    use super::super::super::testing::{findings_of, machine, says, scene, silent};
 
     fn with(options: &str) -> crate::fake::Fake {
         machine().file(
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn each_option_has_its_sentence() {
-        assert_eq!(told(&scene(&with("nobarrier,lazytime")), "mount-options").len(), 2);
+        assert_eq!(findings_of(&scene(&with("nobarrier,lazytime")), "mount-options").len(), 2);
     }
 
     #[test]

@@ -55,7 +55,7 @@ fn of(scene: &Scene, queue: &Queue) -> Option<Finding> {
 mod tests {
     use super::super::super::finding::Severity;
     use super::super::super::look::Look;
-    use super::super::super::testing::{machine, one, scene_after, told};
+    use super::super::super::testing::{findings_of, machine, one, scene_after};
 
     fn after(line: &str, io: &str) -> Vec<super::Finding> {
         let mut fake = machine()
@@ -65,7 +65,7 @@ mod tests {
         fake.put("/proc/uptime", "90001.00 1\n");
         fake.put("/proc/diskstats", &format!("   8       0 sda {line}\n"));
         fake.put("/proc/44/io", io);
-        told(&scene_after(&fake, before), "disk-traffic")
+        findings_of(&scene_after(&fake, before), "disk-traffic")
     }
 
     #[test]

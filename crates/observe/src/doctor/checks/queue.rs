@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_devices_optimal_request_raises_what_is_usual() {
+    fn a_larger_optimal_request_size_raises_the_usual_read_ahead() {
         let fake = with("optimal_io_size", "2097152\n").file("/sys/class/bdi/8:1/read_ahead_kb", "4096\n");
         let _ = says(&fake, "read-ahead", Severity::Good, &["4096"]);
     }

@@ -30,7 +30,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::super::finding::Severity;
-    use super::super::super::testing::{SDA, machine, one, says, scene, told};
+    use super::super::super::testing::{SDA, findings_of, machine, one, says, scene};
 
     #[test]
     fn only_a_virtual_disk_is_doubted() {
@@ -38,6 +38,6 @@ mod tests {
         let _ = says(&fake, "rotational", Severity::Good, &["spinning"]);
         let mut scene = scene(&fake);
         scene.environment["cpu"]["hypervisor"] = "KVMKVMKVM".into();
-        let _ = one(&told(&scene, "rotational"), Severity::Notice, &["sda", "spinning"]);
+        let _ = one(&findings_of(&scene, "rotational"), Severity::Notice, &["sda", "spinning"]);
     }
 }

@@ -46,7 +46,7 @@ fn cooling(scene: &Scene) -> Option<Finding> {
 mod tests {
     use super::super::super::finding::Severity;
     use super::super::super::look::Look;
-    use super::super::super::testing::{machine, one, says, scene_after, told};
+    use super::super::super::testing::{findings_of, machine, one, says, scene_after};
 
     const COUNT: &str = "/sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count";
 
@@ -57,8 +57,11 @@ mod tests {
         let mut fake = machine();
         let before = Look::take(&fake);
         fake.put(COUNT, "2\n");
-        let _ =
-            one(&told(&scene_after(&fake, before), "throttling"), Severity::Warning, &["2 times just now"]);
+        let _ = one(
+            &findings_of(&scene_after(&fake, before), "throttling"),
+            Severity::Warning,
+            &["2 times just now"],
+        );
     }
 
     #[test]

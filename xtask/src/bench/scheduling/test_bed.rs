@@ -26,7 +26,7 @@ const QUIET: Form = Form {
 };
 
 /// The devices, the upper one first, as they have to go.
-pub struct Stand<'a> {
+pub struct TestBed<'a> {
     upper: LoopDisk,
     throttle: Throttle,
     _lower: LoopDevice,
@@ -54,7 +54,7 @@ pub fn need_root(bench: &str) -> Result<()> {
     Ok(())
 }
 
-impl<'a> Stand<'a> {
+impl<'a> TestBed<'a> {
     /// Made in a directory, with a file of random bytes on it.
     pub fn made(dir: &Path, fathom: &'a Path) -> Result<Self> {
         let backing = Backing(dir.join("disk"));
@@ -142,7 +142,7 @@ mod tests {
             return;
         }
         let dir = tempfile::tempdir().unwrap();
-        let stand = match Stand::made(dir.path(), Path::new("true")) {
+        let stand = match TestBed::made(dir.path(), Path::new("true")) {
             Ok(stand) => stand,
             Err(error) => return fathom_testkit::skip(test, &format!("no such devices: {error:#}")),
         };
