@@ -457,7 +457,7 @@ fn files_laid_out_compressible_make_reads_doubtful() {
         assert_eq!(data(&good(), &laid_out(fine)).verdict, Verdict::Good);
     }
     let doubt = doubts::of(&reads, &Value::Null, &laid_out(Some(0.0))).remove(0);
-    assert!(doubt.code == "compression" && doubt.sentence.contains("shrinks to 0.0 %"), "{doubt:?}");
+    assert!(doubt.code == "compression" && doubt.sentence.contains("compresses to 0.0 %"), "{doubt:?}");
 }
 
 #[test]
