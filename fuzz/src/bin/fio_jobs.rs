@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use fathom_dialects::fio::{Invocation, Found, World, explain, output, plan};
+use fathom_dialects::fio::{Found, Invocation, World, explain, output, plan};
 use fathom_workload::Workload;
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
