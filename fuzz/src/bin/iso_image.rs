@@ -25,9 +25,7 @@ fn go_through(image: &Image<&[u8]>) {
     while let Some(step) = walk.step() {
         let Step::File { path, node, .. } = step else { continue };
         let name = path.rsplit(|&b| b == b'/').next().unwrap_or_default();
-        assert!(
-            !name.is_empty() && name != b"." && name != b".." && !name.contains(&0) && name.len() <= 1024
-        );
+        assert!(!name.is_empty() && name != b"." && name != b".." && !name.contains(&0) && name.len() <= 1024);
         assert!(path.len() > 1 << 16 || paths.insert(path.to_vec()), "two entries of one name");
         for offset in [0, 2047, node.size().saturating_sub(1), u64::MAX] {
             if let Ok(n) = image.read_at(node, offset, &mut buf) {

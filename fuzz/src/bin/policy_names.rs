@@ -4,9 +4,7 @@
 #![no_main]
 
 use fathom_iopath::tunable::View;
-use fathom_iopath::{
-    AnyElevator, Bio, Elevator as _, Limits, Nanos, Next, Op, Queue, Rules, Submitted, elevator, readahead,
-};
+use fathom_iopath::{AnyElevator, Bio, Elevator as _, Limits, Nanos, Next, Op, Queue, Rules, Submitted, elevator, readahead};
 use libfuzzer_sys::fuzz_target;
 
 /// Questions until a few bios must be done.

@@ -9,8 +9,13 @@ use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 
 /// What the model refuses for its size alone. Such a command line ends with this sentence.
-const TOO_MUCH: [&str; 5] =
-    ["too large", "larger than any file", "beyond the largest", "more than 65536 workers", "in flight"];
+const TOO_MUCH: [&str; 5] = [
+    "too large",
+    "larger than any file",
+    "beyond the largest",
+    "more than 65536 workers",
+    "in flight",
+];
 
 /// Files up to which the head of a run is printed: --debug names them all.
 const PRINTED_FILES: u32 = 1 << 16;
@@ -18,9 +23,7 @@ const PRINTED_FILES: u32 = 1 << 16;
 fuzz_target!(|text: &str| {
     let arguments: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
     let read = |path: &Path| match path.to_str() {
-        Some("options") => {
-            Ok("threads=3\n# comment\nfile-test-mode = rndrd\n[group]\n--histogram\n".to_owned())
-        }
+        Some("options") => Ok("threads=3\n# comment\nfile-test-mode = rndrd\n[group]\n--histogram\n".to_owned()),
         _ => Err("No such file or directory".to_owned()),
     };
     let context = Context { clock_seed: 1, read: &read };
