@@ -1,4 +1,4 @@
-//! `cargo xtask mpi`: builds `fathom-mpi`, a workspace of its own because it needs an MPI, and runs its tests on two hosts made of network
+//! `cargo xtask mpi`: builds `fathom-mpi`, a separate workspace because it needs an MPI, and runs its tests on two hosts made of network
 //! namespaces. Where there is no MPI it says so and skips, by name; `cargo xtask test` and CI never come here.
 
 use crate::steps::{Steps, cargo, succeeds};

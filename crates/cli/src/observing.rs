@@ -13,7 +13,7 @@ use fathom_observe::block::{
 };
 use fathom_observe::device::{DeviceKind, DeviceStack};
 use fathom_observe::files::Live;
-use fathom_observe::findings::{self, Asked, Facts};
+use fathom_observe::findings::{self, Facts, WorkloadTraits};
 use fathom_observe::join::{self, Joined, Keeper, Kept, Layout};
 use fathom_record::block::analysis::{Analysis, Options, WatchedDevice};
 use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber};
@@ -455,7 +455,7 @@ impl Seen {
     /// Enters what was seen, and what it proves, into the record.
     pub fn explain(
         self,
-        (phase, asked): (&Phase, Asked),
+        (phase, workload): (&Phase, WorkloadTraits),
         environment: &serde_json::Value,
         repetition: &mut Repetition,
         calls: Option<Calls>,
@@ -475,7 +475,7 @@ impl Seen {
         let attributes = if phase.writes { attributes::of(paths) } else { Attributes::default() };
         let joined = joined.as_ref();
         repetition.findings =
-            findings::of(&Facts { phase, repetition, asked, environment, attributes, joined });
+            findings::of(&Facts { phase, repetition, workload, environment, attributes, joined });
     }
 
     /// Joins calls and requests, if the file system reports where its files lie.

@@ -14,13 +14,13 @@ use crate::run_store::{self, RunStore};
 use crate::script::{InOrder, Script};
 use crate::{cold, console, flows, sampled, small};
 use fathom_engine::{Engine, EngineError, Moments, interrupted_by};
+use fathom_observe::cache::bypass_check::CacheBypassCheck;
 use fathom_observe::cache::cold::Reach;
 use fathom_observe::cache::course::Sampler;
-use fathom_observe::cache::passing::Passing;
 use fathom_observe::counters::{Counters, Snapshot};
 use fathom_observe::device::DeviceStack;
-use fathom_observe::doubts::Seen;
-use fathom_observe::findings::Asked;
+use fathom_observe::doubts::DoubtInputs;
+use fathom_observe::findings::WorkloadTraits;
 use fathom_observe::{cache, device, doubts, environment, residency, trust, written};
 use fathom_record::{CacheTruth, Phase, Repetition, Residency, Run, Status};
 use fathom_workload::{Access, Act, Direction, FlowOp, OpenSync, Pick, Pinning, Program, Stream, Workload};
@@ -223,12 +223,12 @@ pub fn execute_script(
 }
 
 /// What is known of the data before any is written.
-pub fn first_seen(workload: &Workload) -> Seen {
-    Seen { compressed_share: compressed_share(workload), ..Seen::default() }
+pub fn first_seen(workload: &Workload) -> DoubtInputs {
+    DoubtInputs { compressed_share: compressed_share(workload), ..DoubtInputs::default() }
 }
 
 /// Adds the doubts to a finished run.
-pub fn judge(workload: &Workload, run: &mut Run, mut seen: Seen) {
+pub fn judge(workload: &Workload, run: &mut Run, mut seen: DoubtInputs) {
     let by_flows: Vec<Stream> = flows::written_data(workload).into_iter().map(writer_of).collect();
     let written = streams(workload.phases.iter()).chain(&by_flows);
     seen.sampled_share = sampled::share(workload, written);
@@ -279,7 +279,7 @@ pub fn one_phase(
     workload: &Workload,
     turn: Turn,
     run: &mut Run,
-    (seen, observer): (&mut Seen, &mut Observer),
+    (seen, observer): (&mut DoubtInputs, &mut Observer),
     listener: &mut dyn Listener,
 ) -> (Option<usize>, Result<(), Failure>) {
     let Turn { number, repetition, .. } = turn;
@@ -344,7 +344,7 @@ fn measure(
     workload: &Workload,
     (number, repetition): (usize, u32),
     environment: &serde_json::Value,
-    (seen, observer): (&mut Seen, &mut Observer),
+    (seen, observer): (&mut DoubtInputs, &mut Observer),
     listener: &mut dyn Listener,
 ) -> Result<Repetition, EngineError> {
     let paths = engine.paths(workload, &workload.phases[number]);
@@ -356,7 +356,7 @@ fn measure(
     let course = Sampler::new(&stack);
     // On a network file system, looking would be work for the server.
     let passing = (writes && described(phase, number).direct && stack.method == "diskstats")
-        .then(|| Passing::of(&paths));
+        .then(|| CacheBypassCheck::of(&paths));
     let watch = observer.phase(&stack);
     let mut readings = Readings {
         stack: &stack,
@@ -428,7 +428,7 @@ struct Readings<'a> {
     began: Instant,
     window: Duration,
     course: Sampler,
-    passing: Option<Passing>,
+    passing: Option<CacheBypassCheck>,
     /// Page cache residency of files that back disks, if anything is written.
     below: (Option<Residency>, Option<Residency>),
     listener: &'a mut dyn Listener,
@@ -456,7 +456,7 @@ impl Moments for Readings<'_> {
 
     fn look(&mut self) {
         self.course.look();
-        self.passing.iter_mut().for_each(Passing::look);
+        self.passing.iter_mut().for_each(CacheBypassCheck::look);
         self.listener.looks();
     }
 
@@ -486,7 +486,7 @@ impl Moments for Readings<'_> {
         self.began = Instant::now();
         self.start = Some((counters, residency::of(self.paths)));
         self.course.start();
-        self.passing.iter_mut().for_each(Passing::restart);
+        self.passing.iter_mut().for_each(CacheBypassCheck::restart);
         self.below.0 = self.waiting_below();
     }
 
@@ -545,7 +545,7 @@ fn pauses(ops: &[FlowOp]) -> bool {
 }
 
 /// What findings need to know about the workload.
-fn asked(phase: &fathom_workload::Phase) -> Asked {
+fn asked(phase: &fathom_workload::Phase) -> WorkloadTraits {
     let threads = || phase.groups.iter().flat_map(|g| &g.threads);
     let all = |is: fn(&Stream) -> bool| {
         threads().next().is_some()
@@ -554,7 +554,7 @@ fn asked(phase: &fathom_workload::Phase) -> Asked {
     let slow = |s: &Stream| {
         s.pace.rate.is_some() || s.pace.think.is_some() || s.pace.burst.is_some() || s.access.is_timed()
     };
-    Asked {
+    WorkloadTraits {
         in_order: all(|s| s.access == Access::Sequential),
         paced: phase.events_per_s.is_some()
             || streams(std::iter::once(phase)).any(slow)

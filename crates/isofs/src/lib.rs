@@ -38,13 +38,13 @@ mod image;
 pub mod mount;
 mod node;
 pub mod options;
+mod parallel_unpack;
 mod raw;
 mod read;
 pub mod reader;
 pub mod source;
 #[cfg_attr(not(feature = "mount"), allow(dead_code, reason = "only a mount reads directories in advance"))]
 mod staged;
-mod together;
 mod volume;
 mod walk;
 

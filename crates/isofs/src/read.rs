@@ -6,8 +6,8 @@ use crate::format::section::Extents;
 use crate::format::zisofs::{self, Claim, Header};
 use crate::image::Image;
 use crate::node::{Data, Node};
+use crate::parallel_unpack::{self, UnpackJob};
 use crate::source::ReadAt;
-use crate::together::{self, Job};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const KEPT: usize = 16;
 
 /// A block of a file, identified by all its sections: files may share their first block and continue differently.
-type Key = (u64, u64);
+type BlockKey = (u64, u64);
 
 /// A decompressed block in the decoder's own vector; a slice would need another copy.
 type Block = Arc<Vec<u8>>;
@@ -36,16 +36,16 @@ impl<S: ReadAt> Fetch for Image<S> {
 /// The last decompressed blocks.
 #[derive(Debug, Default)]
 pub(crate) struct BlockCache {
-    blocks: Mutex<VecDeque<(Key, Block)>>,
+    blocks: Mutex<VecDeque<(BlockKey, Block)>>,
 }
 
 impl BlockCache {
-    fn get(&self, key: Key) -> Option<Block> {
+    fn get(&self, key: BlockKey) -> Option<Block> {
         let blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         blocks.iter().find(|(kept, _)| *kept == key).map(|(_, block)| Arc::clone(block))
     }
 
-    fn put(&self, key: Key, block: &Block) {
+    fn put(&self, key: BlockKey, block: &Block) {
         let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         if blocks.len() >= KEPT {
             blocks.pop_front();
@@ -275,11 +275,11 @@ impl<'a, F: Fetch> Packed<'a, F> {
             let got = self.fetch.stored(self.extents, start, &mut packed, self.node.record);
             let bytes = usize::try_from(header.block_bytes(index)).unwrap_or(0);
             if length > 0 && got.is_ok_and(|n| n == packed.len()) {
-                jobs.push(Job { packed, bytes });
+                jobs.push(UnpackJob { packed, bytes });
                 places.push((place, index));
             }
         }
-        for ((place, index), unpacked) in places.into_iter().zip(together::unpack(jobs, codec)) {
+        for ((place, index), unpacked) in places.into_iter().zip(parallel_unpack::unpack(jobs, codec)) {
             let Some(unpacked) = unpacked else { continue };
             let block = Arc::new(unpacked);
             self.cache.put(key(index), &block);

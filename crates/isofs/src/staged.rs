@@ -15,15 +15,15 @@ pub(crate) struct Staged {
 
 /// Keeps staged bytes; dropping it releases them.
 #[derive(Debug)]
-pub(crate) struct Held<'s> {
+pub(crate) struct StagedGuard<'s> {
     staged: &'s Staged,
     keys: Vec<u64>,
 }
 
 impl Staged {
     /// Begins with nothing.
-    pub(crate) fn hold(&self) -> Held<'_> {
-        Held { staged: self, keys: Vec::new() }
+    pub(crate) fn hold(&self) -> StagedGuard<'_> {
+        StagedGuard { staged: self, keys: Vec::new() }
     }
 
     /// Whether one part contains all of these bytes.
@@ -49,7 +49,7 @@ impl Staged {
     }
 }
 
-impl Held<'_> {
+impl StagedGuard<'_> {
     /// Adds bytes at a position of the image. Of two parts at the same position the longer one stays.
     pub(crate) fn add(&mut self, byte: u64, bytes: Vec<u8>) {
         let mut parts = self.staged.parts.write().unwrap_or_else(PoisonError::into_inner);
@@ -66,7 +66,7 @@ impl Held<'_> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for StagedGuard<'_> {
     fn drop(&mut self) {
         let mut parts = self.staged.parts.write().unwrap_or_else(PoisonError::into_inner);
         for key in &self.keys {

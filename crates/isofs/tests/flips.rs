@@ -94,7 +94,7 @@ fn the_images_are_valid_before_they_are_spoilt() {
     }
 }
 
-/// The sample dates and attribute records of the images above are noise of their own.
+/// The sample dates and attribute records of the images above are reported anyway.
 trait Real {
     fn id_is_real(&self) -> bool;
 }

@@ -3,7 +3,7 @@
 
 use fathom_iopath::Nanos;
 use fathom_isofs::format::section::{Extents, Section};
-use fathom_isofs::reader::{Call, Core, Counters, Job, Look, Policy, Standing, Stream, Work};
+use fathom_isofs::reader::{Call, Core, Counters, Job, Look, PagePosition, Policy, Stream, Work};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ struct Task {
     stream: Stream,
     calls: std::vec::IntoIter<(u64, u64)>,
     call: Option<Call>,
-    standing: Option<Standing>,
+    standing: Option<PagePosition>,
     /// Checksum of the bytes read, for comparison.
     seen: u64,
 }

@@ -4,7 +4,7 @@
 
 use fathom_iopath::Nanos;
 use fathom_isofs::format::section::{Extents, Section};
-use fathom_isofs::reader::{Call, Core, Counters, Job, Look, Policy, Standing, Stream, View, Work};
+use fathom_isofs::reader::{Call, Core, Counters, Job, Look, PagePosition, Policy, Stream, View, Work};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -77,7 +77,7 @@ struct Task {
     start: u64,
     calls: VecDeque<(u64, u64)>,
     call: Option<Call>,
-    standing: Option<(Standing, u64)>,
+    standing: Option<(PagePosition, u64)>,
     page: u64,
     seen: u64,
     failures: Vec<u64>,

@@ -298,7 +298,7 @@ impl Snapshot {
     }
 
     /// CPU time that other programs left us until a later snapshot, in which we spent `own_ns` in our own code. The kernel's work for
-    /// others cannot be told apart from its work for us. `None` over less than 20 ticks, which are too coarse.
+    /// others cannot be separated from its work for us. `None` over less than 20 ticks, which are too coarse.
     #[must_use]
     pub fn crowd(&self, later: &Self, own_ns: u64) -> Option<Crowd> {
         const FEWEST_TICKS: u64 = 20;
@@ -478,8 +478,8 @@ mod tests {
     fn counters_go_round_at_32_bits() {
         assert_eq!(advance(5, 7), 2);
         assert_eq!(advance((1 << 32) - 3, 4), 7);
-        assert_eq!(advance(1 << 40, 4), 0, "wider than 32 bits: it began anew");
-        assert_eq!(advance(1_000_000, 4), 0, "far from the end of the range: it began anew");
+        assert_eq!(advance(1 << 40, 4), 0, "wider than 32 bits: a restart");
+        assert_eq!(advance(1_000_000, 4), 0, "far from the end of the range: a restart");
         assert_eq!(advance(u64::MAX - 1, u64::MAX), 1);
     }
 
@@ -538,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn what_carries_a_journal_and_no_files_is_called_so() {
+    fn a_device_with_only_a_journal_has_the_log_role() {
         let seen = |options: &str| {
             let fake = Fake::new()
                 .disk("ata1", "sda", (8, 0))
@@ -583,7 +583,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_vanishes_is_said_and_not_counted() {
+    fn a_vanished_device_is_reported_and_not_counted() {
         let mut fake = machine();
         let stack = stack_with(&fake, Path::new("/x"));
         let before = Counters::read_with(&fake, &stack);

@@ -137,13 +137,13 @@ struct Opened<'a> {
 }
 
 /// Part of a file: first byte, byte after the last.
-type Span = (u64, u64);
+type ByteRange = (u64, u64);
 
 impl Opened<'_> {
     /// Examines one region, which lies inside the file.
     fn look(&self, from: u64, to: u64, gaps: &mut Vec<Gap>) -> Result<Extents, ExtentsError> {
         let mut extents = Extents { bytes: to - from, ..Extents::default() };
-        let mut note = |span: Span, unwritten: bool| {
+        let mut note = |span: ByteRange, unwritten: bool| {
             let length = span.1 - span.0;
             *(if unwritten { &mut extents.unwritten_bytes } else { &mut extents.hole_bytes }) += length;
             match gaps.last_mut() {
@@ -182,7 +182,12 @@ impl Opened<'_> {
     }
 
     /// Checks a gap found by FIEMAP against the page cache.
-    fn examine(&self, span: Span, unwritten: bool, note: &mut impl FnMut(Span, bool)) -> io::Result<()> {
+    fn examine(
+        &self,
+        span: ByteRange,
+        unwritten: bool,
+        note: &mut impl FnMut(ByteRange, bool),
+    ) -> io::Result<()> {
         let mut at = span.0;
         let mut cached = Vec::new();
         seek_gaps(&self.file, span.0, span.1, |gap| {
@@ -210,7 +215,7 @@ impl Opened<'_> {
 }
 
 /// Calls `gap` for every part of the region that SEEK_DATA skips.
-fn seek_gaps(file: &File, from: u64, to: u64, mut gap: impl FnMut(Span)) -> io::Result<()> {
+fn seek_gaps(file: &File, from: u64, to: u64, mut gap: impl FnMut(ByteRange)) -> io::Result<()> {
     let mut at = from;
     while at < to {
         // ENXIO: no more data.
@@ -348,7 +353,7 @@ pub fn placed(path: &Path) -> Result<Vec<Placed>, ExtentsError> {
 }
 
 /// The parts of the region without data on disk, each with whether it has blocks.
-fn fiemap_gaps(file: &File, from: u64, to: u64, gaps: &mut Vec<(Span, bool)>) -> io::Result<()> {
+fn fiemap_gaps(file: &File, from: u64, to: u64, gaps: &mut Vec<(ByteRange, bool)>) -> io::Result<()> {
     let mut at = from;
     while at < to {
         let (extents, last) = fiemap(file, at, to)?;

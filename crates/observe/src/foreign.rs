@@ -233,7 +233,7 @@ mod tests {
         let facts = crate::findings::Facts {
             phase: &phase,
             repetition: &repetition,
-            asked: crate::findings::Asked::default(),
+            workload: crate::findings::WorkloadTraits::default(),
             environment: &serde_json::Value::Null,
             attributes: crate::attributes::Attributes::default(),
             joined: None,
@@ -242,7 +242,7 @@ mod tests {
         let workers = phase.repetitions[0].workers.clone();
         let measured = Repetition { workers, ..repetition.clone() };
         let run = crate::doubts::test_runs::run_of(vec![Phase { repetitions: vec![measured], ..phase }]);
-        let seen = crate::doubts::Seen::default();
+        let seen = crate::doubts::DoubtInputs::default();
         let doubts = crate::doubts::of(&run, &serde_json::Value::Null, &seen);
         let doubt = doubts.iter().find(|d| d.code == "foreign-io").expect("a doubt").sentence.clone();
         let trust = crate::trust::of(&run, &serde_json::Value::Null, &seen);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_made_are_written_by_nobody() {
+    fn created_names_are_not_counted_as_foreign_writes() {
         let created = physical((0, 12 * MIB), (0, 0), Some(0));
         let write_bytes = |calls| estimate(&created, calls).expect("known").write_bytes;
         assert_eq!((write_bytes(0), write_bytes(1000)), (12 * MIB - 2 * COMMIT_BYTES, 0));

@@ -24,7 +24,6 @@
 //!
 //! The crate runs no workload and draws no charts. All kernel files are read through [`files::KernelFiles`], which tests replace.
 
-pub mod answers;
 pub mod attributes;
 pub mod block;
 pub mod cache;
@@ -43,6 +42,7 @@ pub mod knobs;
 pub mod local_time;
 pub mod loop_device;
 pub mod residency;
+pub mod responsive;
 mod sha256;
 pub mod throttle;
 pub mod trust;

@@ -146,16 +146,16 @@ fn configure(device: &File, image: &File, flags: u32) -> io::Result<()> {
 
 /// An open loop device with a backing file. The file's name may change at any time; its device and inode numbers identify it.
 #[derive(Debug)]
-pub(crate) struct Standing {
+pub(crate) struct OpenLoop {
     open: File,
     name: OsString,
     device: u64,
     inode: u64,
 }
 
-impl Standing {
+impl OpenLoop {
     /// The names of all loop devices whose backing files have, or had when removed, this name.
-    pub(crate) fn on_files_called(called: &str) -> Vec<OsString> {
+    pub(crate) fn on_files_named(called: &str) -> Vec<OsString> {
         let blocks = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
         let is_called = |block: &OsString| match file_below(block) {
             Ok((file, _)) => file.file_name().is_some_and(|name| name == called),

@@ -270,7 +270,7 @@ fn mincore_window(file: &File, from: u64, length: u64) -> io::Result<u64> {
     let offset = libc::off64_t::try_from(from).map_err(too_far)?;
     let pages = usize::try_from(length.div_ceil(page_bytes())).map_err(too_far)?;
     let mut answer = vec![0u8; pages];
-    // SAFETY: a new mapping at an address of the kernel's choice; it replaces none of ours and is never accessed.
+    // SAFETY: a new mapping at an address of the kernel's choice; it replaces none of our mappings and is never accessed.
     let map = unsafe {
         libc::mmap64(std::ptr::null_mut(), bytes, libc::PROT_NONE, libc::MAP_SHARED, file.as_raw_fd(), offset)
     };

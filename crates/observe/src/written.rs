@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_in_the_cache_was_not_written() {
+    fn dirty_pages_do_not_count_as_written() {
         assert_eq!(ours_at_most(&wrote(100), dirty(0), dirty(100)), 0);
         assert_eq!(ours_at_most(&wrote(100), dirty(0), dirty(30)), 70 * page_bytes());
         assert_eq!(ours_at_most(&wrote(100), dirty(20), dirty(100)), 20 * page_bytes());
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_until_somebody_looked_is_not_in_a_shorter_clock() {
+    fn writes_after_the_clock_stopped_are_left_out() {
         let (phase, measured, counted) = rewritten(1 << 20);
         let ends = Ends {
             at_stop: dirty(0),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_in_the_image_was_not_written_whatever_a_neighbour_wrote() {
+    fn dirty_image_pages_do_not_count_as_written() {
         let bytes = 100 * page_bytes();
         let moved = Physical {
             devices: vec![device("loop0", "loop", 0, bytes), device("vda", "disk", 1, 900 * bytes)],
@@ -218,13 +218,13 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_waits_or_nobody_tells_there_is_no_bound() {
+    fn without_dirty_pages_or_cachestat_there_is_no_bound() {
         assert_eq!(ours_at_most(&wrote(100), dirty(0), dirty(0)), u64::MAX);
         assert_eq!(ours_at_most(&wrote(100), None, dirty(5)), u64::MAX);
     }
 
     #[test]
-    fn what_lies_beside_it_in_its_folio_does_not_wait() {
+    fn clean_pages_of_a_dirty_folio_do_not_count() {
         // 1010 pages, each in a folio of 1 MiB; the last ten are dirty.
         let mut measured = wrote(1010);
         measured.physical.own_write_bytes = Some(1010 << 20);

@@ -99,7 +99,7 @@ fn same_figures(test: &str, bench: &Bench) {
             assert_eq!(std::fs::read(&bench.file).expect("our file").len(), 1024 * 4096);
             bench.settle();
         });
-        // On a machine that others load heavily an end may not be seen, which is told.
+        // On a heavily loaded machine a completion may be missed; that is reported.
         tries += 1;
         let seen = counted.lost == 0 && counted.devices[0].unfinished == told.devices[0].unfinished;
         if seen || tries == 5 {

@@ -2,7 +2,7 @@
 //! Needs root and tracefs; otherwise skipped by name.
 
 use fathom_observe::block::rows::{Counted, reading};
-use fathom_observe::block::{Detail, Instance, Taken, Watch, WatchError, Watched, Who};
+use fathom_observe::block::{Detail, Instance, Watch, WatchError, WatchResult, Watched, Who};
 use fathom_record::block::{BlockAction, BlockEvent, BlockInterval, DeviceNumber, IssuerKind, RequestFlags};
 use fathom_testkit::{LoopFs, need_root, skip};
 use std::fs::File;
@@ -92,7 +92,7 @@ impl Bench {
     }
 
     /// Events and device counters while `work` runs.
-    fn watched(&self, detail: Detail, work: impl FnOnce()) -> (Taken<Keep>, BlockInterval) {
+    fn watched(&self, detail: Detail, work: impl FnOnce()) -> (WatchResult<Keep>, BlockInterval) {
         let before = self.counted();
         let watch = self.watch(detail);
         work();
@@ -378,7 +378,7 @@ fn what_finds_no_room_is_counted_to_the_last_event() {
     go_on.send(()).expect("the sink waits");
     let taken = watch.stop().expect("events");
     let told = seen.load(Ordering::Relaxed);
-    assert!(taken.lost > 0, "{told} events were told");
+    assert!(taken.lost > 0, "{told} events were reported");
     assert_eq!((told, told + taken.lost), (taken.events, 2 * (reads + 1)));
     assert!(taken.notes[0].contains(&taken.lost.to_string()), "{:?}", taken.notes);
 }
@@ -407,7 +407,7 @@ fn an_instance_goes_with_its_process_and_strangers_stay() {
     let dirs = [first.dir().to_path_buf(), second.dir().to_path_buf()];
     assert!(
         dirs[0] != dirs[1] && dirs.iter().all(|d| d.exists()),
-        "one does not sweep the other of its own process"
+        "one does not sweep the other of the same process"
     );
     drop((first, second));
     assert!(dirs.iter().all(|d| !d.exists()));

@@ -141,7 +141,7 @@ fn a_cold_file_on_a_cached_image_is_not_read_from_the_device() {
     let Some(mounted) = mounted_or_skipped(name, false) else { return };
     let path = mounted.path().join("file");
     write_file(&path);
-    // The image was just written through the page cache and is still cached. Other programs' reads from the disk below cannot be told
+    // The image was just written through the page cache and is still cached. Other programs' reads from the disk below cannot be distinguished
     // from reads of the image, but they will not happen five times in a row.
     let mut said = Vec::new();
     for _ in 0..5 {

@@ -4,7 +4,7 @@
 //! Device mapper and md need drivers that not every kernel has; they are tested on recorded trees (`device::walk`).
 
 use fathom_observe::cache;
-use fathom_observe::cache::passing::Passing;
+use fathom_observe::cache::bypass_check::CacheBypassCheck;
 use fathom_observe::device::{DeviceKind, DeviceStack, stack_of, stack_of_all};
 use fathom_observe::residency;
 use fathom_record::{Histogram, OpKind, OpStat, Repetition, Worker};
@@ -324,7 +324,7 @@ fn what_waits_below_a_loop_device_is_told() {
 /// The page cache use seen while dd writes 32 MiB with O_DIRECT.
 fn seen_of_direct_writes(path: &Path) -> u64 {
     const BYTES: u64 = 32 << 20;
-    let mut passing = Passing::of(&[path.to_path_buf()]);
+    let mut passing = CacheBypassCheck::of(&[path.to_path_buf()]);
     passing.start(residency::of(&[path.to_path_buf()]));
     let output = format!("of={}", text(path));
     let mut dd = Command::new("dd")

@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use fathom_dialects::fio::{Asked, Found, World, explain, output, plan};
+use fathom_dialects::fio::{Found, Invocation, World, explain, output, plan};
 use fathom_workload::Workload;
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
@@ -33,8 +33,8 @@ fuzz_target!(|text: &[u8]| {
     };
     match plan(&["job.fio".to_owned()], &world) {
         Err(wrong) => assert!(!wrong.to_string().is_empty()),
-        Ok(Asked::Help(_) | Asked::Inflate(_) | Asked::Nothing(_)) => {}
-        Ok(Asked::Jobs(plan)) => {
+        Ok(Invocation::Help(_) | Invocation::Inflate(_) | Invocation::Nothing(_)) => {}
+        Ok(Invocation::Jobs(plan)) => {
             let written = plan.workload.to_toml().expect("a planned workload is text");
             assert_eq!(Workload::from_toml(&written).as_ref(), Ok(&plan.workload));
             let _ = (explain::explain(&plan), explain::command(&plan), output::normal::head(&plan));

@@ -48,7 +48,7 @@ fn serves(elevator: AnyElevator) {
     for n in 0..8u16 {
         let op = if n % 4 == 3 { Op::Write } else { Op::Read };
         let bio = Bio::new(op, u64::from(n) * 7919 % 64 * 16, 8).by(fathom_iopath::TaskId(n % 2));
-        // A depth of its own for writes may be used up.
+        // The separate depth for writes may be used up.
         taken += u32::from(queue.submit(now, bio) != Submitted::Full);
     }
     let mut served = 0;

@@ -91,7 +91,7 @@ pub enum Tool {
         threads: usize,
         stored: bool,
     },
-    /// Options, and number of jobs. Stands for both versions of fio.
+    /// Options, and number of jobs. Applies to both versions of fio.
     Fio(&'static [&'static str], usize),
     FioStart {
         jobs: usize,

@@ -125,7 +125,7 @@ impl Bound {
     fn holds(&self, samples: &Samples) -> Option<(Estimate, Outcome)> {
         let of = |column| values(samples.get(&column)?, self.measure);
         let own = of(self.column)?;
-        // A bound that is a number without a peer has the noise of its own median, not the floor's.
+        // A numeric bound without a peer has the noise of this median, not the floor's.
         let noise = 1.0 + of(Column::Floor).map_or(0.0, |floor| noise(&floor));
         let below = |estimate: Estimate, bound: f64| {
             let outcome = match () {

@@ -159,7 +159,7 @@ fn measured(
     Ok(all)
 }
 
-/// One comparison; `None` after a signal. Every session draws its orders from a seed of its own.
+/// One comparison; `None` after a signal. Every session draws its orders from its own seed.
 fn session(site: &Site<'_>, sides: &[&str], quads: usize, number: usize) -> Result<Option<Session>> {
     let began = Instant::now();
     let output = Command::new(site.fathom)
@@ -294,7 +294,7 @@ impl Kind {
     }
 }
 
-/// The most false alarms that a rate of 1 % gives in so many sessions, but for one bench in a hundred.
+/// The most false alarms in N sessions at a rate of 1 %; one bench in a hundred has more.
 fn most_alarms(sessions: usize) -> usize {
     let (mut chance, mut sum, mut most) = (0.99f64.powi(sessions as i32), 0.0, 0);
     loop {
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_gives_so_many_alarms() {
+    fn chance_gives_the_expected_number_of_alarms() {
         assert_eq!([1, 10, 40, 200].map(most_alarms), [0, 1, 2, 6]);
     }
 

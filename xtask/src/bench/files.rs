@@ -1,5 +1,5 @@
 //! The files the contenders work on: random data, an unwritten one, one in the page cache. They lie in the bench's own directory;
-//! a peer that wants a name of its own gets a hard link, so that all read the same pages of the same file.
+//! a peer that needs a specific name gets a hard link, so that all read the same pages of the same file.
 
 use anyhow::{Context as _, Result, ensure};
 use std::fs::File;

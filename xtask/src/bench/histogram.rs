@@ -1,5 +1,5 @@
 //! The latency histograms of a record, read from its JSON: how many values exceed a limit, and below which value a share of them
-//! lies. The buckets are those of docs/formats/record-json.md; they are decoded here anew, because the chores use no crate of fathom's.
+//! lies. The buckets are those of docs/formats/record-json.md; they are decoded here again, because xtask uses no crate of fathom.
 
 use serde_json::Value;
 

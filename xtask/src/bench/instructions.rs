@@ -76,7 +76,7 @@ pub fn run(root: &Path) -> Result<bool> {
 fn median(run: impl Fn() -> Result<Sample>) -> Result<f64> {
     let mut ns = Vec::with_capacity(ROUNDS);
     for _ in 0..ROUNDS {
-        ns.push(run()?.cpu_ns.context("no CPU time was told")?);
+        ns.push(run()?.cpu_ns.context("no CPU time was reported")?);
     }
     ns.sort_by(f64::total_cmp);
     Ok(ns[ROUNDS / 2])

@@ -1,5 +1,5 @@
-//! Ctrl-C in a bench that has set something up: the signal is noted, the child at work is ended by whoever waits for it, and everything
-//! is undone on the way out. Nothing is undone here.
+//! Ctrl-C in a bench that has set something up: this module only notes the signal. The code that waits for the running child ends it,
+//! and everything is undone on the way out.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

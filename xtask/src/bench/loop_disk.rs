@@ -80,7 +80,7 @@ impl LoopDisk {
         self.form.file_system
     }
 
-    /// Drops everything the page cache holds of its files: mounting anew forgets this disk's pages and disturbs nobody else's.
+    /// Drops its files from the page cache: remounting drops the pages of this disk and of no other.
     pub fn forget(&mut self) -> Result<()> {
         self.unmount()?;
         tool("blockdev", &["--flushbufs"].map(OsStr::new), &[self.device.path().as_os_str()])?;

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: fathom beside the program it stands in for and beside the physical floor, interleaved in one run, as ratios of
+//! `cargo xtask bench`: fathom beside the program it replaces and beside the physical floor, interleaved in one run, as ratios of
 //! medians. These are the only places where a speed is claimed; no test depends on one.
 
 mod cases;

@@ -13,18 +13,18 @@ pub struct Sample {
     pub cpu_ns: Option<f64>,
 }
 
-/// Whose CPU time.
+/// CpuTimeOf CPU time.
 #[derive(Clone, Copy)]
-pub enum Whose {
+pub enum CpuTimeOf {
     Own,
     Children,
 }
 
 /// User and system time so far.
-pub fn cpu_ns(whose: Whose) -> f64 {
+pub fn cpu_ns(whose: CpuTimeOf) -> f64 {
     let who = match whose {
-        Whose::Own => libc::RUSAGE_SELF,
-        Whose::Children => libc::RUSAGE_CHILDREN,
+        CpuTimeOf::Own => libc::RUSAGE_SELF,
+        CpuTimeOf::Children => libc::RUSAGE_CHILDREN,
     };
     // SAFETY: a zeroed rusage is valid, and the call fills it.
     let usage = unsafe {
@@ -46,11 +46,11 @@ pub struct Ended {
 /// Runs a command to its end. No other child may end meanwhile.
 pub fn run(command: &mut Command) -> Result<Ended> {
     command.stdin(Stdio::null());
-    let cpu_before = cpu_ns(Whose::Children);
+    let cpu_before = cpu_ns(CpuTimeOf::Children);
     let start = Instant::now();
     let output = command.output()?;
     let wall_ns = start.elapsed().as_nanos() as f64;
-    Ok(Ended { output, wall_ns, cpu_ns: cpu_ns(Whose::Children) - cpu_before })
+    Ok(Ended { output, wall_ns, cpu_ns: cpu_ns(CpuTimeOf::Children) - cpu_before })
 }
 
 /// CPU time per operation of a peer that only says how many operations it did, or how fast: the share of its life on a CPU, from

@@ -1,6 +1,6 @@
 //! `cargo xtask bench sim-replay`: how fast the simulator replays a trace and executes a workload, in requests of the device per second
 //! of CPU time, and how much memory it takes for ten times as long a trace. The arrivals are made up on the way, so that no file is
-//! measured. Each measurement is a process of its own; its CPU time and its largest resident size are what the kernel says of it.
+//! measured. Each measurement is a separate process; CPU time and maximum resident size are the kernel's figures.
 
 use super::dropin::write_json;
 use super::interrupt;
@@ -228,7 +228,7 @@ fn took(fathom: &Path, dir: &Path, line: &[String]) -> Result<Took> {
     let child = command.spawn().context("fathom could not be started")?;
     let mut status = 0;
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: both pointers are to values of ours that live until the call is over; the child is ours and nobody else waits for it.
+    // SAFETY: both pointers are to local values that outlive the call; the child is ours and no other code waits for it.
     let ended = unsafe { libc::wait4(child.id() as libc::pid_t, &raw mut status, 0, usage.as_mut_ptr()) };
     let wall_s = start.elapsed().as_secs_f64();
     if ended < 0 || interrupt::came() {

@@ -94,7 +94,7 @@ pub fn run(root: &Path, options: &Options) -> Result<bool> {
 fn about(disk: &LoopDisk, rounds: usize) -> Result<String> {
     let value = |name: &str| disk.device.queue_file(name).map(|text| text.trim().to_owned());
     Ok(format!(
-        "{} on a loop device of 4 GiB, {} I/O to its file, read-ahead {} KiB, {} requests; mounted anew before each run, \
+        "{} on a loop device of 4 GiB, {} I/O to its file, read-ahead {} KiB, {} requests; remounted before each run, \
          so that nothing is cached; medians of {rounds} interleaved rounds in an order drawn from seed {SEED:#x}",
         disk.file_system(),
         if disk.device.direct { "direct" } else { "buffered" },

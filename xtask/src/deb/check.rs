@@ -1,5 +1,5 @@
 //! `cargo xtask deb --check`: the package that lies in `target/`, asked Debian's own checks (lintian, where it is installed), installed into a
-//! Debian of its own (debootstrap) with nothing else in it, looked at as its user would, and removed again. Needs root, debootstrap and Debian's
+//! minimal Debian (debootstrap) with nothing else in it, looked at as its user would, and removed again. Needs root, debootstrap and Debian's
 //! archive; without the first two it is skipped, and says so. The root is a temporary directory; nothing of this machine is changed.
 
 use super::{DROP_INS, LINKS, said};
@@ -31,7 +31,7 @@ pub(crate) fn check(root: &Path) -> Result<bool> {
     let debian = Debian(dir.path().join("root"));
     let mut steps = Steps::default();
     steps.take("Debian's checks", || lintian(&package));
-    let made = steps.take("a Debian of its own", || {
+    let made = steps.take("a minimal Debian", || {
         let mut make = Command::new("debootstrap");
         make.args(["--variant=minbase", "--include=man-db,bash-completion", RELEASE]).arg(&debian.0);
         succeeds(make.stdin(Stdio::null()).stdout(Stdio::null()))
@@ -115,7 +115,7 @@ impl Debian {
         Ok(true)
     }
 
-    /// Everything that bears our name, and all that lies where a package of ours puts something.
+    /// All files named after fathom, and everything in the directories to which the package installs.
     fn files(&self) -> Result<Vec<String>> {
         let script = "find / -xdev \\( -path /proc -o -path /tmp -o -path /var/log -o -path /var/cache -o -path /var/lib/dpkg \\) -prune -o -print";
         Ok(self.says(script)?.lines().map(str::to_owned).collect())

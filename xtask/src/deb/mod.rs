@@ -1,5 +1,5 @@
 //! `cargo xtask deb`: a Debian package of the build with profile `dist`, with manual pages, completions, and links under the names of the
-//! programs it stands in for. Those lie in a folder of their own: in /usr/bin they would collide with the programs' packages.
+//! programs it replaces. The links are in a separate directory: in /usr/bin they would collide with the programs' packages.
 
 mod check;
 mod manual;
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_licence_is_told_in_debians_form() {
+    fn the_licence_is_in_debians_form() {
         let text = copyright(&crate::root()).unwrap();
         assert!(text.contains("\nLicense: MIT\n ") && text.contains("\n .\n"), "{text}");
     }

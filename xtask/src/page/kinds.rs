@@ -1,5 +1,5 @@
 //! Pages of every kind that fathom writes, from small runs made now: real, imported and simulated ones, one run, two and three side by
-//! side, comparison, history, sweep and published table. Works in a temporary directory with a store of its own.
+//! side, comparison, history, sweep and published table. Works in a temporary directory with a separate store.
 
 use super::emptied;
 use anyhow::{Context, Result, bail};
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A workload of ours, a job of fio: a second each.
+/// A fathom workload and a fio job, a second each.
 const WORKLOAD: &str = "name = \"random read\"\n[[fileset]]\nname = \"data\"\nfiles = { list = [\"rr.0\"] }\nsize = { fixed = \"16MiB\" }\n\
     [[phase]]\nname = \"random read\"\nbefore = [{ prepare = \"data\" }]\nstop = { time = \"600ms\" }\n\
     axes = { file = \"16MiB\", record = \"4KiB\", streams = 1 }\n[[phase.group]]\nname = \"reader\"\n[[phase.group.thread]]\n\
@@ -15,7 +15,7 @@ const WORKLOAD: &str = "name = \"random read\"\n[[fileset]]\nname = \"data\"\nfi
     record = { fixed = \"4KiB\" }\namount = \"endless\"\n";
 const JOB: &str = "[global]\nsize=16m\ntime_based\nruntime=1\n[reader]\nrw=randread\nbs=4k\n[writer]\nstonewall\nrw=write\nbs=64k\nend_fsync=1\n";
 
-struct Stand<'a> {
+struct PageRuns<'a> {
     program: &'a Path,
     work: &'a Path,
     pages: &'a Path,
@@ -28,7 +28,7 @@ pub(super) fn make(root: &Path, program: &Path, pages: &Path) -> Result<()> {
     let work = tempfile::Builder::new().prefix("pages-").tempdir_in(root.join("target"))?;
     fs::write(work.path().join("w.toml"), WORKLOAD)?;
     fs::write(work.path().join("job.fio"), JOB)?;
-    let on = Stand { program, work: work.path(), pages };
+    let on = PageRuns { program, work: work.path(), pages };
     on.run(&["survey", "--quick", ".", "-o", &on.page("survey")])?;
     let iozone = ["iozone", "-a", "-g", "4m", "-i", "0", "-i", "1", "-i", "2"];
     let printed = on.run(&iozone)?;
@@ -80,7 +80,7 @@ pub(super) fn make(root: &Path, program: &Path, pages: &Path) -> Result<()> {
     Ok(())
 }
 
-impl Stand<'_> {
+impl PageRuns<'_> {
     fn page(&self, name: &str) -> String {
         self.pages.join(format!("{name}.html")).to_string_lossy().into_owned()
     }

@@ -47,7 +47,7 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
     Ok(steps.failed().is_empty())
 }
 
-/// What is missing is told and is no failure.
+/// Reports a missing prerequisite; that is no failure.
 fn skipped(what: &str) -> bool {
     eprintln!("SKIPPED page: needs {what}");
     true
@@ -57,7 +57,7 @@ fn on_path(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH")?).map(|dir| dir.join(program)).find(|path| path.is_file())
 }
 
-/// Playwright in a venv of ours; made once.
+/// Playwright in a private venv; created once.
 fn playwright(venv: &Path) -> Result<()> {
     let works = || quiet(Command::new(venv.join("bin/python")).args(["-c", "import playwright.sync_api"]));
     if works().unwrap_or(false) {

@@ -66,7 +66,7 @@ fn program(message: &str) -> Option<Program> {
     })
 }
 
-/// "unit tests", or the name of a program of its own.
+/// "unit tests", or the name of an integration test.
 fn described(target: &Value) -> Option<&str> {
     match target["kind"][0].as_str()? {
         "test" => target["name"].as_str(),
@@ -75,8 +75,8 @@ fn described(target: &Value) -> Option<&str> {
     }
 }
 
-/// The units of cargo's page of timings: it holds them as a line of JSON. Nothing where the page is another one day; it is a service to
-/// whoever looks for lost time, and no test.
+/// The units of cargo's page of timings, which holds them as a line of JSON. Empty if the page's format changes: this only helps to find
+/// lost time, and tests nothing.
 fn units(page: &str) -> Vec<Cost> {
     let Some((_, rest)) = page.split_once("const UNIT_DATA = ") else { return Vec::new() };
     let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Vec<Value>>();
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn test_programs_are_told_from_other_things_that_are_built() {
+    fn test_programs_are_distinguished_from_other_artefacts() {
         let message = |kind: &str, test: bool| {
             format!(
                 r#"{{"reason":"compiler-artifact","manifest_path":"/x/crates/sim/Cargo.toml","target":{{"kind":["{kind}"],"name":"whole"}},"profile":{{"test":{test}}},"executable":"/x/target/debug/deps/whole-1"}}"#

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How clippy's compiler is told its arguments: each followed by this word.
+/// Clippy passes arguments to its compiler each followed by this word.
 const END_OF_ARGUMENT: &str = "__CLIPPY_HACKERY__";
 
 /// A compiler, and with it a set of built things: cargo keeps those of different compilers apart.
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn warnings_are_told_to_clippy_as_errors() {
+    fn clippy_gets_warnings_as_errors() {
         let driver = Compiler { clippy: Some("/x/clippy-driver".into()) };
         let command = driver.build(Path::new("."));
         let env: Vec<_> = command.get_envs().filter_map(|(k, v)| Some((k.to_str()?, v?.to_str()?))).collect();

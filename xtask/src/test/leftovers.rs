@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// This run of the tests. The file vanishes with it.
 pub(super) struct Suite {
     file: tempfile::NamedTempFile,
-    /// What was there before, whoever it belongs to.
+    /// What was there before, of any owner.
     before: BTreeSet<Left>,
 }
 
@@ -248,7 +248,7 @@ mod tests {
         Command::new("sleep").arg("600").env(ENV, suite).stdin(Stdio::null()).spawn().unwrap()
     }
 
-    /// A run of its own beside the one that runs this test.
+    /// A separate run beside the one that runs this test.
     fn suite() -> tempfile::NamedTempFile {
         let file = tempfile::Builder::new().prefix(PREFIX).tempfile().unwrap();
         assert!(lock(file.as_file()));
@@ -287,14 +287,14 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_nobodys_run() {
+    fn a_link_is_not_a_run() {
         let dir = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("/etc/passwd", dir.path().join("fathom-suite-link")).unwrap();
         assert!(dead_suites(dir.path()).is_empty());
     }
 
     #[test]
-    fn a_run_is_dead_once_nobody_holds_its_file() {
+    fn a_run_is_dead_once_its_file_is_unlocked() {
         let dir = tempfile::tempdir().unwrap();
         let file = tempfile::Builder::new().prefix(PREFIX).tempfile_in(dir.path()).unwrap();
         assert!(lock(file.as_file()));

@@ -111,7 +111,7 @@ fn test(
     args.extend(options.harness.iter().cloned());
     let mut good = !built.programs.is_empty();
     good &= programs::run(&built.programs, &args, suite.environment(), totals)?;
-    // By name they are looked for only where nothing else has that name: each crate would have to be read anew for them.
+    // With a filter, documentation tests run only if nothing else matches: each crate would have to be compiled again for them.
     if options.filter.is_none() || totals.ran() == 0 {
         good &= programs::relay(&mut documentation(root, compiler, &args), totals)?;
     }

@@ -89,7 +89,7 @@ fn relay_unless_silent(
                 let mut line = line.with_context(|| format!("the output of {name}"))?;
                 totals.take_line(String::from_utf8_lossy(&line).trim_end());
                 line.push(b'\n');
-                // Whoever reads us may have gone (`| head`); the tests still run to their end.
+                // The reader of our output may have gone (`| head`); the tests still run to their end.
                 let _ = to.write_all(&line);
             }
             Err(RecvTimeoutError::Disconnected) => break,

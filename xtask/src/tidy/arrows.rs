@@ -49,7 +49,7 @@ fn check_manifest(file: &File) -> Vec<Finding> {
         return Vec::new(); // the workspace
     };
     if manifest.contains_key("workspace") {
-        return Vec::new(); // a workspace of its own (fuzz/): it may use every room, and none can use it
+        return Vec::new(); // a separate workspace (fuzz/): it may use every crate, and no crate can use it
     }
     let mut found = Vec::new();
     if manifest.get("lints").and_then(|l| l.get("workspace")).and_then(Value::as_bool) != Some(true) {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workspace_of_its_own_may_use_every_room() {
+    fn a_separate_workspace_may_use_every_crate() {
         let rest = "[workspace]\n[dependencies]\nfathom-engine.workspace = true";
         assert_eq!(found("fuzz/Cargo.toml", "fathom-fuzz", rest), []);
     }

@@ -39,7 +39,7 @@ impl Code {
                 if commented {
                     comment[place] = byte;
                 }
-                // Both quotes of a literal stay, so that an empty literal and a full one can be told from none.
+                // Both quotes of a literal stay, so that an empty or full literal differs from none.
                 let keep = byte == b'\n' || (!commented && (inside == Inside::Code || next == Inside::Code));
                 code.push(if keep { byte } else { b' ' });
             }

@@ -7,7 +7,7 @@ use super::{File, Finding, Tree};
 /// Derives whose fields and variants show in the help.
 const DERIVES: [&str; 4] = ["Parser", "Args", "Subcommand", "ValueEnum"];
 
-/// Attributes that make a member no option of its own, or that document it.
+/// Attributes of members that are not options themselves, or that document the member.
 const EXEMPT: [&str; 8] =
     ["flatten", "subcommand", "skip", "hide", "help =", "long_help", "about =", "from_global"];
 
@@ -290,7 +290,7 @@ fn g(o: Opt) { let Opt { letter, .. } = o; }
     }
 
     #[test]
-    fn a_table_of_another_form_is_said_and_none_is_fine() {
+    fn an_unknown_table_is_reported_and_a_missing_one_is_fine() {
         assert_eq!(
             table("type T = Opt;\nconst O: &[Opt] = &[row(\"a\")];\n"),
             ["crates/dialects/src/iozone/options.rs:0"]

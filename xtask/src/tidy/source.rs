@@ -73,7 +73,7 @@ fn prints(file: &File, code: &Code) -> Vec<Finding> {
     found
 }
 
-/// Macros and words that stand for work not done.
+/// Macros and words that mark unfinished work.
 fn unfinished(file: &File, code: &Code) -> Vec<Finding> {
     let mut found = Vec::new();
     for name in ["todo!", "unimplemented!"] {

@@ -128,7 +128,7 @@ fn resolve(from: &str, target: &str) -> Option<String> {
         match part {
             "" | "." => {}
             ".." => {
-                // Above the root there is nothing of ours; the name left over is then reported as missing.
+                // Nothing above the root belongs to us; the remaining name is then reported as missing.
                 if parts.pop().is_none() {
                     parts.push("..");
                 }

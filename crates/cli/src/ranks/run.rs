@@ -15,7 +15,7 @@ use crate::run_loop::{self, Listener, Turn};
 use crate::{cold, console, exit, small, state, sweeper};
 use fathom_engine::{Engine, Ledger, Moments};
 use fathom_observe::cache::cold::Reach;
-use fathom_observe::doubts::Seen;
+use fathom_observe::doubts::DoubtInputs;
 use fathom_record::ranks::{Doer, Share};
 use fathom_record::{Repetition, Run};
 use fathom_workload::Workload;
@@ -237,7 +237,7 @@ fn phase(
     setting: &Setting,
     (engine, observer): (&mut Engine, &mut Observer),
     (number, repetition): (usize, u32),
-    (run, seen): (&mut Run, &mut Seen),
+    (run, seen): (&mut Run, &mut DoubtInputs),
     last: &mut LeftOver,
 ) -> Option<Option<Share>> {
     let share = &setting.share;
@@ -404,7 +404,7 @@ struct Report<'a> {
 }
 
 /// Merges what is left, stores and prints the record; returns the exit code.
-fn conclude(comm: &mut Comm, mut merged: Merged, report: Report, seen: Seen, last: &LeftOver) -> u8 {
+fn conclude(comm: &mut Comm, mut merged: Merged, report: Report, seen: DoubtInputs, last: &LeftOver) -> u8 {
     let hosts = report.setting.hosts;
     let broken = comm.broken().cloned();
     let error = broken.is_some().then(|| {

@@ -4,7 +4,7 @@
 //!   `a_limit_of_a_control_group_comes_first_though_it_held_few_phases` (report);
 //! * a loop device's cached image taken for a disk: here, and `direct_io_on_a_loop_device_whose_image_is_cached_is_the_page_caches`;
 //! * two answers to how much others moved, or a share above 100 %: `one_answer_is_given_everywhere` (observe, foreign);
-//! * other programs' requests taken for ours: `other_programs_requests_are_not_taken_for_ours` (observe, findings);
+//! * other programs' requests taken for ours: `foreign_requests_are_not_counted_as_ours` (observe, findings);
 //! * "the device's own" faster than the device: `a_neighbours_writes_do_not_make_rewrites_in_memory_the_devices`, and written.rs (observe);
 //! * two kinds of rate in one column: `rates_with_and_without_their_fsync_are_marked` (report, terminal);
 //! * medians over a grid: `the_figure_to_quote_is_the_largest_files_whatever_the_grid` (report, regimes);
@@ -50,7 +50,7 @@ fn a_file_system_that_caches_nothing_has_no_warm_files() {
     let check = sentence(&run, "trust", "cache").expect("a check");
     assert!(check.contains("cached read: not warm: 0.0 % cached before"), "{check}");
     let doubt = sentence(&run, "doubts", "not-warm").expect("a doubt");
-    assert!(doubt.contains("only 0.0 % of the files lay in it"), "{doubt}");
+    assert!(doubt.contains("only 0.0 % of the files were cached"), "{doubt}");
     assert!(
         doubt.contains("as on a FUSE file system with direct_io") && !doubt.contains("free memory"),
         "{doubt}"

@@ -149,6 +149,6 @@ fn iozone_prints_what_iozone_prints_and_the_store_keeps_the_list() {
     let run = last_run(&fathom);
     assert_eq!(run["trust"].as_array().map(Vec::len), Some(CODES.len()));
     let (verdict, sentence) = check(&run, "data");
-    assert!(verdict != "good" && sentence.starts_with("What is written shrinks to 0."), "{sentence}");
+    assert!(verdict != "good" && sentence.starts_with("Written data shrinks to 0."), "{sentence}");
     assert!(fathom.run(["show", "last"]).expect_code(0).stdout.contains("Trust: "));
 }

@@ -51,7 +51,7 @@ fn scripts_are_told_no_notes_unless_they_ask() {
     let fathom = Fathom::new().working_in(dir.path());
     let quiet = run(&fathom, line).expect_code(0);
     assert_eq!(quiet.stderr, "");
-    assert!(quiet.stdout.contains("--max-jobs changes nothing here"), "{}", quiet.stdout);
+    assert!(quiet.stdout.contains("--max-jobs has no effect here"), "{}", quiet.stdout);
     run(&fathom, "--name=a --ioengine=null --size=64k --rww=read").expect_code(1).expect_stderr("Bad option");
     let told = fathom.env("FATHOM_QUIET", "0");
     run(&told, line).expect_code(0).expect_stderr("note: ");

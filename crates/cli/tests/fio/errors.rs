@@ -255,7 +255,7 @@ fn lists_that_cannot_be_read_and_what_does_not_go_together_are_refused() {
     }
     for (options, words) in [
         ("--continue_on_error=io --ioengine=splice", "nothing goes on behind an error"),
-        ("--continue_on_error=io --error_dump=1", "how many and the first"),
+        ("--continue_on_error=io --error_dump=1", "only the number and the first"),
         ("--ignore_error=,ENOSPC --fill_device=1", "fill_device"),
     ] {
         let ours = run(&fathom, &format!("--name=a --rw=write --size=64k {options}")).expect_code(1);

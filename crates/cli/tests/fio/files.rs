@@ -221,7 +221,7 @@ fn what_would_change_results_is_not_ignored() {
     // fio 3.33 keeps nobody out, either.
     run(&fathom, "--name=a --size=64k --rw=write --lockfile=exclusive")
         .expect_code(0)
-        .expect_stderr("lockfile changes nothing here");
+        .expect_stderr("lockfile has no effect here");
     run(
         &fathom,
         "--name=a --size=64k --rw=write --buffer_compress_percentage=50 --buffer_compress_chunk=512",

@@ -144,7 +144,7 @@ fn d1_a_journal_of_somebody_else_in_our_directory_is_named_and_left() {
     }
     let outcome = fathom.run(["run", &workload(&fathom), "--no-store"]).expect_code(0);
     precious.is_untouched();
-    let told = outcome.stderr.matches("is not taken for a journal of fathom's").count();
+    let told = outcome.stderr.matches("is not used as a journal of fathom").count();
     assert_eq!(told, 5, "{outcome:?}");
 }
 
@@ -159,7 +159,7 @@ fn d1_a_journal_turns_nothing_but_a_known_knob_of_its_device() {
     }
     let outcome = fathom.run(["list"]).expect_code(0);
     precious.is_untouched();
-    assert!(outcome.stderr.contains("it is no knob of a device that is here"), "{outcome:?}");
+    assert!(outcome.stderr.contains("it is not a knob of a present device"), "{outcome:?}");
 }
 
 #[test]

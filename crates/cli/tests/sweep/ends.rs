@@ -128,7 +128,7 @@ fn what_somebody_else_sets_meanwhile_is_left_alone() {
     assert!(runs.stdout.contains(&changed), "{}", runs.stdout);
     let listed = stand.fathom.run(["list"]).expect_code(0);
     assert!(listed.stdout.contains("failed"), "{}", listed.stdout);
-    let left = format!("warning: read_ahead_kb of {} is 32 now, which no sweep set", stand.device());
+    let left = format!("warning: read_ahead_kb of {} is now 32, which no sweep set", stand.device());
     assert!(outcome.stderr.contains(&left), "{}", outcome.stderr);
     assert_eq!(stand.get("read_ahead_kb"), "32");
     assert_eq!(stand.get("nomerges"), "0", "the rest is put back");

@@ -177,7 +177,7 @@ fn what_cannot_be_taken_down_is_told_and_the_exit_code_says_so() {
     let made = stand.made();
     fs::write(made.join("more"), "somebody's").expect("a file that the sweep does not know");
     let outcome = running.finish().expect_code(3);
-    let told = format!("warning: {} could not be put back", made.display());
+    let told = format!("warning: {} could not be restored", made.display());
     assert!(outcome.stderr.contains(&told), "{}", outcome.stderr);
     assert_eq!(names_in(&made), ["more"]);
     fs::remove_file(made.join("more")).expect("removed");

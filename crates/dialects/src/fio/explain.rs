@@ -195,7 +195,7 @@ pub fn check(plan: &Plan) -> String {
         set.may_modify = false;
         let _ = writeln!(
             left_out,
-            "# --allow-write holds for one command line: whoever runs this adds foreign_writable = true to the file set {:?}",
+            "# --allow-write applies to one command line only. To run this workload, add foreign_writable = true to the file set {:?}.",
             set.name
         );
     }
@@ -212,10 +212,10 @@ pub fn command(plan: &Plan) -> String {
         for (_, setting) in job.settings.all().filter(|(_, s)| s.row.name != "name") {
             match &setting.value {
                 Some(value) => {
-                    let _ = write!(line, " --{}={}", setting.told, quoted(value));
+                    let _ = write!(line, " --{}={}", setting.printed_name, quoted(value));
                 }
                 None => {
-                    let _ = write!(line, " --{}", setting.told);
+                    let _ = write!(line, " --{}", setting.printed_name);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! General options of fio, and fathom's own for this dialect: what is printed, where, and what is skipped.
 
 use super::number::{self, MS};
-use super::{Spot, Version, Wrong, table};
+use super::{Spot, UsageError, Version, table};
 use std::path::PathBuf;
 
 /// General options, which belong to no job.
@@ -191,7 +191,7 @@ impl General {
         (self.parse_only || self.show_command) && !(self.check || self.explain)
     }
 
-    pub(super) fn set(&mut self, name: &str, value: Option<String>, spot: &Spot) -> Result<(), Wrong> {
+    pub(super) fn set(&mut self, name: &str, value: Option<String>, spot: &Spot) -> Result<(), UsageError> {
         let text = value.unwrap_or_default();
         match name {
             "output" => self.output = Some(text.into()),
@@ -208,7 +208,10 @@ impl General {
             "terse-version" => match text.parse() {
                 Ok(version @ 2..=5) => self.terse_version = Some(version),
                 _ => {
-                    return Err(Wrong::at(spot, format!("terse version {text:?}: 2, 3, 4 or 5 is expected")));
+                    return Err(UsageError::at(
+                        spot,
+                        format!("terse version {text:?}: 2, 3, 4 or 5 is expected"),
+                    ));
                 }
             },
             "section" => self.sections.push(text),
@@ -222,7 +225,7 @@ impl General {
                     "never" => Some(false),
                     "auto" => None,
                     _ => {
-                        return Err(Wrong::at(
+                        return Err(UsageError::at(
                             spot,
                             format!("--eta={text}: always, never or auto is expected"),
                         ));
@@ -244,7 +247,7 @@ impl General {
             "debug" => {
                 let words: Vec<&str> = text.split(',').map(str::trim).collect();
                 if let Some(word) = words.iter().find(|word| **word != "all" && !DEBUG.contains(*word)) {
-                    return Err(Wrong::at(
+                    return Err(UsageError::at(
                         spot,
                         format!("--debug={word}: one of {} is expected", DEBUG.join(", ")),
                     )
@@ -257,7 +260,7 @@ impl General {
             }
             "inflate-log" => self.inflate_log = Some(text.into()),
             "idle-prof" if !IDLE.contains(&text.as_str()) => {
-                return Err(Wrong::at(
+                return Err(UsageError::at(
                     spot,
                     format!("--idle-prof={text}: {} is expected", IDLE.join(" or ")),
                 )
@@ -267,7 +270,7 @@ impl General {
                 self.ignored.push((format!("--{name}"), reason(name).into()));
             }
             _ => {
-                return Err(Wrong::at(spot, format!("--{name} is not supported: {}", reason(name)))
+                return Err(UsageError::at(spot, format!("--{name} is not supported: {}", reason(name)))
                     .hint("fathom fio --help lists what is"));
             }
         }
@@ -276,14 +279,14 @@ impl General {
 }
 
 /// A time of at least `least_ns`; a bare number is in seconds.
-fn time(name: &str, text: &str, least_ns: u64, spot: &Spot) -> Result<u64, Wrong> {
+fn time(name: &str, text: &str, least_ns: u64, spot: &Spot) -> Result<u64, UsageError> {
     match number::time(text, number::S) {
         Ok(ns) if ns >= least_ns => Ok(ns),
-        Ok(_) => Err(Wrong::at(
+        Ok(_) => Err(UsageError::at(
             spot,
             format!("--{name}={text}: at least {} ms is expected", least_ns.div_ceil(MS)),
         )),
-        Err(why) => Err(Wrong::at(spot, format!("--{name}={text}: {why}"))),
+        Err(why) => Err(UsageError::at(spot, format!("--{name}={text}: {why}"))),
     }
 }
 
@@ -305,15 +308,16 @@ fn reason(name: &str) -> &'static str {
     }
 }
 
-fn format_of(word: &str, spot: &Spot) -> Result<Format, Wrong> {
+fn format_of(word: &str, spot: &Spot) -> Result<Format, UsageError> {
     match word.trim() {
         "normal" => Ok(Format::Normal),
         "terse" | "minimal" => Ok(Format::Terse),
         "json" => Ok(Format::Json),
         "json+" => Ok(Format::JsonPlus),
-        _ => {
-            Err(Wrong::at(spot, format!("output format {word:?}: normal, terse, json or json+ is expected")))
-        }
+        _ => Err(UsageError::at(
+            spot,
+            format!("output format {word:?}: normal, terse, json or json+ is expected"),
+        )),
     }
 }
 

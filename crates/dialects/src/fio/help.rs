@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 pub fn usage(program: &str, version: Version) -> String {
     let version = version.name();
     format!(
-        "{version} (fathom stands in for it; docs/fio.md says where it differs)
+        "{version} (fathom replaces it; docs/fio.md lists the differences)
 {program} [options] [job options] <job file(s)>
   --check               Print what would be done, as a workload of fathom's own format
   --explain             Print every value with where it comes from, and what to know of it
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn help_tells_the_state_of_an_option() {
+    fn help_shows_the_state_of_an_option() {
         let of = |name: &str| text("fio", Version::default(), &Help::Options(Some(name.into())));
         assert!(of("readwrite").unwrap().contains("rw:"));
         assert!(of("sg_write_mode").unwrap().contains("refused: "));

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_told_with_its_line() {
+    fn invalid_lines_are_reported_with_their_number() {
         for (text, words) in [
             ("", "empty"),
             ("fio version 1 iolog\n", "line 1"),

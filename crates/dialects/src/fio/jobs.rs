@@ -3,14 +3,14 @@
 use super::line::Line;
 use super::settings::{Level, Settings};
 use super::text::{self, Setting};
-use super::{World, Wrong};
+use super::{UsageError, World};
 use std::path::Path;
 
 /// Reads the job files of a command line. Returns the settings of every job, in the order in which they run, and notes on the files.
 ///
 /// # Errors
 /// The first error found.
-pub fn collect(line: &Line, world: &World<'_>) -> Result<(Vec<Settings>, Vec<String>), Wrong> {
+pub fn collect(line: &Line, world: &World<'_>) -> Result<(Vec<Settings>, Vec<String>), UsageError> {
     let (mut jobs, mut notes) = (Vec::new(), Vec::new());
     let levelled =
         |level: Level, list: &[Setting]| list.iter().cloned().map(|s| (level, s)).collect::<Vec<_>>();
@@ -25,7 +25,7 @@ pub fn collect(line: &Line, world: &World<'_>) -> Result<(Vec<Settings>, Vec<Str
     }
     for (number, file) in line.files.iter().enumerate() {
         let text = (world.read)(Path::new(file)).map_err(|why| {
-            let wrong = Wrong::nowhere(format!("{file} cannot be read: {why}"))
+            let wrong = UsageError::nowhere(format!("{file} cannot be read: {why}"))
                 .fio(format!("fio: unable to open '{file}' job file\n"));
             match meant(file) {
                 Some(option) => wrong.hint(format!("a word without dashes is a job file: {option}?")),
@@ -59,7 +59,7 @@ pub fn collect(line: &Line, world: &World<'_>) -> Result<(Vec<Settings>, Vec<Str
         } else {
             format!("no section is named {}", sections.join(" or "))
         };
-        return Err(Wrong::nowhere("there is no job").fio("No job(s) defined\n\n").hint(hint));
+        return Err(UsageError::nowhere("there is no job").fio("No job(s) defined\n\n").hint(hint));
     }
     Ok((jobs, notes))
 }

@@ -1,9 +1,9 @@
 //! The command line: general options, jobs, and job files.
 
+use super::error::COMMAND_LINE;
 use super::general::{self, General, Value};
 use super::text::{Names, Setting, Spots, setting};
-use super::wrong::COMMAND_LINE;
-use super::{Spot, World, Wrong, table};
+use super::{Spot, UsageError, World, table};
 use std::rc::Rc;
 
 /// A parsed command line.
@@ -23,7 +23,7 @@ pub struct Line {
 ///
 /// # Errors
 /// The first word that cannot be parsed.
-pub fn read(args: &[String], world: &World<'_>) -> Result<Line, Wrong> {
+pub fn read(args: &[String], world: &World<'_>) -> Result<Line, UsageError> {
     let mut line = Line::default();
     let source: Rc<str> = COMMAND_LINE.into();
     let mut words = args.iter().enumerate();
@@ -52,7 +52,7 @@ pub fn read(args: &[String], world: &World<'_>) -> Result<Line, Wrong> {
                 value = words.next().map(|w| w.1.clone());
             }
             if takes == Value::Needed && value.is_none() {
-                return Err(Wrong::at(&at(0, word.len()), format!("--{general} needs a value")));
+                return Err(UsageError::at(&at(0, word.len()), format!("--{general} needs a value")));
             }
             line.general.set(general, value, &at(0, word.len()))?;
             continue;
@@ -103,7 +103,7 @@ mod tests {
     use super::super::tests::world;
     use super::*;
 
-    fn line(text: &str) -> Result<Line, Wrong> {
+    fn line(text: &str) -> Result<Line, UsageError> {
         let args: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         read(&args, &world())
     }

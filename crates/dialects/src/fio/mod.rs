@@ -5,13 +5,14 @@
 //! and the origin of each value; `output` prints fio's reports. No I/O here: files, environment and machine come from [`World`].
 
 mod engines;
+mod error;
 pub mod explain;
 mod general;
 pub mod help;
 pub mod iolog;
 mod jobs;
 mod keywords;
-mod lenient;
+mod lenient_number;
 pub mod line;
 mod number;
 pub mod output;
@@ -20,14 +21,13 @@ pub mod settings;
 mod split;
 pub mod table;
 mod text;
-mod three;
+mod triples;
 mod version;
-mod wrong;
 
+pub use error::{Spot, UsageError};
 pub use general::{Format, General, Help};
 pub use plan::{Job, Plan};
 pub use version::Version;
-pub use wrong::{Spot, Wrong};
 
 use std::path::{Path, PathBuf};
 
@@ -72,7 +72,7 @@ pub struct World<'a> {
 
 /// The result of reading a command line.
 #[derive(Debug)]
-pub enum Asked {
+pub enum Invocation {
     /// Print this text and exit.
     Help(Help),
     /// Print the lines of this compressed log.
@@ -87,27 +87,27 @@ pub enum Asked {
 ///
 /// # Errors
 /// The first error found; nothing may be run then.
-pub fn plan(args: &[String], world: &World<'_>) -> Result<Asked, Wrong> {
+pub fn plan(args: &[String], world: &World<'_>) -> Result<Invocation, UsageError> {
     let mut line = line::read(args, world)?;
-    line.general.version = Version::asked(world).map_err(Wrong::nowhere)?;
+    line.general.version = Version::asked(world).map_err(UsageError::nowhere)?;
     if line.general.debug_parse {
         let own = line.jobs.iter().flat_map(|job| &job.2);
         line.general.debug_lines =
             line.globals.iter().chain(own).filter_map(plan::steady::sentence).collect();
     }
     if let Some(help) = line.general.help.clone() {
-        return Ok(Asked::Help(help));
+        return Ok(Invocation::Help(help));
     }
     if let Some(log) = line.general.inflate_log.take() {
-        return Ok(Asked::Inflate(log));
+        return Ok(Invocation::Inflate(log));
     }
     if line.general.parse_only && line.jobs.is_empty() && line.files.is_empty() {
-        return Ok(Asked::Nothing(Box::new(line.general)));
+        return Ok(Invocation::Nothing(Box::new(line.general)));
     }
     let (jobs, notes) = jobs::collect(&line, world)?;
     let mut plan = plan::make(line.general, jobs, args, world)?;
     plan.notes.splice(0..0, notes);
-    Ok(Asked::Jobs(Box::new(plan)))
+    Ok(Invocation::Jobs(Box::new(plan)))
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! Numbers as fio writes them: bytes with suffixes, times, percentages, ranges, lists and triples. Trailing text that fio silently
-//! ignores (`4.5k` is 4 bytes there) is an error here; `lenient` accepts it.
+//! ignores (`4.5k` is 4 bytes there) is an error here; `lenient_number` accepts it.
 
 /// Nanoseconds per microsecond.
 pub const US: u64 = 1_000;

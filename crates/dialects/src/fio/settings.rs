@@ -4,7 +4,7 @@
 use super::number::{self, Size};
 use super::table::{self, Kind};
 use super::text::Setting;
-use super::{Spot, Wrong, lenient, three};
+use super::{Spot, UsageError, lenient_number, triples};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ impl Settings {
     ///
     /// # Errors
     /// If `kb_base` is invalid.
-    pub fn new(job: &str, spot: &Spot, list: Vec<(Level, Setting)>) -> Result<Self, Wrong> {
+    pub fn new(job: &str, spot: &Spot, list: Vec<(Level, Setting)>) -> Result<Self, UsageError> {
         let made =
             Self { job: job.into(), spot: spot.clone(), begins_file: false, list, asked: RefCell::default() };
         match made.number("kb_base")? {
@@ -78,7 +78,7 @@ impl Settings {
 
     /// The job's name in reports: the `name` option if given, else the section. Its files are always named after the section.
     #[must_use]
-    pub fn called(&self) -> &str {
+    pub fn report_name(&self) -> &str {
         match self.last("name") {
             Some((Level::Own, setting)) => setting.value.as_deref().unwrap_or(&self.job),
             _ => &self.job,
@@ -94,9 +94,9 @@ impl Settings {
 
     /// An error at the position of the option, or of the job if the option is not given.
     #[must_use]
-    pub fn wrong(&self, name: &'static str, message: impl std::fmt::Display) -> Wrong {
+    pub fn wrong(&self, name: &'static str, message: impl std::fmt::Display) -> UsageError {
         let spot = self.last(name).map_or(&self.spot, |(_, s)| &s.spot);
-        Wrong::at(spot, format!("job {}: {message}", self.job))
+        UsageError::at(spot, format!("job {}: {message}", self.job))
             .fio(format!("fio: job {} dropped\n", self.job))
     }
 
@@ -111,7 +111,7 @@ impl Settings {
         &self,
         name: &'static str,
         read: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<Option<T>, Wrong> {
+    ) -> Result<Option<T>, UsageError> {
         self.text(name)
             .map(|text| read(text).map_err(|why| self.wrong(name, format!("{name}: {why}"))))
             .transpose()
@@ -121,7 +121,7 @@ impl Settings {
     #[must_use]
     pub fn on(&self, name: &'static str, default: bool) -> bool {
         self.last(name).map_or(default, |(_, s)| {
-            s.value.as_deref().is_none_or(|v| lenient::switch(v, i64::MAX) == Ok(true))
+            s.value.as_deref().is_none_or(|v| lenient_number::switch(v, i64::MAX) == Ok(true))
         })
     }
 
@@ -129,15 +129,15 @@ impl Settings {
     ///
     /// # Errors
     /// If the value is not an integer.
-    pub fn number(&self, name: &'static str) -> Result<Option<u64>, Wrong> {
-        self.read(name, |t| lenient::bytes(t, self.kb_base_of(name)))
+    pub fn number(&self, name: &'static str) -> Result<Option<u64>, UsageError> {
+        self.read(name, |t| lenient_number::bytes(t, self.kb_base_of(name)))
     }
 
     /// A 32-bit integer of at least `least`; `default` if not given.
     ///
     /// # Errors
     /// If the value is not such an integer.
-    pub fn count(&self, name: &'static str, least: u32, default: u32) -> Result<u32, Wrong> {
+    pub fn count(&self, name: &'static str, least: u32, default: u32) -> Result<u32, UsageError> {
         let Some(given) = self.number(name)? else { return Ok(default) };
         match u32::try_from(given) {
             Ok(n) if n >= least => Ok(n),
@@ -152,8 +152,8 @@ impl Settings {
     ///
     /// # Errors
     /// If the value is not an integer.
-    pub fn signed(&self, name: &'static str) -> Result<Option<i32>, Wrong> {
-        let number = |t: &str| lenient::whole(t).and_then(|n| i32::try_from(n).ok());
+    pub fn signed(&self, name: &'static str) -> Result<Option<i32>, UsageError> {
+        let number = |t: &str| lenient_number::whole(t).and_then(|n| i32::try_from(n).ok());
         self.read(name, |t| number(t).ok_or_else(|| format!("{t:?} is not a whole number")))
     }
 
@@ -161,15 +161,15 @@ impl Settings {
     ///
     /// # Errors
     /// If it is neither.
-    pub fn size(&self, name: &'static str) -> Result<Option<Size>, Wrong> {
-        self.read(name, |t| lenient::size(t, self.kb_base_of(name)))
+    pub fn size(&self, name: &'static str) -> Result<Option<Size>, UsageError> {
+        self.read(name, |t| lenient_number::size(t, self.kb_base_of(name)))
     }
 
     /// A number of bytes, or a range of them.
     ///
     /// # Errors
     /// If it is neither.
-    pub fn range(&self, name: &'static str) -> Result<Option<(u64, u64)>, Wrong> {
+    pub fn range(&self, name: &'static str) -> Result<Option<(u64, u64)>, UsageError> {
         self.read(name, |t| number::from_to(t, self.kb_base_of(name)))
     }
 
@@ -177,12 +177,12 @@ impl Settings {
     ///
     /// # Errors
     /// If the value is not a time.
-    pub fn time(&self, name: &'static str) -> Result<u64, Wrong> {
+    pub fn time(&self, name: &'static str) -> Result<u64, UsageError> {
         let bare = match table::find(name).map(|r| r.kind) {
             Some(Kind::Time(bare)) => bare,
             _ => number::S,
         };
-        Ok(self.read(name, |t| lenient::time(t, bare))?.unwrap_or(0))
+        Ok(self.read(name, |t| lenient_number::time(t, bare))?.unwrap_or(0))
     }
 
     /// Values for reads and writes.
@@ -194,7 +194,7 @@ impl Settings {
         name: &'static str,
         default: T,
         read: impl Fn(&str, u64) -> Result<T, String>,
-    ) -> Result<Option<(T, T)>, Wrong> {
+    ) -> Result<Option<(T, T)>, UsageError> {
         Ok(self.triple(name, default, read)?.map(|[reads, writes, _]| (reads, writes)))
     }
 
@@ -207,11 +207,11 @@ impl Settings {
         name: &'static str,
         default: T,
         read: impl Fn(&str, u64) -> Result<T, String>,
-    ) -> Result<Option<[T; 3]>, Wrong> {
+    ) -> Result<Option<[T; 3]>, UsageError> {
         let triple = |text: &str| {
             let places = [default.clone(), default.clone(), default.clone()];
             match table::find(name).map(|r| r.kind) {
-                Some(Kind::BytesTriple) => three::read(text, places, |t| read(t, self.kb_base_of(name))),
+                Some(Kind::BytesTriple) => triples::read(text, places, |t| read(t, self.kb_base_of(name))),
                 _ => number::triple(text, places, |t| read(t, self.kb_base_of(name))),
             }
         };
@@ -234,7 +234,7 @@ impl Settings {
     ///
     /// # Errors
     /// If a value does not parse.
-    pub fn floats(&self, name: &'static str) -> Result<Option<Vec<f64>>, Wrong> {
+    pub fn floats(&self, name: &'static str) -> Result<Option<Vec<f64>>, UsageError> {
         self.read(name, number::floats)
     }
 }

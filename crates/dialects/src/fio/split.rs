@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_is_to_have_goes_to_the_largest_share() {
+    fn the_rest_goes_to_the_largest_share() {
         // As counted in a log of fio 3.33.
         assert_eq!(read("4k/10:8k/20:16k/30", 1024), Ok(vec![(4096, 10.0), (8192, 20.0), (16384, 70.0)]));
         assert_eq!(read("8k/50:4k/20", 1024), Ok(vec![(8192, 80.0), (4096, 20.0)]));

@@ -153,10 +153,10 @@ verify=crc32c
 pub(super) fn planned(args: &str) -> Plan {
     let args: Vec<String> = args.split_whitespace().map(str::to_owned).collect();
     match plan(&args, &world()) {
-        Ok(Asked::Jobs(plan)) => *plan,
-        Ok(Asked::Help(help)) => panic!("{help:?}"),
-        Ok(Asked::Inflate(log)) => panic!("{log:?}"),
-        Ok(Asked::Nothing(_)) => panic!("no job: {args:?}"),
+        Ok(Invocation::Jobs(plan)) => *plan,
+        Ok(Invocation::Help(help)) => panic!("{help:?}"),
+        Ok(Invocation::Inflate(log)) => panic!("{log:?}"),
+        Ok(Invocation::Nothing(_)) => panic!("no job: {args:?}"),
         Err(wrong) => panic!("{wrong}"),
     }
 }
@@ -167,7 +167,7 @@ pub(super) fn refused(args: &str) -> String {
 }
 
 #[test]
-fn every_job_may_have_a_seed_of_its_own() {
+fn every_job_may_have_its_own_seed() {
     let seeds = |line: &str| {
         let plan = planned(line);
         let own = |n| stream(&plan.workload, 0, n).seed.map(|seed| seed.0);
@@ -193,7 +193,7 @@ fn a_job_file_as_a_workload() {
 }
 
 #[test]
-fn what_a_workload_has_no_words_for_is_told() {
+fn settings_without_a_workload_key_are_reported() {
     let both = |args: &str| {
         let plan = planned(args);
         (explain::check(&plan), explain::explain(&plan))
@@ -297,7 +297,7 @@ fn a_bracket_behind_a_number_is_noted() {
 }
 
 #[test]
-fn the_kernel_is_told_the_order() {
+fn fadvise_hint_passes_the_access_order() {
     use fathom_workload::Advice;
     let advice =
         |args: &str| stream(&planned(&format!("--name=a --size=1m {args}")).workload, 0, 0).open.advice;
@@ -446,7 +446,7 @@ fn block_sizes() {
     let split = |list: &[(u64, f64)]| Record::Split(list.iter().map(|s| (Bytes(s.0), s.1)).collect());
     let sizes = by_kind(split(&[(65536, 40.0), (1 << 20, 60.0)]), split(&[(1 << 20, 100.0)]));
     assert_eq!(of("--rw=randrw --bssplit=64k/40:1024k/60,1024k/100"), sizes);
-    // Sizes of a direction are multiples of its own smallest size, not of the other direction's.
+    // Sizes of a direction are multiples of its smallest size, not of the other direction's.
     assert_eq!(of("--rw=rw --bs=4k,6k"), by_kind(fixed(4096), fixed(6144)));
     let why = refused("--name=a --size=16m --rw=rw --bssplit=4k/100,4k/50:6k/50");
     assert!(why.contains("multiples of the smallest"), "{why}");
@@ -593,7 +593,7 @@ proptest! {
     fn a_workload_survives_its_text(options in prop::collection::vec(option(), 0..9)) {
         let mut args = vec!["--size=16m".to_owned(), "--name=a".to_owned()];
         args.extend(options);
-        if let Ok(Asked::Jobs(plan)) = plan(&args, &world()) {
+        if let Ok(Invocation::Jobs(plan)) = plan(&args, &world()) {
             let text = plan.workload.to_toml().unwrap();
             prop_assert_eq!(Workload::from_toml(&text).unwrap(), plan.workload);
         }
@@ -640,13 +640,13 @@ proptest! {
         let line = ["--name=a".to_owned(), a, b, c, d, e, f, g, h, i, j, k, m, l].join(" ");
         let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         match plan(&args, &world()) {
-            Ok(Asked::Jobs(plan)) => {
+            Ok(Invocation::Jobs(plan)) => {
                 let text = plan.workload.to_toml().map_err(|e| TestCaseError::fail(format!("{line}: {e}")))?;
                 let again = Workload::from_toml(&text).map_err(|e| TestCaseError::fail(format!("{line}: {e}\n{text}")))?;
                 prop_assert_eq!(again, plan.workload);
             }
-            Ok(Asked::Help(help)) => prop_assert!(false, "{:?}", help),
-            Ok(Asked::Nothing(_) | Asked::Inflate(_)) => {}
+            Ok(Invocation::Help(help)) => prop_assert!(false, "{:?}", help),
+            Ok(Invocation::Nothing(_) | Invocation::Inflate(_)) => {}
             // Not every combination is valid; errors must have a message.
             Err(wrong) => prop_assert!(!wrong.message.is_empty()),
         }

@@ -3,7 +3,7 @@
 
 use super::keywords;
 use super::table::{self, Row, State};
-use super::{Spot, World, Wrong};
+use super::{Spot, UsageError, World};
 use crate::filebench::nearest;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub struct Setting {
     /// Table row of the option.
     pub row: &'static Row,
     /// Name under which fio prints it: two aliases as written, else the row's name.
-    pub told: &'static str,
+    pub printed_name: &'static str,
     /// `None` if there was no `=`.
     pub value: Option<String>,
     /// Position of the value, or of the option if it has none.
@@ -56,7 +56,7 @@ pub fn sections(
     text: &[u8],
     world: &World<'_>,
     notes: &mut Vec<String>,
-) -> Result<Vec<Section>, Wrong> {
+) -> Result<Vec<Section>, UsageError> {
     let mut reader =
         Reader { world, sections: Vec::new(), open: Vec::new(), included: 0, bytes: 0, closed: false, notes };
     reader.file(source, path, text)?;
@@ -76,10 +76,10 @@ struct Reader<'a, 'w> {
 }
 
 impl Reader<'_, '_> {
-    fn file(&mut self, source: &str, path: &Path, text: &[u8]) -> Result<(), Wrong> {
+    fn file(&mut self, source: &str, path: &Path, text: &[u8]) -> Result<(), UsageError> {
         self.bytes += text.len();
         if self.bytes > MOST_BYTES {
-            return Err(Wrong::nowhere(format!(
+            return Err(UsageError::nowhere(format!(
                 "{source}: job files of more than {} MiB are not read",
                 MOST_BYTES >> 20
             )));
@@ -110,14 +110,19 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn section(&mut self, line: &Line<'_>, rest: &str) -> Result<(), Wrong> {
+    fn section(&mut self, line: &Line<'_>, rest: &str) -> Result<(), UsageError> {
         let Some(end) = rest.find(']') else {
-            return Err(Wrong::at(&line.spot(0, rest.len() + 1), "the section's closing bracket is missing")
-                .hint("[NAME] begins a job, [global] settings for all below it"));
+            return Err(UsageError::at(
+                &line.spot(0, rest.len() + 1),
+                "the section's closing bracket is missing",
+            )
+            .hint("[NAME] begins a job, [global] settings for all below it"));
         };
         let name = keywords::with_environment(&rest[..end], self.world);
         if name.is_empty() {
-            return Err(Wrong::at(&line.spot(0, 2), "a section needs a name").hint("[NAME] begins a job"));
+            return Err(
+                UsageError::at(&line.spot(0, 2), "a section needs a name").hint("[NAME] begins a job")
+            );
         }
         let global = name.starts_with("global");
         self.closed = false;
@@ -133,7 +138,7 @@ impl Reader<'_, '_> {
         self.closed = true;
     }
 
-    fn option(&mut self, line: &Line<'_>, content: &str) -> Result<(), Wrong> {
+    fn option(&mut self, line: &Line<'_>, content: &str) -> Result<(), UsageError> {
         // There is no quoting: a comment sign always begins a comment.
         let content = content[..content.find([';', '#']).unwrap_or(content.len())].trim_end();
         let expanded = keywords::with_environment(content, self.world);
@@ -143,7 +148,7 @@ impl Reader<'_, '_> {
         let Some(job) = section.map(|s| s.name.clone()) else {
             let outside = format!("fio: option <{expanded}> outside of [] job section\n");
             if content.starts_with(BYTE_ORDER_MARK) {
-                return Err(Wrong::at(
+                return Err(UsageError::at(
                     &whole,
                     "a byte order mark, which editors do not show, stands before this line",
                 )
@@ -155,13 +160,16 @@ impl Reader<'_, '_> {
             } else {
                 "an option stands before the first section"
             };
-            return Err(Wrong::at(&whole, why).fio(outside).hint("[global] or [NAME] comes first"));
+            return Err(UsageError::at(&whole, why).fio(outside).hint("[global] or [NAME] comes first"));
         };
         if let Some(file) = expanded.strip_prefix("include").filter(|f| f.starts_with([' ', '\t'])) {
             return self.include(&whole, file.trim());
         }
         if expanded.contains(char::REPLACEMENT_CHARACTER) && !content.contains(char::REPLACEMENT_CHARACTER) {
-            return Err(Wrong::at(&whole, "a variable of the environment that stands here is not UTF-8"));
+            return Err(UsageError::at(
+                &whole,
+                "a variable of the environment that stands here is not UTF-8",
+            ));
         }
         if expanded.is_empty() {
             return Ok(());
@@ -174,20 +182,23 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn include(&mut self, spot: &Spot, file: &str) -> Result<(), Wrong> {
+    fn include(&mut self, spot: &Spot, file: &str) -> Result<(), UsageError> {
         if self.open.len() > DEEPEST_INCLUDE {
-            return Err(Wrong::at(spot, format!("more than {DEEPEST_INCLUDE} files include each other")));
+            return Err(UsageError::at(
+                spot,
+                format!("more than {DEEPEST_INCLUDE} files include each other"),
+            ));
         }
         self.included += 1;
         if self.included > MOST_INCLUDES {
-            return Err(Wrong::at(spot, format!("more than {MOST_INCLUDES} files are included")));
+            return Err(UsageError::at(spot, format!("more than {MOST_INCLUDES} files are included")));
         }
         let beside = self.open.last().and_then(|from| from.parent()).map(|directory| directory.join(file));
         let mut failed = String::new();
         for path in [Some(PathBuf::from(file)), beside].into_iter().flatten() {
             match (self.world.read)(&path) {
                 Ok(_) if self.open.contains(&path) => {
-                    return Err(Wrong::at(spot, format!("{} includes itself", path.display()))
+                    return Err(UsageError::at(spot, format!("{} includes itself", path.display()))
                         .hint("what it includes never ends"));
                 }
                 Ok(text) => {
@@ -203,7 +214,7 @@ impl Reader<'_, '_> {
                 Err(why) => failed = why,
             }
         }
-        Err(Wrong::at(spot, format!("{file} cannot be included: {failed}"))
+        Err(UsageError::at(spot, format!("{file} cannot be included: {failed}"))
             .hint("it is looked for in the working directory, then beside the file that names it"))
     }
 }
@@ -218,10 +229,10 @@ fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, usize> {
     }
 }
 
-fn not_utf8(source: &Rc<str>, number: usize, bytes: &[u8], at: usize) -> Wrong {
+fn not_utf8(source: &Rc<str>, number: usize, bytes: &[u8], at: usize) -> UsageError {
     let shown: Rc<str> = String::from_utf8_lossy(bytes).into();
     let length = char::REPLACEMENT_CHARACTER.len_utf8();
-    Wrong::at(&Spot::new(source, number, &shown, at, length), "this is not UTF-8")
+    UsageError::at(&Spot::new(source, number, &shown, at, length), "this is not UTF-8")
         .hint("names and values are UTF-8; comments may be anything")
 }
 
@@ -272,7 +283,7 @@ pub(super) fn setting(
     spots: &Spots,
     world: &World<'_>,
     names: Names,
-) -> Result<Setting, Wrong> {
+) -> Result<Setting, UsageError> {
     let (name, value) = match text.split_once('=') {
         // Blanks are kept in values that are only displayed, which people align in tables.
         Some((name, value)) if matches!(name.trim(), "name" | "description") => (name.trim(), Some(value)),
@@ -283,29 +294,35 @@ pub(super) fn setting(
     let value = value
         .map(|value| keywords::with_numbers(value, world))
         .transpose()
-        .map_err(|why| failed(Wrong::at(&spots.value, why), row, text, job))?;
+        .map_err(|why| failed(UsageError::at(&spots.value, why), row, text, job))?;
     // The meaning of k is known only when all settings are; whether the value is a number can be checked now.
     row.kind.check(value.as_deref(), 1024).map_err(|why| {
-        let wrong = Wrong::at(&spots.value, format!("{}: {why}", row.name));
+        let wrong = UsageError::at(&spots.value, format!("{}: {why}", row.name));
         failed(wrong, row, text, job)
     })?;
     if !row.state.lets_pass(value.as_deref())
         && let State::Refused { why, instead, .. } = &row.state
     {
-        return Err(Wrong::at(&spots.name, format!("job {job}: {} is not supported: {why}", row.name))
+        return Err(UsageError::at(&spots.name, format!("job {job}: {} is not supported: {why}", row.name))
             .hint(format!("instead: {instead}")));
     }
-    Ok(Setting { row, told: told(row, name), value, spot: spots.value.clone(), kb_base: 1024 })
+    Ok(Setting {
+        row,
+        printed_name: printed_name(row, name),
+        value,
+        spot: spots.value.clone(),
+        kb_base: 1024,
+    })
 }
 
 /// Aliases that are separate options in fio, which therefore prints them as written.
 const PRINTED: [&str; 2] = ["allrandrepeat", "threads"];
 
-fn told(row: &'static Row, written: &str) -> &'static str {
+fn printed_name(row: &'static Row, written: &str) -> &'static str {
     PRINTED.into_iter().find(|name| *name == written).unwrap_or(row.name)
 }
 
-fn failed(wrong: Wrong, row: &Row, text: &str, job: &str) -> Wrong {
+fn failed(wrong: UsageError, row: &Row, text: &str, job: &str) -> UsageError {
     let said = match row.kind {
         table::Kind::Word(words) => {
             let given = text.split_once('=').map_or("", |t| t.1.trim());
@@ -341,9 +358,9 @@ fn row(name: &str, names: Names) -> Result<&'static Row, NoRow> {
 }
 
 impl NoRow {
-    fn wrong(self, text: &str, name: &str, job: &str, spot: &Spot) -> Wrong {
+    fn wrong(self, text: &str, name: &str, job: &str, spot: &Spot) -> UsageError {
         match self {
-            Self::Ambiguous(several) => Wrong::at(
+            Self::Ambiguous(several) => UsageError::at(
                 spot,
                 format!("{name:?} is the beginning of several options: {}", several.join(", ")),
             )
@@ -352,7 +369,7 @@ impl NoRow {
                 let all = table::rows().flat_map(|r| std::iter::once(&r.name).chain(r.aliases).copied());
                 let similar = nearest(&name.to_lowercase(), all);
                 let meant = similar.map_or_else(String::new, |s| format!("Did you mean {s}?\n"));
-                let wrong = Wrong::at(spot, format!("{name:?} is no option of a job"))
+                let wrong = UsageError::at(spot, format!("{name:?} is no option of a job"))
                     .fio(format!("Bad option <{text}>\n{meant}fio: job {job} dropped\n"));
                 match similar {
                     Some(similar) => wrong.hint(format!("did you mean {similar}?")),
@@ -369,7 +386,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn read(text: &str) -> Result<Vec<Section>, Wrong> {
+    fn read(text: &str) -> Result<Vec<Section>, UsageError> {
         sections("j.fio", Path::new("dir/j.fio"), text.as_bytes(), &world(), &mut Vec::new())
     }
 

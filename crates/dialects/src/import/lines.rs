@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_told_from_versions_and_dates() {
+    fn numbers_are_distinguished_from_versions_and_dates() {
         assert_eq!(number("6,165,744"), Some(6_165_744.0));
         assert_eq!((number("-0.5"), number(".5"), number("12")), (Some(-0.5), Some(0.5), Some(12.0)));
         for no in ["2.6.24", "-847,8", "1,2", "inf", "NaN", "", "-", ".", "12s", "1e9", "5."] {

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_in_two_states_is_told_and_an_effect_of_the_record_size_is_not() {
+    fn a_bimodal_row_is_noted_but_not_an_effect_of_the_record_size() {
         let told = doubts(&[58444, 88184, 58753, 87618, 57463, 88536, 89942, 90438]);
         assert_eq!(told[0].code, "two-levels");
         assert!(
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_cell_that_read_the_disk_is_told() {
+    fn a_first_cell_that_read_the_disk_is_noted() {
         let told = doubts(&[65268, 1135412, 1135000, 1134000]);
         assert_eq!(told[0].code, "order-effect");
         assert!(

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_file_is_told_as_by_iozone() {
+    fn a_missing_file_is_reported_as_by_iozone() {
         assert_eq!(exit_code(&error("open"), true), 58);
         assert!(
             text(&error("open"), true, 4).starts_with("\nCan not open temporary file iozone.tmp for read\n")

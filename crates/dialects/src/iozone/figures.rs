@@ -35,7 +35,7 @@ pub(super) fn cell(repetition: &Repetition, unit: Unit) -> Cell {
 pub(super) struct Child {
     /// Amount moved, in kB or operations.
     pub amount: f64,
-    /// Amount per second of its own clock.
+    /// Amount per second of `wall_s`.
     pub rate: f64,
     /// Measured time, s.
     pub wall_s: f64,
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_below_a_tick_is_one_tick_and_told() {
+    fn an_interval_below_a_tick_becomes_one_tick_and_is_noted() {
         let c = cell(&one(65536, 1, 400), Unit::KbPerS);
         assert_eq!((c.value, c.too_short), (64_000_000, true));
         assert!(!cell(&one(65536, 1, 1000), Unit::KbPerS).too_short);

@@ -7,11 +7,12 @@
 mod apply;
 mod banner;
 mod blocks;
+mod conflicts;
 mod exit;
 mod failure;
 mod figures;
 mod help;
-mod mixes;
+mod no_effect;
 pub mod options;
 mod parse;
 pub mod pass;
@@ -26,7 +27,6 @@ pub mod table;
 pub mod telemetry;
 #[cfg(test)]
 mod tests;
-mod useless;
 mod words;
 pub mod worksheet;
 
@@ -105,7 +105,7 @@ pub fn plan(args: &[String], context: &Context<'_>) -> Result<Parsed, Exit> {
     let write = load(context, o.write_telemetry.as_deref(), "write")?;
     let read = load(context, o.read_telemetry.as_deref(), "read")?;
     let mut head = banner::opening(&o, args, context.now);
-    mixes::check(&o).map_err(|exit| after(&head, exit))?;
+    conflicts::check(&o).map_err(|exit| after(&head, exit))?;
     head += &banner::defaults(&o, write.as_ref(), read.as_ref());
     let lists = Lists { write: write.as_ref(), read: read.as_ref() };
     let list_kb = [&write, &read].into_iter().flatten().map(Telemetry::file_kb).max();

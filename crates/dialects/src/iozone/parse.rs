@@ -5,7 +5,7 @@ use super::exit::{bad_argument, mix, unknown, unknown_plus};
 use super::options::Options;
 use super::table::{Argument, Row, State, find};
 use super::words::{Words, has_more, number, size_kb};
-use super::{Exit, help, useless};
+use super::{Exit, help, no_effect};
 use std::path::PathBuf;
 
 /// An argument, parsed according to its row.
@@ -185,7 +185,7 @@ impl Parser<'_> {
         if let Some(sentences) = refusal(&self.refused) {
             return Err(Exit::out(255, "").because(sentences));
         }
-        useless::tell(o);
+        no_effect::tell(o);
         Ok(self.options)
     }
 }
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_read_as_it_was_meant_is_told() {
+    fn unexpectedly_parsed_values_are_noted() {
         let args = ["-r", "512b", "-s", "4m", "."].map(str::to_owned);
         let options = parse(&args, "").expect("options");
         assert_eq!(
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_refused_is_told_at_once() {
+    fn all_refusals_are_reported_at_once() {
         let told = |line: &str| of(line).unwrap_err().stderr;
         let cluster = told("-+m hosts -+h here -+m hosts -C -w -c -e -i 0 -+n -r 64k -s 2g -t 2");
         assert!(cluster.starts_with("iozone: -+m and -+h are refused. Many machines at once"), "{cluster}");
@@ -325,13 +325,13 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_no_numbers_are_told() {
+    fn words_in_place_of_numbers_are_reported() {
         assert!(of("-t two").unwrap_err().stderr.contains("-t needs a number, not \"two\""));
         assert!(of("-s big").unwrap_err().stderr.contains("-s needs a size"));
     }
 
     #[test]
-    fn options_that_change_nothing_are_told() {
+    fn options_without_effect_are_noted() {
         assert_eq!(of("-G -i 0").unwrap().notes, ["-G: changes nothing without -B"]);
         assert!(of("-B -G -i 0").unwrap().notes.is_empty());
     }

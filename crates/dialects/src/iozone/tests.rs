@@ -459,7 +459,7 @@ fn flags_and_locks_do_not_reach_the_c_librarys_streams() {
 }
 
 #[test]
-fn asynchronous_tests_have_so_many_in_flight_and_end_with_the_stride() {
+fn asynchronous_tests_keep_n_in_flight_and_end_with_the_stride() {
     for option in ["-H", "-k"] {
         let parsed = planned(&format!("-s 1m -r 64k {option} 8"));
         assert_eq!(parsed.workload.phases.len(), 9, "{option}: the C library's streams are left out");

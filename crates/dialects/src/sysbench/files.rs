@@ -8,7 +8,7 @@ use fathom_workload::{Bytes, Existing, FileSet, Files, Seed, Sizing, Workload};
 
 /// How prepare handles a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum FileAction {
     /// Missing: created.
     Create,
     /// Long enough: kept.
@@ -23,7 +23,7 @@ pub struct Step {
     /// File number, from 0.
     pub number: u64,
     /// How the file is handled.
-    pub fate: Fate,
+    pub fate: FileAction,
     /// Resulting size in bytes.
     pub bytes: u64,
     /// Bytes to write.
@@ -38,10 +38,10 @@ pub fn step(o: &Options, number: u64, found_bytes: Option<u64>) -> Step {
     let found = found_bytes.unwrap_or(0);
     let written = wanted.saturating_sub(found).div_ceil(o.block_bytes.max(1)).saturating_mul(o.block_bytes);
     let fate = match found_bytes {
-        None => Fate::Create,
-        Some(_) if written == 0 => Fate::Reuse,
-        Some(0) => Fate::Create,
-        Some(_) => Fate::Extend,
+        None => FileAction::Create,
+        Some(_) if written == 0 => FileAction::Reuse,
+        Some(0) => FileAction::Create,
+        Some(_) => FileAction::Extend,
     };
     Step { number, fate, bytes: found.saturating_add(written), written }
 }
@@ -109,9 +109,9 @@ pub fn prepared(o: &Options, step: &Step) -> String {
         return String::new();
     }
     let what = match step.fate {
-        Fate::Create => "Creating file",
-        Fate::Reuse => "Reusing existing file",
-        Fate::Extend => "Extending existing file",
+        FileAction::Create => "Creating file",
+        FileAction::Reuse => "Reusing existing file",
+        FileAction::Extend => "Extending existing file",
     };
     format!("{what} {}\n", Options::file_name(step.number))
 }
@@ -144,11 +144,11 @@ mod tests {
         let o = Options { files: 3, total_bytes: 10 << 20, ..Options::new(Dialect::New) };
         assert_eq!(
             step(&o, 0, None),
-            Step { number: 0, fate: Fate::Create, bytes: 3_506_176, written: 3_506_176 }
+            Step { number: 0, fate: FileAction::Create, bytes: 3_506_176, written: 3_506_176 }
         );
         assert_eq!(step(&o, 1, Some(262_144)).written * 3, 9_732_096);
-        assert_eq!(step(&o, 1, Some(262_144)).fate, Fate::Extend);
-        assert_eq!(step(&o, 2, Some(3_495_253)).fate, Fate::Reuse);
+        assert_eq!(step(&o, 1, Some(262_144)).fate, FileAction::Extend);
+        assert_eq!(step(&o, 2, Some(3_495_253)).fate, FileAction::Reuse);
         let text = preparing(&o);
         assert!(text.starts_with("3 files, 3413Kb each, 9Mb total\n"), "{text}");
     }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_written_is_said_so() {
+    fn zero_bytes_prepared_are_reported() {
         let o = Options::new(Dialect::New);
         assert_eq!(all_prepared(&o, 0, 0.0), "No bytes written.\n");
         assert_eq!(all_prepared(&o, 1 << 20, 0.5), "1048576 bytes written in 0.50 seconds (2.00 MiB/sec).\n");

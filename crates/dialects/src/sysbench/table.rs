@@ -142,24 +142,18 @@ const UNIFORM: &str = "fileio draws all positions uniformly, in SysBench too";
 /// All options.
 pub const OPTIONS: [Row; 66] = [
     new(row(General, "threads", Number, "1", "worker threads")),
-    new(row(
-        General,
-        "events",
-        Number,
-        "0",
-        "end after so many events, periodic fsyncs counted; 0: no such end",
-    )),
-    new(row(General, "time", Number, "10", "end after so many seconds; 0: no such end")),
+    new(row(General, "events", Number, "0", "end after N events, periodic fsyncs included; 0: no limit")),
+    new(row(General, "time", Number, "10", "end after N seconds; 0: no limit")),
     row(
         General,
         "forced-shutdown",
         Text,
         "off",
-        "end the run so many seconds (or percent of --time) after --time, whatever it does; or off",
+        "end the run at the latest N seconds (or percent of --time) after --time; or off",
     ),
     harmless(
         row(General, "thread-stack-size", Size, "64K", "stack of each thread"),
-        "checked and shown nowhere; the threads here have stacks of their own size",
+        "checked and not used: fathom chooses the stack size of its threads",
     ),
     new(row(
         General,
@@ -168,13 +162,13 @@ pub const OPTIONS: [Row; 66] = [
         "0",
         "events a second of all threads together, at random times; 0: as fast as it goes",
     )),
-    row(General, "report-interval", Number, "0", "a line of figures every so many seconds; 0: none"),
+    row(General, "report-interval", Number, "0", "a line of figures every N seconds; 0: none"),
     row(
         General,
         "report-checkpoints",
         List,
         "",
-        "a whole report after each of these numbers of seconds; counting begins anew",
+        "a full report after each of these numbers of seconds; counters restart",
     ),
     row(General, "debug", Switch, "off", "the same as --verbosity=5"),
     row(
@@ -200,9 +194,9 @@ pub const OPTIONS: [Row; 66] = [
         "max-requests",
         Number,
         "10000",
-        "random modes: end after so many reads and writes; 0: no such end",
+        "random modes: end after N reads and writes; 0: no limit",
     )),
-    old(row(General, "max-time", Number, "0", "end after so many seconds; 0: no such end")),
+    old(row(General, "max-time", Number, "0", "end after N seconds; 0: no limit")),
     old(row(General, "init-rng", Switch, "off", "other random numbers in every run")),
     old(row(General, "seed-rng", Number, "0", "seed of the random numbers; 0: always the same one")),
     old(row(
@@ -272,7 +266,7 @@ pub const OPTIONS: [Row; 66] = [
     row(FileIo, "file-io-mode", Text, "sync", "by which calls {sync,async,mmap}"),
     row(FileIo, "file-async-backlog", Number, "128", "async: requests in flight in each thread"),
     row(FileIo, "file-extra-flags", List, "", "further flags of open {sync,dsync,direct}"),
-    row(FileIo, "file-fsync-freq", Number, "100", "fsync every file after so many requests (0: never)"),
+    row(FileIo, "file-fsync-freq", Number, "100", "fsync every file after every N requests (0: never)"),
     row(FileIo, "file-fsync-all", Switch, "off", "fsync after every write, as part of it"),
     row(FileIo, "file-fsync-end", Switch, "on", "every thread syncs every file at the end"),
     row(FileIo, "file-fsync-mode", Text, "fsync", "how files are synced {fsync, fdatasync}"),

@@ -236,7 +236,7 @@ fn numbers_follow_the_seed() {
 }
 
 #[test]
-fn a_run_without_limits_lasts_until_somebody_ends_it() {
+fn a_run_without_limits_is_endless() {
     for line in [
         "fileio --time=0 --file-test-mode=seqrd run",
         "--test=fileio --num-threads=2 --max-requests=0 --file-test-mode=rndwr run",

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_record_costs_the_rest_of_its_sector_only() {
+    fn an_invalid_record_skips_only_the_rest_of_its_sector() {
         let mut area = record(b"A", 34);
         area.push(12);
         area.resize(2048, 1);

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_told_apart_by_all_their_sections() {
+    fn files_are_identified_by_all_their_sections() {
         let digest = |sections: &[Section]| sections.iter().copied().collect::<Extents>().digest();
         let file = [plain(50, 1000), plain(20, 500)];
         assert_eq!(digest(&file), digest(&file));

@@ -6,7 +6,7 @@ use crate::format::bytes::le32;
 use crate::format::path_table::PathEntries;
 use crate::image::Image;
 use crate::source::ReadAt;
-use crate::staged::Held;
+use crate::staged::StagedGuard;
 use std::ops::Range;
 
 /// Largest read.
@@ -23,7 +23,7 @@ pub(super) type Read<'r> = &'r dyn Fn(u64, &mut [u8]) -> Result<()>;
 
 /// Statistics of reads in advance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct AdvanceReads {
     pub(super) reads: u64,
     pub(super) bytes: u64,
     pub(super) directories: u64,
@@ -34,7 +34,7 @@ pub(super) fn starts<S: ReadAt>(
     image: &Image<S>,
     read: Read<'_>,
     most: u64,
-    told: &mut Told,
+    told: &mut AdvanceReads,
 ) -> Option<Vec<u64>> {
     let disc = &image.disc;
     let bytes = u64::from(image.tables.bytes);
@@ -104,8 +104,8 @@ pub(super) fn stage<S: ReadAt>(
     image: &Image<S>,
     ranges: &[Range<u64>],
     read: Read<'_>,
-    held: &mut Held<'_>,
-    told: &mut Told,
+    held: &mut StagedGuard<'_>,
+    told: &mut AdvanceReads,
 ) {
     for range in ranges {
         let length = image.disc.available(range.start, range.end - range.start);
@@ -117,7 +117,7 @@ pub(super) fn stage<S: ReadAt>(
 }
 
 /// Fills a buffer piece by piece; returns how far it got.
-fn read_pieces(start: u64, buf: &mut [u8], read: Read<'_>, told: &mut Told) -> u64 {
+fn read_pieces(start: u64, buf: &mut [u8], read: Read<'_>, told: &mut AdvanceReads) -> u64 {
     let mut done = 0;
     for piece in buf.chunks_mut(LARGEST) {
         if read(start + done, piece).is_err() {

@@ -1,14 +1,14 @@
 //! Parses directories in advance and caches them within a budget: all of them at mount, read in disc order, if they fit; otherwise the
 //! subdirectories of each directory that is listed. Also the order in which entries are shown.
 
-use super::areas::{self, Read, Told};
+use super::areas::{self, AdvanceReads, Read};
 use super::table::Listing;
 use crate::directory::Entry;
 use crate::error::Place;
 use crate::image::Image;
 use crate::node::{Node, Trail};
 use crate::source::ReadAt;
-use crate::staged::Held;
+use crate::staged::StagedGuard;
 use foldhash::fast::FixedState;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
@@ -97,8 +97,8 @@ impl Directories {
     }
 
     /// Reads all directories if they fit.
-    pub(super) fn at_mount<S: ReadAt>(&self, image: &Image<S>, read: Read<'_>) -> Told {
-        let mut told = Told::default();
+    pub(super) fn at_mount<S: ReadAt>(&self, image: &Image<S>, read: Read<'_>) -> AdvanceReads {
+        let mut told = AdvanceReads::default();
         if self.budget > 0 && !self.take_all(image, read, &mut told) {
             self.near.store(true, Ordering::Release);
         }
@@ -106,7 +106,7 @@ impl Directories {
     }
 
     /// Returns false if not all fit, or all are known already.
-    fn take_all<S: ReadAt>(&self, image: &Image<S>, read: Read<'_>, told: &mut Told) -> bool {
+    fn take_all<S: ReadAt>(&self, image: &Image<S>, read: Read<'_>, told: &mut AdvanceReads) -> bool {
         let Some(starts) = areas::starts(image, read, self.budget.min(LONGEST_TABLE), told) else {
             return false;
         };
@@ -143,18 +143,23 @@ impl Directories {
         image: &'i Image<S>,
         read: Read<'_>,
         node: &Node,
-    ) -> Option<Held<'i>> {
+    ) -> Option<StagedGuard<'i>> {
         let block = node.directory_block().filter(|_| node.size() <= BELOW)?;
         let start = image.disc.byte_of(block)?;
         let mut held = image.disc.staged.hold();
         let range = start..start.saturating_add(node.size());
-        areas::stage(image, std::slice::from_ref(&range), read, &mut held, &mut Told::default());
+        areas::stage(image, std::slice::from_ref(&range), read, &mut held, &mut AdvanceReads::default());
         Some(held)
     }
 
     /// If not all fit: reads the subdirectories of a listed directory.
-    pub(super) fn below<S: ReadAt>(&self, image: &Image<S>, read: Read<'_>, listing: &Listing) -> Told {
-        let mut told = Told::default();
+    pub(super) fn below<S: ReadAt>(
+        &self,
+        image: &Image<S>,
+        read: Read<'_>,
+        listing: &Listing,
+    ) -> AdvanceReads {
+        let mut told = AdvanceReads::default();
         if !self.near.load(Ordering::Acquire) {
             return told;
         }

@@ -83,7 +83,7 @@ fn over_the_budget_those_below_an_opened_directory_come_with_it() {
 }
 
 #[test]
-fn a_directory_that_is_not_on_the_disc_takes_nobodys_place() {
+fn a_virtual_directory_takes_no_budget() {
     let builder = Builder::new().boot(&[1; 2048]).dir("a", Spec::default()).dir("b", Spec::default());
     let options = Options { boot: true, ..Options::default() };
     let image = Image::open(builder.build().bytes, &options).unwrap();
@@ -113,7 +113,7 @@ fn without_a_budget_nothing_is_read() {
     let image = image(3, 1);
     let directories = Directories::new(DirOrder::Disk, 0);
     let (told, reads) = with_reads(&image, |read| directories.at_mount(&image, read));
-    assert_eq!((told, reads), (Told::default(), Vec::new()));
+    assert_eq!((told, reads), (AdvanceReads::default(), Vec::new()));
     assert!(directories.get(image.root()).is_none());
 }
 

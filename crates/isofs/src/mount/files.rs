@@ -5,7 +5,7 @@ mod advance;
 
 use super::attributes::{attributes, errno_of, kind_of};
 use super::directories::Directories;
-use super::following::Following;
+use super::prefetch::Prefetch;
 use super::table::{ROOT, Table};
 use super::{Cache, Mounting};
 use crate::error::Result;
@@ -47,7 +47,7 @@ pub(super) struct Files<S: ReadAt + 'static> {
     own_cache: bool,
     table: Table,
     directories: Directories,
-    following: Following,
+    following: Prefetch,
     open: Mutex<HashMap<u64, Arc<Open<S>>>>,
     next: AtomicU64,
     /// Whether the image is known to contain all of every file: then open files need no state.
@@ -66,7 +66,7 @@ impl<S: ReadAt + 'static> Files<S> {
         let own_cache = how.cache == Cache::Own;
         let table = Table::new(reader.image().root());
         let directories = Directories::new(how.order, how.metadata);
-        let following = Following::new(if own_cache { how.small_files } else { 0 });
+        let following = Prefetch::new(if own_cache { how.small_files } else { 0 });
         let whole = Arc::default();
         let (open, next) = (Mutex::default(), AtomicU64::new(1));
         Self { reader, own_cache, table, directories, following, open, next, whole, may_skip_open: false }

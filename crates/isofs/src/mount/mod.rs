@@ -10,11 +10,11 @@
 
 mod areas;
 mod attributes;
+mod completeness;
 mod connect;
 mod directories;
 mod files;
-mod following;
-mod look;
+mod prefetch;
 mod table;
 
 pub use connect::On;
@@ -89,7 +89,7 @@ pub fn mount<S: ReadAt + 'static>(reader: Reader<S>, on: On<'_>, how: &Mounting)
     let whole = files.whole();
     let session = connect::session(files, on, how)?;
     if how.look && how.cache == Cache::Kernel {
-        let look = move || whole.store(look::has_all(&image), Ordering::Release);
+        let look = move || whole.store(completeness::has_all(&image), Ordering::Release);
         // If the thread fails to start, every open is still requested, as before.
         let _ = std::thread::Builder::new().name("look".into()).spawn(look);
     }

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_told_apart_whatever_their_numbers() {
+    fn files_with_equal_numbers_are_distinguished() {
         for serials in [[5, 6], [1, 2]] {
             let image = image(serials);
             let entries = image.read_dir(image.root()).unwrap().entries;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// A page of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
+pub(super) struct PageKey {
     pub(super) file: u32,
     pub(super) page: u64,
 }
@@ -36,7 +36,7 @@ pub(super) struct Failure {
 /// A page; still being read while pieces are pending.
 #[derive(Debug)]
 pub(super) struct Page {
-    pub(super) key: Key,
+    pub(super) key: PageKey,
     /// Sorted by offset once nothing is pending.
     pub(super) pieces: Vec<Piece>,
     pub(super) pending: u32,
@@ -59,7 +59,7 @@ pub(super) struct Page {
 #[derive(Debug)]
 pub(super) struct Cache {
     pages: Vec<Page>,
-    by_key: HashMap<Key, usize, FixedState>,
+    by_key: HashMap<PageKey, usize, FixedState>,
     free: Vec<usize>,
     hand: usize,
     /// Passed by sequential readers: (index, generation), evicted first.
@@ -84,7 +84,7 @@ impl Cache {
         self.by_key.len()
     }
 
-    pub(super) fn find(&self, key: Key) -> Option<usize> {
+    pub(super) fn find(&self, key: PageKey) -> Option<usize> {
         self.by_key.get(&key).copied()
     }
 
@@ -146,7 +146,7 @@ impl Cache {
     }
 
     /// Inserts a page about to be read; the caller has made space, or exceeds the limit by one.
-    pub(super) fn insert(&mut self, key: Key, ahead: bool) -> usize {
+    pub(super) fn insert(&mut self, key: PageKey, ahead: bool) -> usize {
         let fresh = |generation| Page {
             key,
             pieces: Vec::new(),
@@ -220,7 +220,7 @@ impl Cache {
     }
 }
 
-fn blank(key: Key) -> Page {
+fn blank(key: PageKey) -> Page {
     Page {
         key,
         pieces: Vec::new(),
@@ -241,8 +241,8 @@ fn blank(key: Key) -> Page {
 mod tests {
     use super::*;
 
-    fn key(page: u64) -> Key {
-        Key { file: 0, page }
+    fn key(page: u64) -> PageKey {
+        PageKey { file: 0, page }
     }
 
     fn enter(cache: &mut Cache, page: u64) -> Option<u64> {

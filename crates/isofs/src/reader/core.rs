@@ -8,14 +8,14 @@
 //!                              end ◀──────┴── release
 //! ```
 
-mod around;
+mod maintenance;
 
-use super::cache::{Failure, Key, Page};
+use super::cache::{Failure, Page, PageKey};
 use super::device::{Asker, Device, Job, Work};
 use super::file_pages::FilePages;
-use super::look::{Look, Standing, view};
-use super::places::Places;
+use super::look::{Look, PagePosition, view};
 use super::policy::{Policy, PolicyError};
+use super::slab::Slab;
 use crate::format::section::Extents;
 use fathom_iopath::readahead::{self, Kind, PAGE_BYTES, Presence, Reading, State, Touch};
 use fathom_iopath::{Nanos, Queue};
@@ -69,9 +69,9 @@ pub struct Core {
     free_behind: bool,
     drop_ahead: bool,
     pub(super) device: Device,
-    files: Places<File>,
+    files: Slab<File>,
     by_block: HashMap<u64, Vec<u32>>,
-    opens: Places<Open>,
+    opens: Slab<Open>,
 }
 
 impl Core {
@@ -87,9 +87,9 @@ impl Core {
             free_behind: policy.free_behind,
             drop_ahead: policy.drop_ahead,
             device: Device::new(policy, queue, block, size),
-            files: Places::new(),
+            files: Slab::new(),
             by_block: HashMap::new(),
-            opens: Places::new(),
+            opens: Slab::new(),
         })
     }
 
@@ -183,13 +183,13 @@ impl Core {
     }
 
     /// Advances the call to its next page and pins it; `None` at its end.
-    pub fn touch(&mut self, now: Nanos, call: &mut Call) -> Option<Standing> {
+    pub fn touch(&mut self, now: Nanos, call: &mut Call) -> Option<PagePosition> {
         if call.next >= call.end {
             return None;
         }
         let page = call.next;
         call.next += 1;
-        let key = Key { file: call.file, page };
+        let key = PageKey { file: call.file, page };
         let found = self.device.cache.find(key).map(|at| self.device.cache.page(at));
         let presence = match found {
             None => Presence::Absent,
@@ -209,7 +209,7 @@ impl Core {
         self.ask(now, call, Touch { page, presence, mark });
         let at = self.device.cache.find(key)?;
         self.device.cache.wanted(at);
-        Some(Standing { at, missed: presence == Presence::Absent })
+        Some(PagePosition { at, missed: presence == Presence::Absent })
     }
 
     /// Asks the policy about a page; afterwards the page is cached or in flight.
@@ -263,13 +263,13 @@ impl Core {
 
     /// Whether the call's current page is still in flight.
     #[must_use]
-    pub fn is_pending(&self, standing: &Standing) -> bool {
+    pub fn is_pending(&self, standing: &PagePosition) -> bool {
         self.device.cache.page(standing.at).pending > 0
     }
 
     /// State of the call's current page.
     #[must_use]
-    pub fn look(&self, standing: &Standing) -> Look {
+    pub fn look(&self, standing: &PagePosition) -> Look {
         let page = self.device.cache.page(standing.at);
         if page.pending > 0 {
             return Look::Pending;
@@ -279,7 +279,7 @@ impl Core {
     }
 
     /// Unpins the call's current page.
-    pub fn release(&mut self, call: &Call, standing: Standing) {
+    pub fn release(&mut self, call: &Call, standing: PagePosition) {
         let page = self.device.cache.page_mut(standing.at);
         page.pins -= 1;
         let Page { pins, pending, failure, .. } = *page;

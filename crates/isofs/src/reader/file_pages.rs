@@ -1,6 +1,6 @@
 //! The cache and the device of one file, as a read-ahead policy sees them.
 
-use super::cache::Key;
+use super::cache::PageKey;
 use super::device::{Asker, Device};
 use crate::format::section::Extents;
 use fathom_iopath::readahead::{Kind, Mark, Pages};
@@ -24,12 +24,12 @@ pub(super) struct FilePages<'a> {
 
 impl Pages for FilePages<'_> {
     fn present(&self, page: u64) -> bool {
-        self.device.cache.find(Key { file: self.file, page }).is_some()
+        self.device.cache.find(PageKey { file: self.file, page }).is_some()
     }
 
     fn read(&mut self, first: u64, pages: u32, mark: Option<Mark>, kind: Kind) {
         for page in first..first.saturating_add(pages.into()) {
-            let key = Key { file: self.file, page };
+            let key = PageKey { file: self.file, page };
             if !self.device.ask(self.now, key, self.extents, kind, self.by) {
                 self.full = true;
                 return;
@@ -49,7 +49,7 @@ impl Pages for FilePages<'_> {
     }
 
     fn unmark(&mut self, mark: Mark) {
-        if let Some(at) = self.device.cache.find(Key { file: self.file, page: mark.page }) {
+        if let Some(at) = self.device.cache.find(PageKey { file: self.file, page: mark.page }) {
             self.device.cache.page_mut(at).mark = None;
         }
     }

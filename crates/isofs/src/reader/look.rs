@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 /// The page that a call is at.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct PagePosition {
     pub(super) at: usize,
     pub(super) missed: bool,
 }
 
-impl Standing {
+impl PagePosition {
     /// Whether the page was absent, so that the call had to request it. Otherwise it is cached or already being read.
     #[must_use]
     pub fn missed(&self) -> bool {

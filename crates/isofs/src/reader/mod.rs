@@ -26,15 +26,15 @@ mod file_pages;
 mod idle;
 mod look;
 mod pieces;
-mod places;
 mod policy;
 mod rounds;
+mod slab;
 mod threads;
 
 pub use self::core::{Call, Core, Stream};
 pub use counters::{Counters, DISTANCES};
 pub use device::{Job, Work};
-pub use look::{Look, Standing, View};
+pub use look::{Look, PagePosition, View};
 pub use policy::{
     BUNDLES, CACHE_BYTES, Chunk, IDLE_S, MOST_BRIDGE, MOST_TRANSFER, Medium, Policy, PolicyError,
 };

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 pub(super) const SECTOR: u64 = 512;
 
 /// The page of a cancelled piece.
-pub(super) const NOWHERE: usize = usize::MAX;
+pub(super) const CANCELLED: usize = usize::MAX;
 
 /// State of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) enum Stage {
 /// A part of a page in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted {
-    /// Index of the page in the cache, or [`NOWHERE`].
+    /// Index of the page in the cache, or [`CANCELLED`].
     pub(super) page: usize,
     /// Offset in the page.
     pub(super) at: usize,
@@ -121,7 +121,7 @@ impl Pieces {
 
     /// Whether a piece was cancelled.
     pub(super) fn is_abandoned(&self, token: u32) -> bool {
-        self.get(token).page == NOWHERE && !self.followers.contains_key(&token)
+        self.get(token).page == CANCELLED && !self.followers.contains_key(&token)
     }
 
     /// Drops cancelled pieces at the beginning and end of a request.
@@ -165,7 +165,7 @@ impl Pieces {
     /// An opening's queued pieces with their pages, sorted by page.
     pub(super) fn queued_of(&self, owner: u32) -> Vec<(usize, u32)> {
         let mine = |wanted: &Wanted| {
-            wanted.stage == Stage::Queued && wanted.owner == owner && wanted.page != NOWHERE
+            wanted.stage == Stage::Queued && wanted.owner == owner && wanted.page != CANCELLED
         };
         let all = self.wanted.iter().enumerate().filter(|(_, wanted)| mine(wanted));
         let mut found: Vec<(usize, u32)> =
@@ -202,7 +202,7 @@ impl Pieces {
 
     /// Cancels a queued piece for its page.
     pub(super) fn abandon(&mut self, token: u32) {
-        self.wanted[token as usize].page = NOWHERE;
+        self.wanted[token as usize].page = CANCELLED;
         self.abandoned += usize::from(self.is_abandoned(token));
     }
 }
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wants_what_is_under_way_waits_for_it() {
+    fn a_request_for_a_page_in_flight_waits_for_it() {
         let mut pieces = Pieces::new(true);
         let leader = pieces.put(piece(0, 4096, 4096));
         pieces.lead(leader);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_wants_is_cut_off_at_both_ends() {
+    fn unwanted_pages_are_trimmed_at_both_ends() {
         let mut pieces = Pieces::new(true);
         let tokens: Vec<u32> = (0..5).map(|n| pieces.put(piece(n, 4096 * n as u64, 4096))).collect();
         tokens.iter().for_each(|&token| pieces.lead(token));

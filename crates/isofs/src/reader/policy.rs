@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sweep_learns_the_longest_request_unless_it_is_told_its_own() {
+    fn the_sweep_learns_the_longest_request_unless_configured() {
         let longest = |scheduler: &str| {
             let policy = Policy { scheduler: scheduler.into(), max_transfer: 128 << 10, ..Policy::seed() };
             policy.elevator().unwrap().get("max_transfer")

@@ -1,11 +1,11 @@
 //! Submits several device requests at once, for an image that supports it: the thread that carries out one takes more from the elevator,
 //! in its order, and submits them together. Each completes on its own, so that others need not wait for the round. A waiting caller takes
-//! only the requests ahead of its own page; helpers take those behind it, which would only delay the caller. A page already at the device
+//! only the requests ahead of its page; helpers take those behind it, which would only delay the caller. A page already at the device
 //! does not arrive earlier by taking more.
 
 use super::core::Core;
 use super::device::{Job, Work};
-use super::look::Standing;
+use super::look::PagePosition;
 use super::threads::{Inside, Shared};
 use crate::source::{Read, ReadAt};
 use rustix::io::Errno;
@@ -13,7 +13,7 @@ use std::sync::{Arc, MutexGuard};
 
 impl Core {
     /// The pieces of a page still in the elevator while a job is carried out.
-    fn left_by(&self, job: &Job, standing: &Standing) -> Vec<u32> {
+    fn left_by(&self, job: &Job, standing: &PagePosition) -> Vec<u32> {
         let coming = job.parts().iter().filter(|&&token| self.device.goes_into(token, standing.at));
         if coming.count() as u64 >= u64::from(self.device.cache.page(standing.at).pending) {
             return Vec::new(); // all of it comes, as for most pages
@@ -29,7 +29,7 @@ impl<S: ReadAt + 'static> Shared<S> {
         self: &'a Arc<Self>,
         mut guard: MutexGuard<'a, Inside>,
         first: Job,
-        standing: Option<&Standing>,
+        standing: Option<&PagePosition>,
     ) -> MutexGuard<'a, Inside> {
         let (now, most) = (self.now(), self.image.disc.at_once());
         let mut waited_for = standing.map(|page| guard.core.left_by(&first, page));

@@ -4,7 +4,7 @@
 use super::core::Core;
 use super::device::{Job, Work};
 use super::idle::Idle;
-use super::look::{Look, Standing, View};
+use super::look::{Look, PagePosition, View};
 use super::policy::Policy;
 use crate::image::Image;
 use crate::source::ReadAt;
@@ -87,7 +87,7 @@ impl<S: ReadAt + 'static> Shared<S> {
     pub(super) fn wait<'a>(
         self: &'a Arc<Self>,
         mut guard: MutexGuard<'a, Inside>,
-        standing: &Standing,
+        standing: &PagePosition,
     ) -> (MutexGuard<'a, Inside>, Seen) {
         loop {
             if let Look::Ready(views, failure) = guard.core.look(standing) {
@@ -113,7 +113,7 @@ impl<S: ReadAt + 'static> Shared<S> {
         self: &'a Arc<Self>,
         guard: MutexGuard<'a, Inside>,
         mut job: Job,
-        standing: Option<&Standing>,
+        standing: Option<&PagePosition>,
     ) -> MutexGuard<'a, Inside> {
         if self.image.disc.at_once() > 1 {
             return self.carry_out_round(guard, job, standing);

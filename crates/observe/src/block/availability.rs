@@ -84,7 +84,7 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn what_degrades_is_one_sentence_with_the_remedy() {
+    fn degraded_observation_gives_one_sentence_with_a_remedy() {
         let without = Availability {
             events: Err(WatchError::NotMounted.to_string()),
             counters: Ok(()),

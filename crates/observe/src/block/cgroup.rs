@@ -71,7 +71,7 @@ impl OwnGroup {
     #[must_use]
     pub fn source(&self) -> String {
         let file = if self.version == 2 { "io.stat" } else { "blkio.throttle" };
-        let all = if self.is_root() { ", which holds every process not in a group of its own" } else { "" };
+        let all = if self.is_root() { ", which holds every process that is in no other group" } else { "" };
         format!("{file} of the control group {} (version {}){all}", self.name, self.version)
     }
 
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn without_either_the_sentence_says_what_was_looked_for() {
+    fn without_either_file_the_error_names_io_stat() {
         let fake = Fake::new().file("/proc/self/mountinfo", "").file("/proc/self/cgroup", "0::/\n");
         assert!(OwnGroup::find(&fake).expect_err("none").contains("io.stat"));
     }

@@ -9,7 +9,7 @@ use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber, RequestFlags};
 #[derive(Clone, Debug, Default)]
 pub struct Decoder {
     /// Indexed by event number minus the lowest one.
-    events: Vec<Option<Layout>>,
+    events: Vec<Option<FieldOffsets>>,
     lowest: u16,
     /// The last flags word read and its decoded value: most events repeat the one before.
     last_rwbs: (u64, RequestFlags),
@@ -17,7 +17,7 @@ pub struct Decoder {
 
 /// Field offsets of one event.
 #[derive(Clone, Copy, Debug)]
-struct Layout {
+struct FieldOffsets {
     action: BlockAction,
     bytes: usize,
     pid: usize,
@@ -55,7 +55,7 @@ pub(super) const BLANK: BlockEvent = BlockEvent {
 impl Decoder {
     /// Adds an event. The error says what its description lacks.
     pub fn add(&mut self, action: BlockAction, format: &EventFormat) -> Result<(), String> {
-        let layout = Layout::new(action, format)?;
+        let layout = FieldOffsets::new(action, format)?;
         let ids = if self.events.is_empty() {
             [format.id, format.id]
         } else {
@@ -144,7 +144,7 @@ impl Decoder {
     }
 }
 
-impl Layout {
+impl FieldOffsets {
     fn new(action: BlockAction, format: &EventFormat) -> Result<Self, String> {
         let at = |name: &str, size| format.wanted(name, size).map(|f| f.offset);
         let plugging = matches!(action, BlockAction::Plug | BlockAction::Unplug);

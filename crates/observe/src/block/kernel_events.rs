@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ours_in_a_schedulers_queue_is_left_out() {
+    fn our_requests_in_a_scheduler_queue_are_left_out() {
         let insert = of(BlockAction::Insert);
         let ours = format!("fathom-{}", std::process::id());
         let scheduled = Watched { scheduled: true, ..disk(1) };

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_too_late_is_counted_and_given() {
+    fn late_events_are_counted_and_passed_on() {
         let mut merge = Merge::new(1);
         take(&mut merge, 0, 100);
         merge.empty(0, MARGIN_NS + 200);

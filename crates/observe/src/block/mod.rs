@@ -53,4 +53,4 @@ pub use origin::Who;
 pub use own::OwnTasks;
 pub use rows::{CountedRows, CounterRows};
 pub use tracefs::sweep_left_behind;
-pub use watch::{Sink, Taken, Watch};
+pub use watch::{Sink, Watch, WatchResult};

@@ -153,14 +153,14 @@ impl Origins {
             },
             BlockAction::RequestMerge => {
                 self.waiting.remove(&key);
-                self.told(event)?
+                self.if_full_detail(event)?
             }
             BlockAction::FrontMerge => {
                 let before = (event.device, event.sector.saturating_add(u64::from(event.sectors)));
                 if let Some(who) = self.waiting.remove(&before) {
                     self.remember(key, who);
                 }
-                self.told(event)?
+                self.if_full_detail(event)?
             }
             _ => self.running(event),
         };
@@ -168,7 +168,7 @@ impl Origins {
     }
 
     /// Merges other than back merges are used here and not passed on: at that point the merged request is unknown.
-    fn told(&mut self, event: &BlockEvent) -> Option<Who> {
+    fn if_full_detail(&mut self, event: &BlockEvent) -> Option<Who> {
         (self.detail == Detail::Full).then(|| self.running(event))
     }
 
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_its_makers_whoever_issues_it() {
+    fn a_request_belongs_to_its_maker_not_its_issuer() {
         let me = std::process::id();
         let mut origins = origins();
         for first in [BlockAction::GetRequest, BlockAction::Insert] {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_schedulers_queue_what_was_not_told_is_ours() {
+    fn unreported_requests_in_a_scheduler_queue_are_ours() {
         let disk = Watched { scheduled: true, ..Watched::of_number(DISK, false) };
         let issue = |sector| event(BlockAction::Issue, sector, WORKER, "kworker/0:1H");
         let origins = |detail| Origins::new(OwnTasks::new(), std::slice::from_ref(&disk), detail);
@@ -263,7 +263,11 @@ mod tests {
             issued.flags = RequestFlags::WRITE.with(past);
             assert_eq!(who(&mut asked, &issued).0, IssuerKind::Kernel, "{past:?} goes past the scheduler");
         }
-        assert_eq!(who(&mut origins(Detail::Full), &issue(72)).0, IssuerKind::Kernel, "there all are told");
+        assert_eq!(
+            who(&mut origins(Detail::Full), &issue(72)).0,
+            IssuerKind::Kernel,
+            "full detail reports all"
+        );
     }
 
     #[test]
@@ -294,7 +298,7 @@ mod tests {
         );
         let inserts = super::super::kernel_events::EVENTS.iter().find(|e| e.action == BlockAction::Insert);
         let filter = inserts.and_then(|e| e.filter(&[disk], Detail::Requests)).expect("a filter");
-        assert!(!filter.contains("comm"), "all are told: {filter}");
+        assert!(!filter.contains("comm"), "no command is filtered out: {filter}");
     }
 
     #[test]

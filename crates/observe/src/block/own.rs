@@ -50,7 +50,7 @@ pub struct OwnTasks<F = Live> {
 #[derive(Clone, Debug)]
 struct Task {
     name: Name,
-    whose: Whose,
+    whose: TaskOwner,
     /// Kernel workers only: the full name as last read.
     work: Option<String>,
     /// Whether the name must be read again.
@@ -58,7 +58,7 @@ struct Task {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Whose {
+enum TaskOwner {
     Ours,
     Kernels,
     Others,
@@ -144,9 +144,9 @@ impl<F: KernelFiles> OwnTasks<F> {
         self.look(pid, name);
         let Some(task) = self.tasks.get(&pid) else { return IssuerKind::Other };
         let fixed = match task.whose {
-            Whose::Ours => Some(IssuerKind::Own),
-            Whose::Others => Some(IssuerKind::Other),
-            Whose::Kernels | Whose::Unknown => None,
+            TaskOwner::Ours => Some(IssuerKind::Own),
+            TaskOwner::Others => Some(IssuerKind::Other),
+            TaskOwner::Kernels | TaskOwner::Unknown => None,
         };
         if let Some(kind) = fixed {
             self.last = Some((pid, *name, kind));
@@ -154,7 +154,7 @@ impl<F: KernelFiles> OwnTasks<F> {
         }
         let name = name_text(&task.name);
         match task.whose {
-            Whose::Kernels => {
+            TaskOwner::Kernels => {
                 let job = task.work.as_deref().and_then(job_of);
                 let serves = job.is_some_and(|j| match loop_of(j) {
                     Some(minor) => self.loops.get(&minor).copied().flatten() == Some(device),
@@ -162,7 +162,9 @@ impl<F: KernelFiles> OwnTasks<F> {
                 });
                 kernel_kind(&name, job, serves, flags)
             }
-            Whose::Unknown if pid == 0 || looks_like_kernel(&name) => kernel_kind(&name, None, false, flags),
+            TaskOwner::Unknown if pid == 0 || looks_like_kernel(&name) => {
+                kernel_kind(&name, None, false, flags)
+            }
             _ => IssuerKind::Other,
         }
     }
@@ -178,33 +180,33 @@ impl<F: KernelFiles> OwnTasks<F> {
             self.tasks.clear();
         }
         // No other program uses that name.
-        let mut whose = if *name == self.workers { Whose::Ours } else { self.whose(pid) };
-        if whose == Whose::Ours {
+        let mut whose = if *name == self.workers { TaskOwner::Ours } else { self.whose(pid) };
+        if whose == TaskOwner::Ours {
             self.names.insert(*name);
-        } else if whose == Whose::Unknown && self.named_like_ours(name) {
-            whose = Whose::Ours;
+        } else if whose == TaskOwner::Unknown && self.named_like_ours(name) {
+            whose = TaskOwner::Ours;
             self.by_name += 1;
         }
-        let worker = whose == Whose::Kernels && name.starts_with(b"kworker/");
+        let worker = whose == TaskOwner::Kernels && name.starts_with(b"kworker/");
         let work = if worker { self.work(pid) } else { None };
         self.tasks.insert(pid, Task { name: *name, whose, work, stale: false });
     }
 
-    fn whose(&self, pid: u32) -> Whose {
+    fn whose(&self, pid: u32) -> TaskOwner {
         if !self.same_numbers {
-            return Whose::Unknown;
+            return TaskOwner::Unknown;
         }
         if pid == self.me {
-            return Whose::Ours;
+            return TaskOwner::Ours;
         }
-        let Some(status) = self.status(pid) else { return Whose::Unknown };
+        let Some(status) = self.status(pid) else { return TaskOwner::Unknown };
         if status.kernel {
-            return Whose::Kernels;
+            return TaskOwner::Kernels;
         }
         let (mut process, mut parent) = (status.process, status.parent);
         for _ in 0..GENERATIONS {
             if process == self.me || parent == self.me {
-                return Whose::Ours;
+                return TaskOwner::Ours;
             }
             if parent <= 1 {
                 break;
@@ -213,7 +215,7 @@ impl<F: KernelFiles> OwnTasks<F> {
             let Some(above) = self.status(parent) else { break };
             parent = above.parent;
         }
-        Whose::Others
+        TaskOwner::Others
     }
 
     fn status(&self, pid: u32) -> Option<Status> {
@@ -272,7 +274,8 @@ impl<F: KernelFiles> OwnTasks<F> {
     fn named_like_ours(&self, name: &Name) -> bool {
         let text = name_text(name);
         let helper = ["iou-wrk-", "iou-sqp-"].iter().find_map(|p| text.strip_prefix(p)?.parse::<u32>().ok());
-        let of_ours = |pid| pid == self.me || self.tasks.get(&pid).is_some_and(|t| t.whose == Whose::Ours);
+        let of_ours =
+            |pid| pid == self.me || self.tasks.get(&pid).is_some_and(|t| t.whose == TaskOwner::Ours);
         self.names.contains(name) || helper.is_some_and(of_ours)
     }
 }
@@ -443,7 +446,7 @@ mod tests {
         assert_eq!(kind(&mut tasks, 991, "fathom-200"), IssuerKind::Other, "workers of another one");
         assert_eq!(tasks.by_name(), 2);
         assert_eq!(kind(&mut tasks, 101, "block-events"), IssuerKind::Own);
-        assert_eq!(kind(&mut tasks, 993, "block-events"), IssuerKind::Own, "a name one of ours had");
+        assert_eq!(kind(&mut tasks, 993, "block-events"), IssuerKind::Own, "the name of one of our tasks");
     }
 
     #[test]
@@ -469,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_worker_does_is_read_again_every_round() {
+    fn worker_activity_is_read_every_round() {
         let mut tasks = OwnTasks::with(machine(), 100);
         assert_eq!(kind(&mut tasks, 50, "kworker/u8:1"), IssuerKind::Writeback);
         tasks.files = process(machine(), 50, 50, 2, "kworker/u8:1+kcryptd/252:0");

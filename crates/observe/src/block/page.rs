@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(
             records,
             [(1005, vec![1; 4]), (1005, vec![2; 112]), (1015, long)],
-            "one word, 28 words, and a length of its own"
+            "one word, 28 words, and a length in its own word"
         );
     }
 

@@ -51,7 +51,7 @@ impl CounterRows {
             }
         }
         let (stop, stopped) = mpsc::channel();
-        let mut sampler = Sampler::new(counted, period);
+        let mut sampler = RowSampler::new(counted, period);
         let thread = std::thread::Builder::new().name("block-counters".into()).spawn(move || {
             loop {
                 match stopped.recv_timeout(sampler.until_next()) {
@@ -99,7 +99,7 @@ pub fn reading(number: DeviceNumber) -> Option<Counted> {
     Counted::parse(&Live.read(&stat_path(number)).ok()?)
 }
 
-struct Sampler {
+struct RowSampler {
     devices: Vec<(u32, File)>,
     last: Vec<Option<(u64, Counted)>>,
     rows: Vec<BlockInterval>,
@@ -108,7 +108,7 @@ struct Sampler {
     next: Duration,
 }
 
-impl Sampler {
+impl RowSampler {
     fn new(devices: Vec<(u32, File)>, period: Duration) -> Self {
         let began = Instant::now();
         let period = period.max(Duration::from_millis(1));

@@ -36,7 +36,7 @@ pub struct Watch<S: Sink> {
 
 /// Result of a watch.
 #[derive(Debug)]
-pub struct Taken<S> {
+pub struct WatchResult<S> {
     /// The sink with the state it built from the events.
     pub sink: S,
     /// Events passed on.
@@ -92,7 +92,7 @@ impl<S: Sink> Watch<S> {
 
     /// Stops the watch. Every event before the call has reached the sink when this returns, 2 or 3 ms later. The trace points stay
     /// enabled for the next watch, see [`Instance::rest`].
-    pub fn stop(mut self) -> Result<Taken<S>, WatchError> {
+    pub fn stop(mut self) -> Result<WatchResult<S>, WatchError> {
         let silenced = self.instance.record(false);
         let stopped_ns = monotonic_ns();
         drop(self.stop.take());
@@ -100,7 +100,7 @@ impl<S: Sink> Watch<S> {
         let ended =
             thread.join().unwrap_or_else(|_| Err(WatchError::Thread("failed: its sink panicked".into())))?;
         silenced?;
-        Ok(Taken {
+        Ok(WatchResult {
             sink: ended.sink,
             events: ended.events,
             lost: ended.lost,

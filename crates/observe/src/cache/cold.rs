@@ -115,8 +115,7 @@ fn sentence(cold: &Cold, stack: &DeviceStack, reach: Reach) -> String {
             };
             let but = why.map_or(String::new(), |w| format!("; but {w}"));
             let unseen = matches!(stack.method.as_str(), "none" | "mountstats");
-            let unseen =
-                if unseen { "; what lies below is not known, and may have them in memory" } else { "" };
+            let unseen = if unseen { "; the layer below is not known, and may cache them" } else { "" };
             format!("Cold: {files} of {total} pages, {was}, 0 are left{by}{but}{unseen}.")
         }
         Some((left, total)) => {
@@ -158,7 +157,7 @@ mod tests {
         if dir.in_memory() || residency::measure(std::slice::from_ref(&path)).is_err() {
             return skip(
                 "a_cached_file_becomes_cold_with_proof",
-                "needs a real file system whose cache is told",
+                "needs a real file system that reports its cache",
             );
         }
         let missing = dir.path().join("missing");
@@ -201,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_there_and_nothing_told_have_words_of_their_own() {
+    fn absent_and_unreported_have_different_words() {
         let stack = DeviceStack { method: "none".into(), ..DeviceStack::default() };
         let cold = make(&["/nowhere/at/all".into()], &stack, Reach::Machine);
         assert_eq!(cold.sentence, "There was no file yet that could be cold.");
@@ -220,7 +219,7 @@ mod tests {
         );
         let steps = vec![ColdStep { how: "fadvise".into(), cached_pages: Some(0), ..ColdStep::default() }];
         let gone = Cold { files: 1, steps, ..Cold::default() };
-        assert!(sentence(&gone, &stack, Reach::Files).contains("what lies below is not known"));
+        assert!(sentence(&gone, &stack, Reach::Files).contains("the layer below is not known"));
         assert!(!sentence(&gone, &DeviceStack::default(), Reach::Files).contains("below"));
         let left = |reach| {
             let steps =

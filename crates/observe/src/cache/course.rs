@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_root_group_and_groups_without_figures_are_nobodys() {
+    fn the_root_group_and_groups_without_counters_have_no_figures() {
         let of = |groups: &str| {
             let fake =
                 machine().file("/proc/self/cgroup", groups).file("/sys/fs/cgroup/g/memory.stat", "anon 5\n");

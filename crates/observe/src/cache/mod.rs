@@ -1,11 +1,11 @@
 //! The page cache around a phase, beyond the measured files' own residency: the course of dirty data ([`course`]), data waiting for
-//! write-back at the start and the stop, whether O_DIRECT writes pass through the cache ([`passing`]), which file behind an overlay holds
+//! write-back at the start and the stop, whether O_DIRECT writes pass through the cache ([`bypass_check`]), which file behind an overlay holds
 //! the pages ([`overlay`]), whether the file system compresses, and verified eviction of files ([`cold`]).
 
+pub mod bypass_check;
 pub mod cold;
 pub mod course;
 pub(crate) mod overlay;
-pub mod passing;
 
 use crate::device::{DeviceKind, DeviceStack};
 use crate::residency::{self, page_bytes};
@@ -13,7 +13,7 @@ use fathom_record::{Residency, Waiting};
 use std::path::PathBuf;
 
 /// Dirty data of the files at three points in time; `None` where the kernel does not report dirty pages. `at_stop` is unknown for phases
-/// that write nothing. `meanwhile_bytes` comes from [`passing`].
+/// that write nothing. `meanwhile_bytes` comes from [`bypass_check`].
 #[must_use]
 pub fn waiting(
     paths: &[PathBuf],

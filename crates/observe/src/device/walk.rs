@@ -24,13 +24,13 @@ const CUT_SHORT: usize = 10;
 
 /// Position of a device in the stack.
 #[derive(Clone)]
-struct Place {
+struct StackPosition {
     level: u32,
     above: Option<String>,
     role: Role,
 }
 
-impl Place {
+impl StackPosition {
     fn top(role: Role) -> Self {
         Self { level: 0, above: None, role }
     }
@@ -55,7 +55,7 @@ impl<'a> Walk<'a> {
         for path in paths {
             // A raw device as the target: the file system that holds its node (devtmpfs) has none of its data.
             if let Some(number) = self.files.block_device_at(path) {
-                self.number(number, &Place::top(Role::Data));
+                self.number(number, &StackPosition::top(Role::Data));
                 elsewhere = true;
                 continue;
             }
@@ -64,7 +64,7 @@ impl<'a> Walk<'a> {
                 continue;
             }
             keys.push(key);
-            let found = self.path(path, &Place::top(Role::Data));
+            let found = self.path(path, &StackPosition::top(Role::Data));
             match &found {
                 Some(m) if is_memory(&m.kind) => in_memory.push(m.mount_point.clone()),
                 _ => elsewhere = true,
@@ -89,7 +89,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds the devices below a path and returns its mount.
-    fn path(&mut self, path: &Path, place: &Place) -> Option<Mount> {
+    fn path(&mut self, path: &Path, place: &StackPosition) -> Option<Mount> {
         let key = match self.files.mount_of(path) {
             Ok(key) => key,
             Err(e) => {
@@ -106,7 +106,7 @@ impl<'a> Walk<'a> {
         mount
     }
 
-    fn mount(&mut self, mount: &Mount, place: &Place) {
+    fn mount(&mut self, mount: &Mount, place: &StackPosition) {
         match mount.kind.as_str() {
             "btrfs" => self.btrfs(mount, place),
             "overlay" => self.overlay(mount, place),
@@ -120,17 +120,17 @@ impl<'a> Walk<'a> {
     }
 
     /// xfs may keep its log and file data on other devices than the mounted one, ext4 its journal.
-    fn further_devices(&mut self, mount: &Mount, place: &Place) {
+    fn further_devices(&mut self, mount: &Mount, place: &StackPosition) {
         if matches!(mount.kind.as_str(), "ext3" | "ext4")
             && let Some(name) = self.journal_device(mount.device)
         {
             // With data=journal all data is written there first, and is durable there.
             let role = if mount.option("data") == Some("journal") { place.role } else { Role::Log };
-            self.name(&name, &Place { role, ..place.clone() });
+            self.name(&name, &StackPosition { role, ..place.clone() });
         }
         for (option, role) in [("rtdev", place.role), ("logdev", Role::Log)] {
             if let Some(source) = mount.option(option) {
-                self.source(source, &Place { role, ..place.clone() });
+                self.source(source, &StackPosition { role, ..place.clone() });
             }
         }
     }
@@ -160,7 +160,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A btrfs lists all its devices in sysfs; the mount names one of them.
-    fn btrfs(&mut self, mount: &Mount, place: &Place) {
+    fn btrfs(&mut self, mount: &Mount, place: &StackPosition) {
         let named = self.device_name(&mount.source);
         let root = Path::new("/sys/fs/btrfs");
         for uuid in self.files.list(root).unwrap_or_default() {
@@ -180,7 +180,7 @@ impl<'a> Walk<'a> {
     }
 
     /// An overlay writes to its upper directory and reads from all of its layers.
-    fn overlay(&mut self, mount: &Mount, place: &Place) {
+    fn overlay(&mut self, mount: &Mount, place: &StackPosition) {
         if self.overlays.contains(&mount.id) {
             let place = &mount.mount_point;
             self.notes.push(format!(
@@ -201,7 +201,7 @@ impl<'a> Walk<'a> {
         self.overlays.pop();
     }
 
-    fn layer(&mut self, which: &str, directory: &str, place: &Place) {
+    fn layer(&mut self, which: &str, directory: &str, place: &StackPosition) {
         let path = Path::new(directory);
         if path.is_relative() {
             // The kernel shows the name as given to mount, relative to an unknown directory.
@@ -220,13 +220,13 @@ impl<'a> Walk<'a> {
     }
 
     /// A source that lists several devices: "/dev/sda:/dev/sdb".
-    fn sources(&mut self, mount: &Mount, place: &Place) {
+    fn sources(&mut self, mount: &Mount, place: &StackPosition) {
         for source in mount.source.split(':') {
             self.source(source, place);
         }
     }
 
-    fn source(&mut self, source: &str, place: &Place) {
+    fn source(&mut self, source: &str, place: &StackPosition) {
         let name = self.device_name(source);
         self.name(&name, place);
     }
@@ -238,7 +238,7 @@ impl<'a> Walk<'a> {
         target.file_name().map_or_else(|| source.to_string(), |n| n.to_string_lossy().into_owned())
     }
 
-    fn name(&mut self, name: &str, place: &Place) {
+    fn name(&mut self, name: &str, place: &StackPosition) {
         // Names in sysfs have '!' where the name in /dev has a directory: "cciss!c0d0".
         let link = Path::new("/sys/class/block").join(name.replace('/', "!"));
         match self.files.canonical(&link) {
@@ -247,7 +247,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn number(&mut self, (major, minor): (u32, u32), place: &Place) {
+    fn number(&mut self, (major, minor): (u32, u32), place: &StackPosition) {
         let link = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
         match self.files.canonical(&link) {
             Ok(sys) => self.device(&sys, place),
@@ -256,7 +256,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds a device and everything below it, each once.
-    fn device(&mut self, sys: &Path, place: &Place) {
+    fn device(&mut self, sys: &Path, place: &StackPosition) {
         let Some(name) = sys.file_name().map(|n| n.to_string_lossy().into_owned()) else { return };
         if self.devices.iter().any(|d| d.name == name) {
             return;
@@ -278,7 +278,7 @@ impl<'a> Walk<'a> {
         self.below(sys, &name, kind, &place.below(&name));
     }
 
-    fn below(&mut self, sys: &Path, name: &str, kind: DeviceKind, place: &Place) {
+    fn below(&mut self, sys: &Path, name: &str, kind: DeviceKind, place: &StackPosition) {
         if kind == DeviceKind::Partition {
             if let Some(disk) = sys.parent() {
                 self.device(disk, place);
@@ -293,7 +293,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn backing_file(&mut self, name: &str, backing: &str, place: &Place) {
+    fn backing_file(&mut self, name: &str, backing: &str, place: &StackPosition) {
         if let Some(gone) = backing.strip_suffix(" (deleted)") {
             self.notes
                 .push(format!("the file {gone} behind {name} is deleted; what it lies on is not known"));
@@ -343,7 +343,7 @@ fn is_memory(kind: &str) -> bool {
     matches!(kind, "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs" | "rootfs")
 }
 
-/// The sentence for a file system without a block device of its own.
+/// The sentence for a file system without a block device.
 fn why_no_device(mount: &Mount) -> String {
     let Mount { kind, source, mount_point, .. } = mount;
     match kind.as_str() {
@@ -361,9 +361,9 @@ fn why_no_device(mount: &Mount) -> String {
                 "{mount_point} is a {kind} ({source}): a program serves its files, its device is not visible"
             )
         }
-        "zfs" => format!(
-            "{mount_point} is the ZFS data set {source}: which devices its pool has is not told in /sys"
-        ),
+        "zfs" => {
+            format!("{mount_point} is the ZFS data set {source}: /sys does not list the devices of its pool")
+        }
         _ => format!("{mount_point} is a {kind} ({source}) without a block device"),
     }
 }

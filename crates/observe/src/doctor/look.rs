@@ -13,7 +13,7 @@ const SECTOR_BYTES: u64 = 512;
 pub(super) struct Look {
     uptime_s: Option<f64>,
     ticks: Option<Ticks>,
-    disks: BTreeMap<(u32, u32), Disk>,
+    disks: BTreeMap<(u32, u32), DiskCounters>,
     processes: BTreeMap<u32, Process>,
     swapped_pages: Option<u64>,
     throttled: Option<u64>,
@@ -28,7 +28,7 @@ struct Ticks {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Disk {
+struct DiskCounters {
     ios: u64,
     bytes: u64,
     busy_ms: u64,
@@ -95,13 +95,13 @@ impl Ticks {
 }
 
 /// A line of /proc/diskstats: number, name, then the fields of the disk's `stat` file.
-fn disk(line: &str) -> Option<((u32, u32), Disk)> {
+fn disk(line: &str) -> Option<((u32, u32), DiskCounters)> {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     let number = (words.first()?.parse().ok()?, words.get(1)?.parse().ok()?);
     let at = |n: usize| words.get(3 + n).and_then(|w| w.parse::<u64>().ok());
     let sectors = at(2)?.saturating_add(at(6)?).saturating_add(at(13).unwrap_or(0));
     let ios = at(0)?.saturating_add(at(4)?).saturating_add(at(11).unwrap_or(0));
-    Some((number, Disk { ios, bytes: sectors.saturating_mul(SECTOR_BYTES), busy_ms: at(9)? }))
+    Some((number, DiskCounters { ios, bytes: sectors.saturating_mul(SECTOR_BYTES), busy_ms: at(9)? }))
 }
 
 /// Storage I/O of each process that this user may inspect; kernel threads have no such figures.

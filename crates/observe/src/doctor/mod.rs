@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_tells_nothing_is_not_called_good() {
+    fn unknown_facts_are_not_reported_as_good() {
         let fake = crate::fake::Fake::new();
         let found = run(&scene(&fake));
         let good: Vec<&Finding> = found.findings.iter().filter(|f| f.severity == Severity::Good).collect();

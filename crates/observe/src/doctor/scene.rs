@@ -23,7 +23,7 @@ pub(super) struct Scene<'a> {
 
 /// Result of reading a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum FileReading {
     /// Its trimmed text, possibly empty.
     Text(String),
     /// The file does not exist, or reading it fails.
@@ -51,11 +51,11 @@ impl Scene<'_> {
     }
 
     /// A file's text, or why there is none.
-    pub fn reading(&self, path: impl AsRef<Path>) -> Reading {
+    pub fn reading(&self, path: impl AsRef<Path>) -> FileReading {
         match self.files.read(path.as_ref()) {
-            Ok(text) => Reading::Text(text.trim().to_string()),
-            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Reading::Forbidden,
-            Err(_) => Reading::Absent,
+            Ok(text) => FileReading::Text(text.trim().to_string()),
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => FileReading::Forbidden,
+            Err(_) => FileReading::Absent,
         }
     }
 

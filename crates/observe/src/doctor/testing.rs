@@ -160,7 +160,7 @@ pub(super) fn scene_after(fake: &Fake, before: Look) -> Scene<'_> {
 }
 
 /// The findings with this code, from the check that owns it.
-pub(super) fn told(scene: &Scene, code: &str) -> Vec<Finding> {
+pub(super) fn findings_of(scene: &Scene, code: &str) -> Vec<Finding> {
     let check = ALL.iter().find(|c| c.codes.contains(&code)).expect("a check of that code");
     (check.find)(scene).into_iter().filter(|f| f.code == code).collect()
 }
@@ -168,7 +168,7 @@ pub(super) fn told(scene: &Scene, code: &str) -> Vec<Finding> {
 /// The only finding with this code at /data; it must have the expected severity, and its sentence must contain every word.
 #[track_caller]
 pub(super) fn says(fake: &Fake, code: &str, severity: Severity, words: &[&str]) -> Finding {
-    one(&told(&scene(fake), code), severity, words)
+    one(&findings_of(&scene(fake), code), severity, words)
 }
 
 /// As `says`, for given findings.
@@ -188,6 +188,6 @@ pub(super) fn one(found: &[Finding], severity: Severity, words: &[&str]) -> Find
 /// Asserts that there is no finding with this code at /data.
 #[track_caller]
 pub(super) fn silent(fake: &Fake, code: &str) {
-    let found = told(&scene(fake), code);
+    let found = findings_of(&scene(fake), code);
     assert!(found.is_empty(), "{found:#?}");
 }

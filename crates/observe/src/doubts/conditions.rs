@@ -27,15 +27,15 @@ fn not_cold(run: &Run) -> Option<Doubt> {
     // What the warm-up reads is cached when counting begins.
     let warmed_up = warm.iter().flat_map(|p| &p.repetitions).any(|r| r.ramp_ns > 0);
     let (begun, why) = if warmed_up {
-        ("begun to count", "The warm-up brings into the cache what it reads; leave it out, or use O_DIRECT.")
+        ("begun to count", "The warm-up caches what it reads; leave it out, or use O_DIRECT.")
     } else {
         (
             "begun",
-            "Another program holds or reads the files (mapped and locked pages stay); end it, or use O_DIRECT.",
+            "Another program holds or reads the files (mapped and locked pages stay); stop it, or use O_DIRECT.",
         )
     };
     let text = format!(
-        "{} should have {begun} with a cold cache, and up to {} of the files lay in it: they are no cold figures. {why}",
+        "{} should have {begun} with a cold cache, but up to {} of the files were cached: these are not cold figures. {why}",
         which(run, &warm),
         percent(worst)
     );
@@ -46,13 +46,13 @@ fn not_warm(run: &Run) -> Option<Doubt> {
     let cold = phases_where(run, |p| missed_by(p, CacheIntent::Warm).is_some());
     let least = cold.iter().filter_map(|p| missed_by(p, CacheIntent::Warm)).min_by(f64::total_cmp)?;
     let text = format!(
-        "{} should have begun with a warm cache, and only {} of the files lay in it: one miss in a hundred can double the mean. {}",
+        "{} should have begun with a warm cache, but only {} of the files were cached: one miss in a hundred can double the mean. {}",
         which(run, &cold),
         percent(least),
         if least > 0.0 {
             "Use smaller files, or free memory."
         } else {
-            "They were read just before, and nothing of them stayed in memory, as on a FUSE file system with direct_io."
+            "They were read just before, but none of their data stayed in memory, as on a FUSE file system with direct_io."
         }
     );
     Some(grouped("not-warm", &cold, &text))
@@ -78,7 +78,7 @@ fn overloaded(run: &Run) -> Option<Doubt> {
     let phases: Vec<&Phase> = over.iter().map(|p| p.phase).collect();
     let worst = over.iter().max_by(|a, b| a.weight().total_cmp(&b.weight()))?;
     let text = format!(
-        "in {} the rate was not kept ({}): more was asked for than the storage could do, and the response times grow with the length of the phase. Ask for a lower rate, or take the figures for the storage's limit.",
+        "in {} the rate was not kept ({}): more was requested than the storage could do, and response times grow with the length of the phase. Request a lower rate, or take the figures as the storage's limit.",
         which(run, &phases),
         worst.figures()
     );
@@ -91,7 +91,7 @@ fn not_steady(run: &Run) -> Option<Doubt> {
         a.range_percent.total_cmp(&b.range_percent).then(a.slope_percent.total_cmp(&b.slope_percent))
     })?;
     let text = format!(
-        "{} did not come to a steady state: after {} rounds of {} the last {} of the {} still lay {} apart with a trend of {}. Precondition the device, or allow more rounds.",
+        "{} did not reach a steady state: after {} rounds of {} the last {} of the {} still lay {} apart with a trend of {}. Precondition the device, or allow more rounds.",
         which(run, &phases),
         state.rounds.len(),
         time(state.round_ns as f64),
@@ -107,7 +107,7 @@ fn apart(run: &Run) -> Option<Doubt> {
     let phases = phases_where(run, |p| spread(p).is_some_and(|s| s > SPREAD));
     let worst = phases.iter().filter_map(|p| spread(p)).max_by(f64::total_cmp)?;
     let text = format!(
-        "the repetitions of {} lie up to {} of their median apart: a median of them says little. Find out what differs between them (free space, a neighbour, the order), or do more.",
+        "the repetitions of {} differ by up to {} of their median, so the median says little. Find out what differs between them (free space, a neighbour, the order), or do more repetitions.",
         which(run, &phases),
         percent(worst)
     );
@@ -131,7 +131,7 @@ fn jitter(run: &Run) -> Option<Doubt> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Seen;
+    use super::super::DoubtInputs;
     use super::super::test_runs::{code, doubts, none, phase, run_of};
     use super::*;
     use fathom_record::{Extents, Histogram, Jitter, OpKind, OpStat, Repetition, Residency, SteadyState};
@@ -154,33 +154,33 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_that_is_not_as_asked_is_doubtful_beyond_one_percent() {
-        none(&cached(CacheIntent::Cold, 10), &Seen::default());
-        let cold = code(&cached(CacheIntent::Cold, 11), &Seen::default(), "not-cold");
+    fn a_cache_state_off_by_over_one_percent_is_doubtful() {
+        none(&cached(CacheIntent::Cold, 10), &DoubtInputs::default());
+        let cold = code(&cached(CacheIntent::Cold, 11), &DoubtInputs::default(), "not-cold");
         assert!(cold.sentence.contains("up to 1.1 %"), "{}", cold.sentence);
         let mut memory = cached(CacheIntent::Cold, 1000);
         memory.phases[0].repetitions[0].physical.method = "memory".into();
         memory.phases[0].repetitions[0].physical.devices.clear();
-        assert!(doubts(&memory, &Seen::default()).iter().all(|d| d.code != "not-cold"));
-        none(&cached(CacheIntent::Warm, 990), &Seen::default());
-        let warm = code(&cached(CacheIntent::Warm, 500), &Seen::default(), "not-warm");
+        assert!(doubts(&memory, &DoubtInputs::default()).iter().all(|d| d.code != "not-cold"));
+        none(&cached(CacheIntent::Warm, 990), &DoubtInputs::default());
+        let warm = code(&cached(CacheIntent::Warm, 500), &DoubtInputs::default(), "not-warm");
         assert!(warm.sentence.contains("only 50 %"), "{}", warm.sentence);
-        none(&cached(CacheIntent::AsFound, 500), &Seen::default());
+        none(&cached(CacheIntent::AsFound, 500), &DoubtInputs::default());
     }
 
     #[test]
-    fn reading_what_was_never_written_is_doubtful() {
+    fn reading_unwritten_extents_is_doubtful() {
         let holed = |hole, unwritten| {
             let extents =
                 Extents { bytes: 100 * MIB, hole_bytes: hole, unwritten_bytes: unwritten, filled_bytes: 0 };
             with(|r| r.extents = Some(extents))
         };
-        none(&holed(MIB, 0), &Seen::default());
-        let doubt = code(&holed(MIB, 11 * MIB), &Seen::default(), "holes");
+        none(&holed(MIB, 0), &DoubtInputs::default());
+        let doubt = code(&holed(MIB, 11 * MIB), &DoubtInputs::default(), "holes");
         assert!(doubt.sentence.contains("12 % (1 MiB of holes, 11 MiB unwritten)"), "{}", doubt.sentence);
         let mut writes = holed(MIB, 11 * MIB);
         writes.phases[0].reads = false;
-        assert!(doubts(&writes, &Seen::default()).iter().all(|d| d.code != "holes"));
+        assert!(doubts(&writes, &DoubtInputs::default()).iter().all(|d| d.code != "holes"));
     }
 
     #[test]
@@ -191,8 +191,8 @@ mod tests {
                 r.workers[0].behind_ns = ns;
             })
         };
-        none(&late(1_000_000_000), &Seen::default());
-        let doubt = code(&late(2_300_000_000), &Seen::default(), "overloaded");
+        none(&late(1_000_000_000), &DoubtInputs::default());
+        let doubt = code(&late(2_300_000_000), &DoubtInputs::default(), "overloaded");
         assert!(doubt.sentence.contains("behind for up to 2.30 s"), "{}", doubt.sentence);
     }
 
@@ -204,9 +204,9 @@ mod tests {
             let state = SteadyState { reached, asked, figure, rounds, window: 5, ..SteadyState::default() };
             with(|r| r.steady = Some(SteadyState { range_percent: 45.0, slope_percent: 12.0, ..state }))
         };
-        none(&state(true, true), &Seen::default());
-        none(&state(false, false), &Seen::default());
-        let doubt = code(&state(true, false), &Seen::default(), "not-steady");
+        none(&state(true, true), &DoubtInputs::default());
+        none(&state(false, false), &DoubtInputs::default());
+        let doubt = code(&state(true, false), &DoubtInputs::default(), "not-steady");
         assert!(
             doubt.sentence.contains("after 25 rounds") && doubt.sentence.contains("45 % apart"),
             "{}",
@@ -219,9 +219,9 @@ mod tests {
         let mut run = with(|_| ());
         let again = run.phases[0].repetitions[0].clone();
         run.phases[0].repetitions.extend([again.clone(), again]);
-        none(&run, &Seen::default());
+        none(&run, &DoubtInputs::default());
         run.phases[0].repetitions[2].workers[0].elapsed_ns *= 2;
-        let doubt = code(&run, &Seen::default(), "spread");
+        let doubt = code(&run, &DoubtInputs::default(), "spread");
         assert!(doubt.sentence.contains("up to 50 % of their median"), "{}", doubt.sentence);
     }
 
@@ -236,13 +236,13 @@ mod tests {
                 r.jitter = Some(Jitter { gaps: Histogram::default(), wakes, watched_ns: 0 });
             })
         };
-        none(&tailed(5_000_000, 1_000_000), &Seen::default());
-        let doubt = code(&tailed(1_500_000, 1_000_000), &Seen::default(), "jitter");
+        none(&tailed(5_000_000, 1_000_000), &DoubtInputs::default());
+        let doubt = code(&tailed(1_500_000, 1_000_000), &DoubtInputs::default(), "jitter");
         assert!(
             doubt.sentence.contains("1.50 ms") || doubt.sentence.contains("1.49 ms"),
             "{}",
             doubt.sentence
         );
-        none(&tailed(150_000, 1_000_000), &Seen::default());
+        none(&tailed(150_000, 1_000_000), &DoubtInputs::default());
     }
 }

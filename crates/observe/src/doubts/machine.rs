@@ -1,6 +1,6 @@
 //! Doubts that follow from the machine: memory, space, governor, clock, hypervisor, compressing file systems.
 
-use super::{Seen, about_run};
+use super::{DoubtInputs, about_run};
 use crate::trust::{DRIFT_PPM, compresses, laid_out_compressible, shrinks_to};
 use crate::words::percent;
 use fathom_record::origin::bytes_words;
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// Below this share of free space, file systems fragment new files.
 const LITTLE_SPACE: f64 = 0.1;
 
-pub(super) fn of(run: &Run, environment: &Value, seen: &Seen) -> Vec<Doubt> {
+pub(super) fn of(run: &Run, environment: &Value, seen: &DoubtInputs) -> Vec<Doubt> {
     [
         fits_memory(run, environment),
         space(run, environment),
@@ -43,7 +43,7 @@ fn file_set_bytes(phase: &Phase) -> Option<u64> {
     Some(phase.axes.file_bytes?.saturating_mul(phase.axes.streams.unwrap_or(1).max(1)))
 }
 
-/// Total size of the files that a phase actually used. Workers that share a set, and flows, have no file of their own.
+/// Total size of the files that a phase actually used. Workers that share a set, and flows, have no private file.
 fn touched_bytes(phase: &Phase) -> Option<u64> {
     let looked_at = phase.repetitions.iter().filter_map(|r| r.extents).map(|e| e.bytes);
     file_set_bytes(phase).into_iter().chain(looked_at).max().filter(|&bytes| bytes > 0)
@@ -86,7 +86,7 @@ fn space(run: &Run, environment: &Value) -> Option<Doubt> {
     Some(about_run(
         "space",
         format!(
-            "Only {} of {} ({}) were free in the file system{beside}: free space is then in pieces, and flash slows down. Free some and repeat.",
+            "Only {} of {} ({}) were free in the file system{beside}: free space is then fragmented, and flash slows down. Free some and repeat.",
             bytes_words(free),
             bytes_words(total),
             percent(share)
@@ -99,7 +99,7 @@ fn governor(environment: &Value) -> Option<Doubt> {
     Some(about_run(
         "governor",
         format!(
-            "The CPU frequency governor is {governor}: a CPU that sleeps between operations answers slowly, and short operations look dearer than they are. Set it to performance (`cpupower frequency-set -g performance`) and repeat."
+            "The CPU frequency governor is {governor}: a CPU that sleeps between operations answers slowly, and short operations look more expensive than they are. Set it to performance (`cpupower frequency-set -g performance`) and repeat."
         ),
     ))
 }
@@ -111,7 +111,7 @@ fn clock(run: &Run) -> Option<Doubt> {
         return Some(about_run(
             "clock",
             format!(
-                "The clock ({}) drifted by {drift:.0} parts per million against the kernel's during the run: times are wrong by that much, and latencies may jump. Repeat; if it stays, the time stamp counter of this machine is not to be trusted.",
+                "The clock ({}) drifted by {drift:.0} parts per million against the kernel's during the run: times are wrong by that much, and latencies may jump. Repeat; if it persists, do not trust the time stamp counter of this machine.",
                 clock.source
             ),
         ));
@@ -140,12 +140,12 @@ fn virtual_machine(environment: &Value) -> Option<Doubt> {
     ))
 }
 
-fn compression(run: &Run, environment: &Value, seen: &Seen) -> Option<Doubt> {
+fn compression(run: &Run, environment: &Value, seen: &DoubtInputs) -> Option<Doubt> {
     if let Some(share) = laid_out_compressible(seen) {
         return Some(about_run(
             "compression",
             format!(
-                "Files that are read were laid out with data that shrinks to {} of its size: where anything below compresses or knows zeros, less is read than is told. Lay them out with incompressible data (data = \"unique\", the default).",
+                "The files read contain data that compresses to {} of its size: if any layer below compresses or detects zeros, less is read than reported. Lay them out with incompressible data (data = \"unique\", the default).",
                 percent(share)
             ),
         ));
@@ -157,7 +157,7 @@ fn compression(run: &Run, environment: &Value, seen: &Seen) -> Option<Doubt> {
     }
     let data = match share {
         Some(share) => format!("the data written shrinks to {} of its size", percent(share)),
-        None => "how far the data written can be compressed is not known".into(),
+        None => "the compressibility of the data written is not known".into(),
     };
     Some(about_run(
         "compression",
@@ -193,17 +193,17 @@ mod tests {
     #[test]
     fn files_that_fit_into_free_memory_are_doubtful() {
         let environment = json!({"memory": {"available_bytes": 1000 * MIB}});
-        let doubt = code_in(&of_size(100 * MIB, 2), &environment, &Seen::default(), "fits-memory");
+        let doubt = code_in(&of_size(100 * MIB, 2), &environment, &DoubtInputs::default(), "fits-memory");
         assert!(
             doubt.sentence.contains("200 MiB") && doubt.sentence.contains("1000 MiB"),
             "{}",
             doubt.sentence
         );
-        none_in(&of_size(500 * MIB, 2), &environment, &Seen::default());
+        none_in(&of_size(500 * MIB, 2), &environment, &DoubtInputs::default());
         let mut direct = of_size(100 * MIB, 2);
         direct.phases[0].direct = true;
-        none_in(&direct, &environment, &Seen::default());
-        none_in(&of_size(MIB, 1), &json!({"memory": {"available_bytes": null}}), &Seen::default());
+        none_in(&direct, &environment, &DoubtInputs::default());
+        none_in(&of_size(MIB, 1), &json!({"memory": {"available_bytes": null}}), &DoubtInputs::default());
     }
 
     #[test]
@@ -211,10 +211,10 @@ mod tests {
         let environment = json!({"memory": {"available_bytes": 1000 * MIB}});
         let mut run = of_size(16 * MIB, 1);
         run.phases[0].repetitions[0].extents = Some(Extents { bytes: 64 * MIB, ..Extents::default() });
-        let doubt = code_in(&run, &environment, &Seen::default(), "fits-memory");
+        let doubt = code_in(&run, &environment, &DoubtInputs::default(), "fits-memory");
         assert!(doubt.sentence.contains("has 64 MiB"), "{}", doubt.sentence);
         run.phases[0].repetitions[0].extents = Some(Extents { bytes: 2000 * MIB, ..Extents::default() });
-        none_in(&run, &environment, &Seen::default());
+        none_in(&run, &environment, &DoubtInputs::default());
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
         let environment = json!({"memory": {"available_bytes": 1000 * MIB}});
         let mut run = run();
         run.phases[0].axes.file_bytes = Some(100 * MIB);
-        none_in(&run, &environment, &Seen::default());
+        none_in(&run, &environment, &DoubtInputs::default());
         // A second repetition without counters, and a phase with a smaller file: the doubt names that phase.
         let mut other = run.phases[0].clone();
         other.axes.file_bytes = Some(64 * MIB);
@@ -231,7 +231,7 @@ mod tests {
         other.repetitions[0].physical.devices[0].read_bytes = 0;
         other.repetitions[0].physical.own_read_bytes = Some(0);
         run.phases.push(other);
-        let sentence = code_in(&run, &environment, &Seen::default(), "fits-memory").sentence;
+        let sentence = code_in(&run, &environment, &DoubtInputs::default(), "fits-memory").sentence;
         assert!(sentence.contains("has 64 MiB"), "{sentence}");
     }
 
@@ -247,9 +247,11 @@ mod tests {
     #[test]
     fn a_full_file_system_is_doubtful() {
         let full = |free: u64| json!({"filesystem": {"total_bytes": 1000 * MIB, "free_bytes": free}});
-        assert!(code_in(&run(), &full(50 * MIB), &Seen::default(), "space").sentence.contains("(5.0 %)"));
-        none_in(&run(), &full(100 * MIB), &Seen::default());
-        let tight = code_in(&of_size(300 * MIB, 1), &full(500 * MIB), &Seen::default(), "space");
+        assert!(
+            code_in(&run(), &full(50 * MIB), &DoubtInputs::default(), "space").sentence.contains("(5.0 %)")
+        );
+        none_in(&run(), &full(100 * MIB), &DoubtInputs::default());
+        let tight = code_in(&of_size(300 * MIB, 1), &full(500 * MIB), &DoubtInputs::default(), "space");
         assert!(tight.sentence.contains("the files need 300 MiB"), "{}", tight.sentence);
     }
 
@@ -257,12 +259,12 @@ mod tests {
     fn a_saving_governor_is_doubtful() {
         let with = |g: Value| json!({"cpu": {"governor": g}});
         assert!(
-            code_in(&run(), &with("powersave".into()), &Seen::default(), "governor")
+            code_in(&run(), &with("powersave".into()), &DoubtInputs::default(), "governor")
                 .sentence
                 .contains("powersave")
         );
-        none_in(&run(), &with("performance".into()), &Seen::default());
-        none_in(&run(), &with(Value::Null), &Seen::default());
+        none_in(&run(), &with("performance".into()), &DoubtInputs::default());
+        none_in(&run(), &with(Value::Null), &DoubtInputs::default());
     }
 
     #[test]
@@ -270,34 +272,36 @@ mod tests {
         let mut slow = run();
         slow.clock.source = "clock_gettime".into();
         slow.clock.cost_ns = 36.0;
-        assert!(code_in(&slow, &Value::Null, &Seen::default(), "clock").sentence.contains("36 ns"));
+        assert!(code_in(&slow, &Value::Null, &DoubtInputs::default(), "clock").sentence.contains("36 ns"));
         let mut drifting = run();
         drifting.clock.drift_ppm = Some(-250.0);
-        assert!(code_in(&drifting, &Value::Null, &Seen::default(), "clock").sentence.contains("-250"));
+        assert!(code_in(&drifting, &Value::Null, &DoubtInputs::default(), "clock").sentence.contains("-250"));
         drifting.clock.drift_ppm = Some(99.0);
-        none_in(&drifting, &Value::Null, &Seen::default());
+        none_in(&drifting, &Value::Null, &DoubtInputs::default());
     }
 
     #[test]
     fn a_virtual_machine_is_doubtful() {
         let with = |h: Value| json!({"cpu": {"hypervisor": h}});
         assert!(
-            code_in(&run(), &with("KVMKVMKVM".into()), &Seen::default(), "virtual-machine")
+            code_in(&run(), &with("KVMKVMKVM".into()), &DoubtInputs::default(), "virtual-machine")
                 .sentence
                 .contains("KVM")
         );
-        none_in(&run(), &with("none".into()), &Seen::default());
-        none_in(&run(), &with(Value::Null), &Seen::default());
+        none_in(&run(), &with("none".into()), &DoubtInputs::default());
+        none_in(&run(), &with(Value::Null), &DoubtInputs::default());
     }
 
     #[test]
     fn constant_data_on_a_compressing_file_system_is_doubtful() {
         let on = |kind: &str, options: &str| json!({"filesystem": {"type": kind, "options": options}});
-        let constant = Seen { compressed_share: Some(0.004), ..Seen::default() };
-        let random = Seen { compressed_share: Some(1.0), ..Seen::default() };
+        let constant = DoubtInputs { compressed_share: Some(0.004), ..DoubtInputs::default() };
+        let random = DoubtInputs { compressed_share: Some(1.0), ..DoubtInputs::default() };
         let btrfs = on("btrfs", "rw,compress=zstd:3");
         assert!(code_in(&run(), &btrfs, &constant, "compression").sentence.contains("0.4 %"));
-        assert!(code_in(&run(), &btrfs, &Seen::default(), "compression").sentence.contains("not known"));
+        assert!(
+            code_in(&run(), &btrfs, &DoubtInputs::default(), "compression").sentence.contains("not known")
+        );
         assert!(code_in(&run(), &on("zfs", "rw"), &constant, "compression").sentence.contains("zfs"));
         none_in(&run(), &btrfs, &random);
         none_in(&run(), &on("btrfs", "rw"), &constant);

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 /// Figures for doubts that are not part of a run. All are optional.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct DoubtInputs {
     /// CPU time stolen by the hypervisor as a share, 0..=1, by the `seq` of the phase
     /// ([`Snapshot::steal_share`](crate::counters::Snapshot::steal_share)).
     pub steal: Vec<(u32, f64)>,
@@ -33,7 +33,7 @@ pub struct Seen {
 
 /// The doubts about a run, complete or still in progress. The environment must be the one captured for this run.
 #[must_use]
-pub fn of(run: &Run, environment: &Value, seen: &Seen) -> Vec<Doubt> {
+pub fn of(run: &Run, environment: &Value, seen: &DoubtInputs) -> Vec<Doubt> {
     let mut all = phases::of(run, seen);
     all.extend(impossible::of(run));
     all.extend(conditions::of(run));

@@ -1,6 +1,6 @@
 //! Doubts that follow from events in the phases.
 
-use super::{Seen, grouped, phases_where};
+use super::{DoubtInputs, grouped, phases_where};
 use crate::foreign::{self, Foreign};
 use crate::trust::{Crowd, SKEW, STEAL, skew_of};
 use crate::words::{percent, sentence, time, which};
@@ -11,7 +11,7 @@ use fathom_record::{Doubt, Ending, Phase, Regime, Run, Status};
 /// A shorter phase is no longer than a scheduler tick or timer slack.
 pub(crate) const SHORT_NS: u64 = 10_000_000;
 
-pub(super) fn of(run: &Run, seen: &Seen) -> Vec<Doubt> {
+pub(super) fn of(run: &Run, seen: &DoubtInputs) -> Vec<Doubt> {
     [
         stood_still(run),
         interrupted(run),
@@ -122,7 +122,7 @@ fn foreign_io(run: &Run) -> Option<Doubt> {
     let disturbed: Vec<&Phase> = found.iter().map(|(phase, _)| *phase).collect();
     let worst = found.iter().map(|(_, f)| *f).max_by(|a, b| a.share().total_cmp(&b.share()))?;
     let text = format!(
-        "during {} other programs used the device: at worst they moved at least {} ({} read, {} written) of the {} that it moved in all. Stop what else uses it (pidstat -d 1 names it) and repeat.",
+        "during {} other programs used the device: at worst they moved at least {} ({} read, {} written) of the {} that it moved in all. Stop those programs (pidstat -d 1 names them) and repeat.",
         which(run, &disturbed),
         bytes_words(worst.bytes()),
         bytes_words(worst.read_bytes),
@@ -132,7 +132,7 @@ fn foreign_io(run: &Run) -> Option<Doubt> {
     Some(grouped("foreign-io", &disturbed, &text))
 }
 
-fn steal(run: &Run, seen: &Seen) -> Option<Doubt> {
+fn steal(run: &Run, seen: &DoubtInputs) -> Option<Doubt> {
     let robbed: Vec<(u32, f64)> = seen.steal.iter().copied().filter(|&(_, share)| share > STEAL).collect();
     let worst = robbed.iter().map(|&(_, share)| share).max_by(f64::total_cmp)?;
     let phases = phases_where(run, |p| robbed.iter().any(|&(seq, _)| seq == p.seq));
@@ -147,7 +147,7 @@ fn steal(run: &Run, seen: &Seen) -> Option<Doubt> {
     Some(grouped("steal", &phases, &text))
 }
 
-fn crowded(run: &Run, seen: &Seen) -> Option<Doubt> {
+fn crowded(run: &Run, seen: &DoubtInputs) -> Option<Doubt> {
     let found: Vec<(&Phase, Crowd)> =
         run.phases.iter().filter_map(|p| Some((p, Crowd::during(p, seen)?))).collect();
     let phases: Vec<&Phase> = found.iter().map(|(phase, _)| *phase).collect();
@@ -211,14 +211,14 @@ mod tests {
 
     #[test]
     fn a_clean_run_gives_no_doubt() {
-        none(&run_of(vec![phase("read", 100 * MIB, 100 * MIB)]), &Seen::default());
+        none(&run_of(vec![phase("read", 100 * MIB, 100 * MIB)]), &DoubtInputs::default());
     }
 
     #[test]
     fn phases_from_the_page_cache_share_one_sentence() {
         let mut phases: Vec<Phase> = (0..500).map(|_| phase("read", 100 * MIB, 0)).collect();
         phases.push(phase("write", 100 * MIB, 100 * MIB));
-        let found = doubts(&run_of(phases), &Seen::default());
+        let found = doubts(&run_of(phases), &DoubtInputs::default());
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].code, "page-cache");
         assert!(
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn a_single_phase_is_named_by_its_number() {
         let run = run_of(vec![phase("read", 100 * MIB, 100 * MIB), phase("reread", 100 * MIB, 50 * MIB)]);
-        let doubt = code(&run, &Seen::default(), "page-cache");
+        let doubt = code(&run, &DoubtInputs::default(), "page-cache");
         assert_eq!(doubt.phase, Some(1));
         assert!(doubt.sentence.contains("came partly"));
     }
@@ -243,11 +243,13 @@ mod tests {
         memory.repetitions[0].physical =
             Physical { method: "memory".into(), note: Some("tmpfs".into()), ..Physical::default() };
         assert!(
-            code(&run_of(vec![memory.clone()]), &Seen::default(), "memory").sentence.contains("in memory")
+            code(&run_of(vec![memory.clone()]), &DoubtInputs::default(), "memory")
+                .sentence
+                .contains("in memory")
         );
         memory.repetitions[0].physical =
             Physical { method: "none".into(), note: Some("an NFS from x".into()), ..Physical::default() };
-        let told = code(&run_of(vec![memory]), &Seen::default(), "no-counters").sentence;
+        let told = code(&run_of(vec![memory]), &DoubtInputs::default(), "no-counters").sentence;
         assert!(told.contains("an NFS from x") && !told.contains("O_DIRECT"), "{told}");
     }
 
@@ -256,7 +258,7 @@ mod tests {
         let mut run =
             run_of(vec![phase("read", 100 * MIB, 100 * MIB), phase("stride read", 100 * MIB, 100 * MIB)]);
         run.phases[1].repetitions[0].elapsed_ns = 9_999_999;
-        let doubt = code(&run, &Seen::default(), "short-phase");
+        let doubt = code(&run, &DoubtInputs::default(), "short-phase");
         assert_eq!(doubt.phase, Some(1));
         assert!(
             doubt.sentence.contains("10.000 ms") && doubt.sentence.contains("stride read"),
@@ -264,7 +266,7 @@ mod tests {
             doubt.sentence
         );
         run.phases[1].repetitions[0].elapsed_ns = 10_000_000;
-        none(&run, &Seen::default());
+        none(&run, &DoubtInputs::default());
     }
 
     #[test]
@@ -272,20 +274,20 @@ mod tests {
         let mut run = run_of(vec![phase("read", 100 * MIB, 100 * MIB)]);
         let repetition = &mut run.phases[0].repetitions[0];
         repetition.start_skew_ns = repetition.elapsed_ns / 50;
-        none(&run, &Seen::default());
+        none(&run, &DoubtInputs::default());
         run.phases[0].repetitions[0].workers.push(Worker::default());
-        assert!(code(&run, &Seen::default(), "skew").sentence.contains("2.0 %"));
+        assert!(code(&run, &DoubtInputs::default(), "skew").sentence.contains("2.0 %"));
         run.phases[0].repetitions[0].start_skew_ns = 10;
-        none(&run, &Seen::default());
+        none(&run, &DoubtInputs::default());
     }
 
     #[test]
     fn a_neighbour_at_the_device_is_reported_above_two_percent() {
         let mut run = run_of(vec![phase("read", 100 * MIB, 100 * MIB)]);
         run.phases[0].repetitions[0].physical.devices[0].read_bytes += 2 * MIB;
-        none(&run, &Seen::default());
+        none(&run, &DoubtInputs::default());
         run.phases[0].repetitions[0].physical.devices[0].read_bytes += 8 * MIB;
-        let doubt = code(&run, &Seen::default(), "foreign-io");
+        let doubt = code(&run, &DoubtInputs::default(), "foreign-io");
         assert!(
             doubt.sentence.contains("at least 10 MiB (10 MiB read, 0 B written) of the 110 MiB"),
             "{}",
@@ -294,20 +296,20 @@ mod tests {
     }
 
     #[test]
-    fn what_the_phase_before_left_dirty_is_not_a_neighbours() {
+    fn dirty_data_of_the_previous_phase_is_not_foreign() {
         let mut run = run_of(vec![phase("read", 100 * MIB, 100 * MIB), phase("read", 100 * MIB, 100 * MIB)]);
         run.phases[1].repetitions[0].physical.dirty_before_bytes = Some(50 * MIB);
         run.phases[1].repetitions[0].physical.devices[0].write_bytes = 50 * MIB;
-        none(&run, &Seen::default());
+        none(&run, &DoubtInputs::default());
         run.phases[1].repetitions[0].physical.dirty_before_bytes = Some(0);
-        assert_eq!(code(&run, &Seen::default(), "foreign-io").phase, Some(1));
+        assert_eq!(code(&run, &DoubtInputs::default(), "foreign-io").phase, Some(1));
     }
 
     #[test]
     fn steal_is_reported_above_one_percent() {
         let run = run_of(vec![phase("read", 100 * MIB, 100 * MIB)]);
-        none(&run, &Seen { steal: vec![(0, 0.01)], ..Seen::default() });
-        let doubt = code(&run, &Seen { steal: vec![(0, 0.123)], ..Seen::default() }, "steal");
+        none(&run, &DoubtInputs { steal: vec![(0, 0.01)], ..DoubtInputs::default() });
+        let doubt = code(&run, &DoubtInputs { steal: vec![(0, 0.123)], ..DoubtInputs::default() }, "steal");
         assert_eq!(doubt.phase, Some(0));
         assert!(doubt.sentence.contains("12 %"), "{}", doubt.sentence);
     }
@@ -316,16 +318,18 @@ mod tests {
     fn runs_that_did_not_end_by_themselves_say_so() {
         let mut run = run_of(vec![phase("read", 100 * MIB, 100 * MIB)]);
         run.status = Status::Interrupted;
-        assert!(code(&run, &Seen::default(), "interrupted").sentence.contains("after 1 phase;"));
+        assert!(code(&run, &DoubtInputs::default(), "interrupted").sentence.contains("after 1 phase;"));
         run.phases[0].repetitions[0].workers[0].ending = Ending::Interrupted;
-        assert!(code(&run, &Seen::default(), "interrupted").sentence.contains("after 0 phases;"));
+        assert!(code(&run, &DoubtInputs::default(), "interrupted").sentence.contains("after 0 phases;"));
         run.phases[0].repetitions[0].workers[0].ending = Ending::Completed;
         run.status = Status::Failed;
         run.error = Some("The disk is full.".into());
-        assert!(code(&run, &Seen::default(), "interrupted").sentence.contains("The disk is full. What"));
+        assert!(
+            code(&run, &DoubtInputs::default(), "interrupted").sentence.contains("The disk is full. What")
+        );
         run.status = Status::Running;
         run.phases[0].repetitions[0].workers[0].ending = Ending::Interrupted;
-        assert_eq!(code(&run, &Seen::default(), "interrupted").phase, Some(0));
+        assert_eq!(code(&run, &DoubtInputs::default(), "interrupted").phase, Some(0));
         let error = OpError {
             compared: None,
             call: "read".into(),
@@ -336,14 +340,14 @@ mod tests {
             message: "I/O error.".into(),
         };
         run.phases[0].repetitions[0].workers[0].ending = Ending::Failed(error);
-        assert!(code(&run, &Seen::default(), "interrupted").sentence.contains("an operation failed"));
+        assert!(code(&run, &DoubtInputs::default(), "interrupted").sentence.contains("an operation failed"));
     }
 
     #[test]
     fn many_kinds_are_shortened() {
         let names = ["write", "rewrite", "read", "reread", "random read", "random write"];
         let run = run_of(names.map(|n| phase(n, 100 * MIB, 0)).to_vec());
-        let doubt = code(&run, &Seen::default(), "page-cache");
+        let doubt = code(&run, &DoubtInputs::default(), "page-cache");
         assert!(
             doubt.sentence.starts_with("All 6 phases (write, rewrite, read, reread and 2 more kinds)"),
             "{}",

@@ -1,6 +1,6 @@
 //! Runs for the tests of the rules: clean ones, to which a test adds what its rule looks for.
 
-use super::{Seen, of};
+use super::{DoubtInputs, of};
 use fathom_record::{Axes, Clock, DeviceDelta, Doubt, Phase, Physical, Repetition, Run, Status, Worker};
 use serde_json::Value;
 
@@ -43,17 +43,17 @@ pub(crate) fn run_of(phases: Vec<Phase>) -> Run {
 }
 
 /// The doubts on an unknown machine.
-pub(crate) fn doubts(run: &Run, seen: &Seen) -> Vec<Doubt> {
+pub(crate) fn doubts(run: &Run, seen: &DoubtInputs) -> Vec<Doubt> {
     of(run, &Value::Null, seen)
 }
 
 /// The only doubt, which must have this code.
-pub(crate) fn code(run: &Run, seen: &Seen, code: &str) -> Doubt {
+pub(crate) fn code(run: &Run, seen: &DoubtInputs, code: &str) -> Doubt {
     code_in(run, &Value::Null, seen, code)
 }
 
 /// As `code`, in an environment.
-pub(crate) fn code_in(run: &Run, environment: &Value, seen: &Seen, code: &str) -> Doubt {
+pub(crate) fn code_in(run: &Run, environment: &Value, seen: &DoubtInputs, code: &str) -> Doubt {
     let mut found = of(run, environment, seen);
     assert_eq!(found.iter().map(|d| d.code.as_str()).collect::<Vec<_>>(), [code], "{found:?}");
     let doubt = found.remove(0);
@@ -67,11 +67,11 @@ pub(crate) fn code_in(run: &Run, environment: &Value, seen: &Seen, code: &str) -
 }
 
 /// Asserts that there is no doubt.
-pub(crate) fn none(run: &Run, seen: &Seen) {
+pub(crate) fn none(run: &Run, seen: &DoubtInputs) {
     none_in(run, &Value::Null, seen);
 }
 
 /// As `none`, in an environment.
-pub(crate) fn none_in(run: &Run, environment: &Value, seen: &Seen) {
+pub(crate) fn none_in(run: &Run, environment: &Value, seen: &DoubtInputs) {
     assert_eq!(of(run, environment, seen), []);
 }

@@ -19,7 +19,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let waited = facts.processor_wait_share()?;
     let used = facts.processors_used();
     // They may be bound to too few processors and wait for each other.
-    if facts.asked.bound || cpu_quota::find(facts).is_some() {
+    if facts.workload.bound || cpu_quota::find(facts).is_some() {
         return None;
     }
     // Others may have used processors that this program may not use: the lower bound.
@@ -39,10 +39,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     };
     Some(finding(
         format!(
-            "For {} of the time the workers were ready to run and had no processor: other programs, or threads of the kernel, {what}.",
+            "For {} of the time the workers were ready to run but had no processor: other programs or kernel threads {what}.",
             percent(waited)
         ),
-        "`top -H` shows which. Measure when they are quiet, or give the run processors to itself (taskset, cpuset).",
+        "`top -H` shows which. Measure when they are quiet, or give the run dedicated processors (taskset, cpuset).",
         vec![
             evidence("time ready to run without a processor", waited, "ratio", THREADS),
             evidence("used by the workers", used, "processors", THREADS),

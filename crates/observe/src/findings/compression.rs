@@ -34,7 +34,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         evidence("time outside of the write calls", waited_ns, "ns", "our own calls"),
         evidence("time with a request in the device", device.busy_ns as f64, "ns", EVENTS),
     ];
-    let meanwhile = match computing {
+    let symptom = match computing {
         Some(used) => {
             figures.push(evidence(
                 "used by the kernel's threads and other programs",
@@ -42,18 +42,16 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
                 "processors",
                 "/proc/stat",
             ));
-            format!("the kernel's threads and other programs used {used:.1} processors meanwhile")
+            format!("the kernel's threads and other programs used {used:.1} processors")
         }
-        None if idle >= NOTABLE => format!(
-            "{} had nothing to do for {} of the time outside of the write calls",
-            device.name,
-            percent(idle)
-        ),
+        None if idle >= NOTABLE => {
+            format!("{} was idle for {} of the time outside of the write calls", device.name, percent(idle))
+        }
         None => return None,
     };
     Some(finding(
         format!(
-            "The file system compresses what is written ({option}) before {} gets it, and {meanwhile}.",
+            "The file system compresses written data ({option}) before {} gets it, and {symptom}.",
             device.name
         ),
         "`top -H` shows whether kworkers compute. A lower level, another algorithm, or chattr -c on the directory shows what compression costs here.",

@@ -19,7 +19,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "{why}: data are written into the journal first, and {}{} were written for {} ({}).",
+            "{why}: data goes to the journal first, and {}{} were written for {} ({}).",
             facts.at_least(),
             size(written as f64),
             size(asked as f64),
@@ -49,5 +49,5 @@ fn reason(facts: &Facts<'_>) -> Option<(&'static str, &'static str)> {
         1 => "The file has the attribute j (chattr +j)",
         _ => "The files have the attribute j (chattr +j)",
     };
-    Some((whose, "`chattr -j` takes it away, from the directory, too: new files inherit it."))
+    Some((whose, "Remove it with `chattr -j`, also from the directory: new files inherit it."))
 }

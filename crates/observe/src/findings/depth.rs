@@ -25,7 +25,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             "{asked} operations were kept in flight, but the device, while busy, had {} at once on average and never more than {most}.",
             mean(busy)
         ),
-        "Something above the device holds requests back or makes them wait in line: its queue's nr_requests, the number of its hardware queues' tags, a lock of the file system (writes to one file), or too little CPU.",
+        "Something above the device holds requests back: nr_requests of its queue, the tags of its hardware queues, a lock of the file system (writes to one file), or too little CPU.",
         vec![
             evidence("operations kept in flight", asked as f64, "operations", "the workload"),
             evidence("requests in the device while busy, mean", busy, "requests", EVENTS),

@@ -25,7 +25,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "The kernel lets at most {} of what is written{} wait in memory ({}), and {} were written: writers were held back until the device had the rest.",
+            "At most {} of writes{} may wait in memory ({}), and {} were written: writers were held back until the device had the rest.",
             size(most as f64),
             if whose.of_mount { format!(" to {}", device.name) } else { String::new() },
             whose.settings,
@@ -43,29 +43,29 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
 const DEFAULT_RATIO: u64 = 20;
 
 /// Where a cap was set.
-struct Whose {
+struct LimitSource {
     of_mount: bool,
     settings: &'static str,
     advice: &'static str,
     source: &'static str,
 }
 
-const MOUNT: Whose = Whose {
+const MOUNT: LimitSource = LimitSource {
     of_mount: true,
     settings: "bdi strict_limit, max_bytes",
     advice: "Raise max_bytes, or set strict_limit to 0, in the mount's directory below /sys/class/bdi.",
     source: "/sys/class/bdi",
 };
-const BYTES: Whose = Whose {
+const BYTES: LimitSource = LimitSource {
     of_mount: false,
     settings: "vm.dirty_bytes",
     advice: "sysctl vm.dirty_ratio=20 sets the kernel's default again.",
     source: "/proc/sys/vm",
 };
-const RATIO: Whose = Whose { settings: "vm.dirty_ratio", ..BYTES };
+const RATIO: LimitSource = LimitSource { settings: "vm.dirty_ratio", ..BYTES };
 
 /// The lowest cap, and where it was set.
-fn limit(facts: &Facts<'_>) -> Option<(u64, &'static Whose)> {
+fn limit(facts: &Facts<'_>) -> Option<(u64, &'static LimitSource)> {
     let number = |at: &str| facts.environment.pointer(at).and_then(|n| n.as_u64());
     let strict = facts.environment.pointer("/filesystem/dirty_limit_strict").and_then(|s| s.as_bool());
     let mount = number("/filesystem/dirty_limit_bytes").filter(|_| strict == Some(true));

@@ -23,13 +23,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "The file system is mounted with discard: {} had {} for {}, which were in it for up to {} of the time.",
+            "The file system is mounted with discard: {} received {} for {}, which kept it busy for up to {} of the time.",
             device.name,
             count(discards.issued, "discard"),
             count(deletes, "delete"),
             percent(share.min(1.0))
         ),
-        "Without the option, `fstrim` gives blocks back at a time of your choice.",
+        "Mount without it: `fstrim` discards free blocks at a time of your choice.",
         vec![
             evidence("deletes", deletes as f64, "calls", CALLS),
             evidence("discards", discards.issued as f64, "requests", EVENTS),

@@ -29,7 +29,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "{} gave blocks back to {} meanwhile: {}{}, which were in it for up to {} of the time.",
+            "{} discarded blocks of {} during the phase: {}{}, which kept it busy for up to {} of the time.",
             theirs.name,
             device.name,
             if at_least < discards.issued as f64 {

@@ -12,7 +12,7 @@ const MOST_OTHERS: f64 = 0.05;
 
 /// The properties of a phase's workload that rules use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct WorkloadTraits {
     /// Every stream reads or writes its file sequentially.
     pub in_order: bool,
     /// A stream has a rate or pauses, so it does less than it could.
@@ -37,7 +37,7 @@ pub struct Facts<'a> {
     /// The measurement.
     pub repetition: &'a Repetition,
     /// Properties of the workload.
-    pub asked: Asked,
+    pub workload: WorkloadTraits,
     /// The environment document of the run.
     pub environment: &'a Value,
     /// Attributes of the phase's files.
@@ -184,12 +184,12 @@ impl<'a> Facts<'a> {
     /// Whether the workload has a rate or pauses, and no worker was late for long.
     pub(super) fn keeps_its_pace(&self) -> bool {
         let late = |w: &Worker| w.behind_ns > w.elapsed_ns / 10;
-        self.asked.paced && !self.repetition.workers.iter().any(late)
+        self.workload.paced && !self.repetition.workers.iter().any(late)
     }
 
     /// Whether the workload frequently waits for the device itself: O_SYNC, or a sync for at least every second write.
     pub(super) fn syncs_often(&self) -> bool {
-        self.asked.synced || self.calls(OpKind::Sync).0.saturating_mul(2) >= self.calls(OpKind::Write).0
+        self.workload.synced || self.calls(OpKind::Sync).0.saturating_mul(2) >= self.calls(OpKind::Write).0
     }
 
     /// The environment's entry of a device.

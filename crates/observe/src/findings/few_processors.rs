@@ -17,14 +17,14 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let waited = facts.processor_wait_share()?;
     let online = facts.processors_online()?;
     let allowed = facts.processors_allowed().unwrap_or(online);
-    let (usable, whose, advice) = match facts.asked.bound_to {
+    let (usable, whose, advice) = match facts.workload.bound_to {
         Some(bound) if (bound as f64) < allowed => (
             bound as f64,
             "The workload lets its workers use",
             "Let it name more processors, or take no more workers than it names.",
         ),
         // Each worker may have its own processor.
-        _ if facts.asked.bound && facts.asked.bound_to.is_none() => return None,
+        _ if facts.workload.bound && facts.workload.bound_to.is_none() => return None,
         _ => (
             allowed,
             "This program may use",

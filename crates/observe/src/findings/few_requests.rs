@@ -23,7 +23,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "The queue of {} has {most} requests (nr_requests) for the {asked} operations that are kept in flight: for {} of its busy time nearly all of them were in use.",
+            "The queue of {} has {most} requests (nr_requests), and the workload keeps {asked} operations in flight: for {} of its busy time nearly all requests were in use.",
             device.name,
             percent(share)
         ),

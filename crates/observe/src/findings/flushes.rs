@@ -25,7 +25,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             mean(syncs.flushes.0 as f64 / syncs.calls as f64),
             time(syncs.flushes.1 as f64 / syncs.flushes.0 as f64),
         ),
-        "A device whose cache survives a power failure may be told so (queue/write_cache: write through); else it is the price of durability.",
+        "This is the price of durability. Only if the device's cache survives a power failure can flushes be switched off (queue/write_cache: write through).",
         vec![
             evidence("syncs", syncs.calls as f64, "calls", CALLS),
             evidence("time in syncs", syncs.total_ns as f64, "ns", CALLS),

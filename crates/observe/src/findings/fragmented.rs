@@ -29,7 +29,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let in_order =
         seeks.sequential as f64 / (seeks.sequential + seeks.forward + seeks.backward).max(1) as f64;
     // Requests of twice the size were not cut by the fragments.
-    if !facts.asked.in_order || piece > record as f64 || request > 2.0 * piece || in_order > MOST_IN_ORDER {
+    if !facts.workload.in_order || piece > record as f64 || request > 2.0 * piece || in_order > MOST_IN_ORDER
+    {
         return None;
     }
     let space =
@@ -40,7 +41,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         .map_or(String::new(), |free| format!(" The file system has {} of its space left.", percent(free)));
     Some(finding(
         format!(
-            "The files lie in {} of {} on the device, so calls of {} in order became {} of {} at places far apart.{also}",
+            "The files are in {} of {} on the device, so sequential calls of {} became {} of {} at scattered offsets.{also}",
             count(joined.pieces, "piece"),
             size(piece),
             size(record as f64),
@@ -48,7 +49,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             size(request)
         ),
         if full.is_some() {
-            "Free some space, then copy the file: a file system that is nearly full often has only small pieces to give."
+            "Free some space, then copy the file: a nearly full file system often has only small free extents."
         } else {
             "Copy the file, or defragment it (e4defrag, xfs_fsr, btrfs filesystem defragment); filefrag -v shows the pieces."
         },

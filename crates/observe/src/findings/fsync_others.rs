@@ -18,14 +18,14 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let each = syncs.files_met as f64 / syncs.calls as f64;
     Some(finding(
         format!(
-            "While {} lasted, {} of other files' data were written beside {} of the files' own: {} other files' data on average, {} at most.",
+            "During {}, {} of other files' data were written beside {} of the synced files: data of {} other files per sync on average, {} at most.",
             count(syncs.calls, "fsync"),
             size(syncs.others.1 as f64),
             size(syncs.own.1 as f64),
             mean(each),
             syncs.most_others,
         ),
-        "A journal commits for all at once (ext3/ext4 with data=ordered), and the device is shared: write less in between, or sync earlier and together.",
+        "A journal commit covers all files (ext3/ext4 with data=ordered), and the device is shared: write less between syncs, or sync earlier and together.",
         vec![
             evidence("syncs", syncs.calls as f64, "calls", CALLS),
             evidence("bytes of the synced files", syncs.own.1 as f64, "bytes", JOIN),

@@ -20,11 +20,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "For {} of the time requests waited above {} while it had nothing to do: the I/O scheduler {scheduler}, or a control group's I/O control (io.cost, io.latency), held them back.",
+            "For {} of the time requests waited above {} while it was idle: the I/O scheduler {scheduler}, or a control group's I/O control (io.cost, io.latency), held them back.",
             percent(held),
             device.name
         ),
-        "If the wait is gone with the scheduler none, it was the scheduler's: its tunables (queue/iosched) may do, too.",
+        "Try the scheduler none: if the wait is gone, the scheduler caused it, and its tunables (queue/iosched) may be enough.",
         vec![
             evidence("time with requests waiting", waiting as f64, "ns", EVENTS),
             evidence("time with a request in the device", device.busy_ns as f64, "ns", EVENTS),

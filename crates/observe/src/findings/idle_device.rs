@@ -19,7 +19,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let bound = facts.phase.direct || origin.regime == Regime::Device;
     // Buffered writes wait in memory until write-back; the device may be idle until then.
     let waiting = facts.phase.writes && !facts.phase.direct;
-    if !bound || facts.asked.paced || waiting || requests < ENOUGH_REQUESTS || block.watched_ns == 0 {
+    if !bound || facts.workload.paced || waiting || requests < ENOUGH_REQUESTS || block.watched_ns == 0 {
         return None;
     }
     // The device is watched from before the measured interval until after it.
@@ -49,10 +49,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         ),
     };
     Some(finding(
-        format!("{} had nothing to do for {} of the time; {workers}.", device.name, percent(idle)),
-        match (facts.phase.direct, facts.asked.in_order) {
+        format!("{} was idle for {} of the time; {workers}.", device.name, percent(idle)),
+        match (facts.phase.direct, facts.workload.in_order) {
             _ if waited.is_some() => {
-                "`top -H` shows what has the processors: end it, or use no more workers than there are processors."
+                "`top -H` shows what uses the processors: stop it, or use no more workers than there are processors."
             }
             (true, _) => {
                 "More operations in flight (queue depth, threads), or larger ones, would use the device better."

@@ -22,7 +22,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "The journal wrote {} for {} of data: {:.2} bytes for each byte asked for.",
+            "The journal wrote {} for {} of data: {:.2} bytes per byte written.",
             size(bytes as f64),
             size(written as f64),
             bytes as f64 / written as f64,

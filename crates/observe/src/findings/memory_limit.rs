@@ -31,17 +31,17 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let consequence = if reads {
-        "what is read again is read from the device again"
+        "repeated reads go to the device again"
     } else {
-        "what is written must reach the device before more can be"
+        "written data must reach the device before more can be written"
     };
     Some(finding(
         format!(
-            "A control group limits this program to {} of memory, page cache included, and the files have {}: {consequence}.",
+            "A control group limits this program to {} of memory, page cache included, and the files total {}: {consequence}.",
             size(limit as f64),
             size(files as f64),
         ),
-        "Raise the limit (memory.max, or memory.limit_in_bytes), or take smaller files.",
+        "Raise the limit (memory.max, or memory.limit_in_bytes), or use smaller files.",
         vec![
             evidence("most memory of the group", limit as f64, "bytes", "limits.cgroup.memory_max_bytes"),
             evidence("size of the files", files as f64, "bytes", "the workload"),

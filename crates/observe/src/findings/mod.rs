@@ -43,7 +43,7 @@ mod sync_mount;
 #[cfg(test)]
 mod tests;
 
-pub use facts::{Asked, Facts};
+pub use facts::{Facts, WorkloadTraits};
 use fathom_record::{Evidence, Finding};
 
 /// A rule's stable code, and its function.

@@ -22,7 +22,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let set = kb(facts.environment.get("filesystem")).or(devices)?;
     // Requests as large as the record are no worse than with O_DIRECT. A small window mainly affects sequential reads.
     let cut = each * 2 <= record;
-    let held = set <= SMALL_KB && facts.asked.in_order && each <= (set * 1024).max(record);
+    let held = set <= SMALL_KB && facts.workload.in_order && each <= (set * 1024).max(record);
     if facts.phase.direct || !(set == 0 && cut || set > 0 && held) {
         return None;
     }

@@ -16,7 +16,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let waits_for_processor = facts.processor_wait_share()?;
     let workers = facts.repetition.workers.len();
     let elapsed_ns = facts.repetition.elapsed_ns;
-    let several = facts.asked.one_file && workers > 1 && elapsed_ns >= LEAST_NS;
+    let several = facts.workload.one_file && workers > 1 && elapsed_ns >= LEAST_NS;
     // With several operations in flight it is unknown which of them waits.
     let queued = facts.phase.axes.queue_depth.is_some_and(|depth| depth > 1);
     if !several || queued || !facts.phase.writes || facts.phase.direct || facts.syncs_often() {
@@ -32,12 +32,12 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "{workers} workers write one file through the page cache, and for {} of their time they were in a call without a processor, with {} busy for {} of it: the file system lets one writer at a time into a file.",
+            "{workers} workers write one file through the page cache and were blocked in calls for {} of their time, while {} was busy for {} of it: the file system admits one writer per file at a time.",
             percent(waits),
             device.name,
             percent(busy)
         ),
-        "A file for each writer lets them in together.",
+        "Give each writer a separate file.",
         vec![
             evidence("time in calls, neither on a processor nor waiting for one", waits, "ratio", CALLS),
             evidence("time waiting for a processor", waits_for_processor, "ratio", THREADS),

@@ -61,7 +61,7 @@ fn of_device(device: &DeviceActivity, counted: Option<&Foreign>, notable: f64) -
             size(all as f64),
             names.join(", "),
         ),
-        "Measure when they are quiet, or keep in mind that they took part of the device.",
+        "Measure when they are quiet, or keep in mind that they used part of the device.",
         vec![
             evidence("bytes moved by the device", all as f64, "bytes", EVENTS),
             evidence("bytes of other programs", theirs as f64, "bytes", "block events and counters"),

@@ -19,7 +19,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         })?;
     Some(finding(
         format!(
-            "A {} request waited {} above the driver and took {} in the device (medians): it is the queue that makes it slow.",
+            "A {} request waited {} above the driver and took {} in the device (medians): the queue makes it slow.",
             class.word(),
             time(queued as f64),
             time(served as f64),

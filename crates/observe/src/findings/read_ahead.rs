@@ -31,13 +31,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         )
     } else {
         (
-            "the device was asked for",
-            "The same data were fetched again: the page cache (or a cgroup's memory limit) is smaller than what is read.",
+            "the device was asked to read",
+            "The same data was fetched again: the page cache (or a cgroup's memory limit) is smaller than the data read.",
         )
     };
     Some(finding(
         format!(
-            "{} {} what was asked: {} for {} of different data; {} were never asked for, {} were fetched again.",
+            "{} {} what was requested: {} for {} of distinct data; {} were never requested, {} were fetched again.",
             crate::words::sentence(who),
             times(ratio),
             size(fetched as f64),

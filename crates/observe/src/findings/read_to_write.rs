@@ -33,7 +33,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             size(written as f64),
             count(calls, "call"),
         ),
-        "Write whole blocks of the file system, at multiples of them (4 KiB as a rule).",
+        "Write whole, aligned blocks of the file system (usually 4 KiB).",
         vec![
             evidence("bytes written", written as f64, "bytes", CALLS),
             evidence("bytes read meanwhile", bytes as f64, "bytes", source),

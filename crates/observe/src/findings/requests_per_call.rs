@@ -13,10 +13,10 @@ const MOSTLY: f64 = 0.75;
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let joined = facts.joined?;
     facts.block()?;
-    told("read", &joined.reads).or_else(|| told("write", &joined.writes))
+    finding_for("read", &joined.reads).or_else(|| finding_for("write", &joined.writes))
 }
 
-fn told(word: &str, per: &PerCall) -> Option<Finding> {
+fn finding_for(word: &str, per: &PerCall) -> Option<Finding> {
     // Calls served by the cache are no evidence of how calls are split.
     let reached = per.calls_with_requests();
     if reached < ENOUGH_CALLS || reached * 2 < per.calls {
@@ -37,7 +37,7 @@ fn told(word: &str, per: &PerCall) -> Option<Finding> {
             mean(requests as f64 / per.calls as f64),
             per.calls
         ),
-        "Fewer, larger requests cost less: look at how the file lies on the device (filefrag), at read-ahead, and at the device's limits (max_sectors_kb).",
+        "Fewer, larger requests cost less: check the fragmentation of the file (filefrag), read-ahead, and the device's limits (max_sectors_kb).",
         vec![
             evidence("calls", per.calls as f64, "calls", CALLS),
             evidence("bytes asked for", per.bytes as f64, "bytes", CALLS),

@@ -13,13 +13,13 @@ const ENOUGH_REQUESTS: u64 = 50;
 const FEW_SYNCS: f64 = 0.05;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
-    if !facts.asked.in_order {
+    if !facts.workload.in_order {
         return None;
     }
     let class = if facts.phase.writes { RequestClass::Write } else { RequestClass::Read };
     let stats = facts.class(class).filter(|c| c.issued >= ENOUGH_REQUESTS)?;
     let syncs = facts.calls(OpKind::Sync).0 as f64;
-    if facts.phase.writes && (facts.asked.synced || syncs > FEW_SYNCS * stats.issued as f64) {
+    if facts.phase.writes && (facts.workload.synced || syncs > FEW_SYNCS * stats.issued as f64) {
         return None;
     }
     let share = stats.seeks.sequential as f64 / (jumps(stats) + stats.seeks.sequential).max(1) as f64;
@@ -30,16 +30,16 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let streams = facts.repetition.workers.len() as u64;
     Some(finding(
         format!(
-            "{} worked in order, yet only {} of the device's {} began where the one before ended; the others jumped {} on average.",
+            "{} ran sequentially, yet only {} of the device's {} began where the previous one ended; the others jumped {} on average.",
             crate::words::sentence(&count(streams, "stream")),
             crate::words::percent(share),
             count(stats.issued, &format!("{} request", class.word())),
             size(distance),
         ),
         if streams > 1 {
-            "Several streams at once make one random stream of it: larger requests (read-ahead, write-back, record size), fewer streams, or a scheduler that serves one stream for a while help; a fragmented file does the same (filefrag)."
+            "Several concurrent streams look random to the device. Larger requests (read-ahead, write-back, record size), fewer streams, or a scheduler that serves one stream for a while help. A fragmented file has the same effect (filefrag)."
         } else {
-            "filefrag -v shows whether the file lies in pieces."
+            "filefrag -v shows whether the file is fragmented."
         },
         vec![
             evidence("requests", stats.issued as f64, "requests", EVENTS),

@@ -28,7 +28,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             time(slow.from_ns as f64),
             percent(all),
         ),
-        "The tail of the reads comes from what is written beside them: a scheduler that prefers reads (mq-deadline, kyber, bfq), write-back in smaller portions (vm.dirty_bytes), or another device for the log help.",
+        "Concurrent writes cause the tail of the reads. A scheduler that prefers reads (mq-deadline, kyber, bfq), write-back in smaller portions (vm.dirty_bytes), or another device for the log helps.",
         vec![
             evidence("reads among the slowest hundredth", slow.calls as f64, "calls", JOIN),
             evidence("share of them", slowest, "ratio", JOIN),

@@ -33,7 +33,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "{} takes at most {} at once (max_sectors_kb, of {} that it could): {} of that size were made.",
+            "Requests of {} are limited to {} (max_sectors_kb; the hardware allows {}): {} had that size.",
             device.name,
             size(bytes as f64),
             size(hardware as f64 * 1024.0),

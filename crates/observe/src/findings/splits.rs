@@ -35,7 +35,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             count(stats.issued, "request"),
             count(calls, "call"),
         ),
-        "The device takes no larger requests: see max_sectors_kb (may be raised up to max_hw_sectors_kb) and max_segments of its queue.",
+        "The device accepts no larger requests: see max_sectors_kb (can be raised up to max_hw_sectors_kb) and max_segments of its queue.",
         vec![
             evidence("calls", calls as f64, "calls", CALLS),
             evidence("bytes per call", record as f64, "bytes", CALLS),

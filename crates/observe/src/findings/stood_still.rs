@@ -27,11 +27,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "For {} of the time, in stretches of up to {}, no call returned and the device had nothing to do: something above it held the calls back.",
+            "For {} of the time, in stretches of up to {}, no call returned and the device was idle: something above it held the calls back.",
             percent((still.total_ns as f64 / repetition.elapsed_ns as f64).min(1.0)),
             time(still.longest_ns as f64)
         ),
-        "A frozen file system (fsfreeze, a snapshot being made), a lock or a control group does that: /proc/PID/stack of a worker shows where it waits.",
+        "Possible causes: a frozen file system (fsfreeze, a snapshot being made), a lock, a control group. /proc/PID/stack of a worker shows where it waits.",
         vec![
             evidence(
                 "time with calls under way, none returning, and an idle device",

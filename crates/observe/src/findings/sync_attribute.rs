@@ -14,7 +14,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let whose = if files == 1 { "The file has" } else { "The files have" };
     Some(finding(
         format!("{whose} the attribute S (chattr +S): {waits}."),
-        "`chattr -S` takes it away, from the directory, too: new files inherit it. Call fsync where data must be safe.",
+        "Remove it with `chattr -S`, also from the directory: new files inherit it. Call fsync where data must be safe.",
         figures,
     ))
 }

@@ -37,7 +37,7 @@ pub(super) fn each_write_waits(facts: &Facts<'_>) -> Option<(String, Vec<Evidenc
         return None;
     }
     let sentence = format!(
-        "every write waits until its data are on the device ({}{} for {})",
+        "every write waits until its data is on the device ({}{} for {})",
         facts.at_least(),
         count(requests, "write request"),
         count(writes, "write")

@@ -17,7 +17,7 @@ const MIB: u64 = 1 << 20;
 struct World {
     phase: Phase,
     repetition: Repetition,
-    asked: Asked,
+    workload: WorkloadTraits,
     environment: serde_json::Value,
     attributes: Attributes,
     joined: Option<Joined>,
@@ -43,7 +43,7 @@ impl World {
         Self {
             phase,
             repetition,
-            asked: Asked::default(),
+            workload: WorkloadTraits::default(),
             environment: serde_json::Value::Null,
             attributes: Attributes::default(),
             joined: None,
@@ -58,7 +58,7 @@ impl World {
         Facts {
             phase: &self.phase,
             repetition: &self.repetition,
-            asked: self.asked,
+            workload: self.workload,
             environment: &self.environment,
             attributes: self.attributes,
             joined: self.joined.as_ref(),
@@ -113,7 +113,7 @@ fn a_read_that_became_four_requests() {
 }
 
 #[test]
-fn read_ahead_that_fetches_what_nobody_wants() {
+fn excess_read_ahead_is_reported() {
     let mut world = World::new(OpKind::Read, 1000, 4096);
     let joined = Joined {
         asked_bytes: 10 * MIB,
@@ -126,7 +126,7 @@ fn read_ahead_that_fetches_what_nobody_wants() {
     world.joined = Some(joined.clone());
     assert_eq!(
         world.says("read-ahead").expect("told"),
-        "Read-ahead fetched 3.1 x what was asked: 31 MiB for 10 MiB of different data; 21 MiB were never asked for, 0 B were fetched again."
+        "Read-ahead fetched 3.1 x what was requested: 31 MiB for 10 MiB of distinct data; 21 MiB were never requested, 0 B were fetched again."
     );
     world.joined = Some(Joined {
         fetched_bytes: 12 * MIB,
@@ -137,7 +137,7 @@ fn read_ahead_that_fetches_what_nobody_wants() {
     assert_eq!(world.says("read-ahead"), None, "1.2 x is the window of any sequential read");
     let again = Joined { fetched_distinct_bytes: 10 * MIB, never_asked_bytes: 0, ..joined };
     world.joined = Some(again);
-    assert!(world.says("read-ahead").expect("told").starts_with("The device was asked for 3.1 x"));
+    assert!(world.says("read-ahead").expect("told").starts_with("The device was asked to read 3.1 x"));
     world.phase.direct = true;
     assert_eq!(world.says("read-ahead"), None, "past the page cache the calls themselves asked again");
 }
@@ -156,7 +156,7 @@ fn a_call_larger_than_the_device_takes() {
 }
 
 #[test]
-fn merges_are_told_where_queueing_was_watched() {
+fn merges_are_reported_with_queue_events() {
     let mut world = World::new(OpKind::Write, 100, 4096);
     let mut writes = requests(RequestClass::Write, 25, 16_384);
     world.device().requests = vec![writes.clone()];
@@ -180,7 +180,7 @@ fn merges_are_told_where_queueing_was_watched() {
 #[test]
 fn streams_in_order_that_make_the_device_jump() {
     let mut world = World::new(OpKind::Write, 1000, 65_536);
-    world.asked.in_order = true;
+    world.workload.in_order = true;
     let seeks = Seeks {
         sequential: 100,
         forward: 450,
@@ -192,25 +192,25 @@ fn streams_in_order_that_make_the_device_jump() {
         vec![RequestStats { seeks: seeks.clone(), ..requests(RequestClass::Write, 1000, 65_536) }];
     assert_eq!(
         world.says("scattered").expect("told"),
-        "1 stream worked in order, yet only 10 % of the device's 1000 write requests began where the one before ended; the others jumped 1 MiB on average."
+        "1 stream ran sequentially, yet only 10 % of the device's 1000 write requests began where the previous one ended; the others jumped 1 MiB on average."
     );
-    world.asked.synced = true;
+    world.workload.synced = true;
     assert_eq!(world.says("scattered"), None, "the journal is written between the data");
-    world.asked.synced = false;
+    world.workload.synced = false;
     world.repetition.workers[0].stats.push(syncs(1000));
     assert_eq!(world.says("scattered"), None, "likewise");
     world.repetition.workers[0].stats.pop();
-    world.asked.in_order = false;
+    world.workload.in_order = false;
     world.phase.name = "write".into();
     assert_eq!(world.says("scattered"), None, "it was asked to jump, whatever it is called");
 }
 
 /// Regression: in a quiet survey 31 of 55 findings were about other programs' requests, 16 of them about reads from the page cache.
 #[test]
-fn other_programs_requests_are_not_taken_for_ours() {
+fn foreign_requests_are_not_counted_as_ours() {
     let of = |issuers: &[(IssuerKind, u64)]| {
         let mut world = World::new(OpKind::Read, 1000, 65_536);
-        world.asked.in_order = true;
+        world.workload.in_order = true;
         world.phase.direct = true;
         world.phase.axes.queue_depth = Some(32);
         let seeks = Seeks { forward: 900, total_bytes: 900 * u128::from(MIB), ..Seeks::default() };
@@ -309,7 +309,7 @@ fn an_fsync_that_waited_for_others() {
     world.joined = Some(Joined { syncs: syncs.clone(), ..Joined::default() });
     assert_eq!(
         world.says("fsync-others").expect("told"),
-        "While 10 fsyncs lasted, 480 KiB of other files' data were written beside 40 KiB of the files' own: 12 other files' data on average, 14 at most."
+        "During 10 fsyncs, 480 KiB of other files' data were written beside 40 KiB of the synced files: data of 12 other files per sync on average, 14 at most."
     );
     assert_eq!(
         world.says("flushes").expect("told"),
@@ -337,7 +337,7 @@ fn the_journal_and_other_programs_are_counted_by_their_bytes() {
     ];
     assert_eq!(
         world.says("journal").expect("told"),
-        "The journal wrote 2.0 MiB for 3.9 MiB of data: 0.50 bytes for each byte asked for."
+        "The journal wrote 2.0 MiB for 3.9 MiB of data: 0.50 bytes per byte written."
     );
     world.device().issuers.push(issuer(IssuerKind::Other, "rsync", 512, 2_097_152));
     assert_eq!(world.says("journal"), None, "whose it is nobody knows");
@@ -405,7 +405,7 @@ fn a_device_that_gets_less_than_was_asked_for_and_one_that_waits() {
     );
     assert_eq!(
         world.says("idle-device").expect("told"),
-        "vda had nothing to do for 40 % of the time; the worker used a processor for 0.0 % of it.",
+        "vda was idle for 40 % of the time; the worker used a processor for 0.0 % of it.",
         "what took the rest is not known"
     );
     world.repetition.elapsed_ns = 800_000_000;
@@ -422,7 +422,7 @@ fn a_device_that_gets_less_than_was_asked_for_and_one_that_waits() {
 }
 
 #[test]
-fn waiting_in_the_queue_is_told_against_the_device() {
+fn queue_wait_is_compared_with_device_time() {
     let mut world = World::new(OpKind::Read, 1000, 4096);
     let waits = |ns| Histogram::from_values(std::iter::repeat_n(ns, 1000));
     let mut reads = requests(RequestClass::Read, 1000, 4096);
@@ -430,7 +430,7 @@ fn waiting_in_the_queue_is_told_against_the_device() {
     world.device().requests = vec![reads.clone()];
     assert_eq!(
         world.says("queue-wait").expect("told"),
-        "A read request waited 50 ns above the driver and took 20 ns in the device (medians): it is the queue that makes it slow."
+        "A read request waited 50 ns above the driver and took 20 ns in the device (medians): the queue makes it slow."
     );
     (reads.q2d, reads.d2c) = (waits(20), waits(50));
     world.device().requests = vec![reads];
@@ -492,11 +492,11 @@ fn a_limit_that_the_rate_stands_at_is_the_cause_and_the_only_one() {
             "A control group limits reads of vda to 20 MiB/s, and they ran at 20 MiB/s: the limit holds them back."
         );
         assert_eq!(world.found().len(), 1, "what follows from it is no other cause: {:?}", world.found());
-        world.asked.paced = true;
-        assert_eq!(world.says("io-limit"), None, "it keeps a rate of its own");
+        world.workload.paced = true;
+        assert_eq!(world.says("io-limit"), None, "it keeps the rate it was given");
         world.repetition.workers[0].behind_ns = 500_000_000;
         assert!(world.says("io-limit").is_some(), "it does not keep its rate");
-        world.asked.paced = false;
+        world.workload.paced = false;
         world.device().issuers = vec![issuer(IssuerKind::Own, 10 * MIB), issuer(IssuerKind::Other, 10 * MIB)];
         assert_eq!(world.says("io-limit"), None, "half of it was another program's");
         world.device().issuers.clear();
@@ -521,7 +521,7 @@ fn issuer(kind: IssuerKind, read_bytes: u64) -> Issuer {
 }
 
 #[test]
-fn the_tightest_limit_is_told_and_operations_are_counted() {
+fn the_tightest_io_limit_is_reported_also_in_operations() {
     let mut world = World::new(OpKind::Write, 1000, 4096);
     world.phase.direct = true;
     world.repetition.elapsed_ns = 1_000_000_000;
@@ -547,7 +547,7 @@ fn the_tightest_limit_is_told_and_operations_are_counted() {
 }
 
 #[test]
-fn beside_a_cause_only_others_are_told_and_never_more_than_three() {
+fn with_a_cause_only_foreign_load_is_added_up_to_three_findings() {
     let mut world = World::new(OpKind::Read, 1000, 65_536);
     world.device().requests = vec![requests(RequestClass::Read, 16_000, 4096)];
     world.device().issuers = vec![issuer(IssuerKind::Own, 10 * MIB), issuer(IssuerKind::Other, 10 * MIB)];
@@ -596,7 +596,7 @@ fn settings_that_make_every_call_wait_are_causes() {
     world.environment = serde_json::json!({ "filesystem": { "options": "rw,sync,relatime" } });
     assert_eq!(
         world.says("sync-mount").expect("told"),
-        "The file system is mounted with sync: every write waits until its data are on the device (1800 write requests for 1000 writes)."
+        "The file system is mounted with sync: every write waits until its data is on the device (1800 write requests for 1000 writes)."
     );
     world.environment = serde_json::json!({ "filesystem": { "options": "rw,async" } });
     assert_eq!(world.says("sync-mount"), None);
@@ -610,12 +610,7 @@ fn settings_that_make_every_call_wait_are_causes() {
 
     world.environment =
         serde_json::json!({ "filesystem": { "dirty_limit_strict": true, "dirty_limit_bytes": MIB } });
-    assert!(
-        world
-            .says("dirty-limit")
-            .expect("told")
-            .starts_with("The kernel lets at most 1 MiB of what is written to vda")
-    );
+    assert!(world.says("dirty-limit").expect("told").starts_with("At most 1 MiB of writes to vda"));
     world.phase.axes.file_bytes = Some(MIB);
     assert_eq!(world.says("dirty-limit"), None, "there is never as much to hold back");
     world.phase.axes.file_bytes = None;
@@ -630,7 +625,7 @@ fn settings_that_make_every_call_wait_are_causes() {
         "Read-ahead is off (read_ahead_kb of vda is 0): reads of 64 KiB were fetched in 16000 requests of 4 KiB."
     );
     world.environment["filesystem"] = serde_json::json!({ "read_ahead_kb": 4096 });
-    assert_eq!(world.says("no-read-ahead"), None, "the mount has a read-ahead of its own");
+    assert_eq!(world.says("no-read-ahead"), None, "the mount has its own read-ahead");
     world.environment["filesystem"]["read_ahead_kb"] = 0.into();
     world.environment["devices"][0]["read_ahead_kb"] = 128.into();
     assert!(world.says("no-read-ahead").expect("told").contains("read_ahead_kb of the mount is 0"));
@@ -643,16 +638,16 @@ fn a_queue_that_is_none() {
     let mut world = World::new(OpKind::Read, 1000, 4096);
     world.phase.axes.queue_depth = Some(32);
     world.device().requests = vec![requests(RequestClass::Read, 1000, 4096)];
-    world.asked.aio = true;
+    world.workload.aio = true;
     assert!(
         world.says("queue-without-direct").expect("told").contains("the queue depth of 32 is never reached")
     );
     world.device().requests = vec![requests(RequestClass::Read, 100, 40_960)];
     assert_eq!(world.says("queue-without-direct"), None, "memory had most of it");
     world.device().requests = vec![requests(RequestClass::Read, 1000, 4096)];
-    world.asked.in_order = true;
+    world.workload.in_order = true;
     assert_eq!(world.says("queue-without-direct"), None, "read-ahead fetches it");
-    world.asked.in_order = false;
+    world.workload.in_order = false;
     world.phase.writes = true;
     assert_eq!(world.says("queue-without-direct"), None, "the page cache takes what is written");
     world.phase.writes = false;
@@ -661,7 +656,7 @@ fn a_queue_that_is_none() {
 }
 
 #[test]
-fn a_phase_that_is_paced_leaves_its_device_idle_on_purpose() {
+fn a_paced_phase_has_no_idle_device_finding() {
     let mut world = World::new(OpKind::Read, 1000, 4096);
     world.phase.direct = true;
     world.device().requests = vec![requests(RequestClass::Read, 1000, 4096)];
@@ -673,27 +668,27 @@ fn a_phase_that_is_paced_leaves_its_device_idle_on_purpose() {
         Some(fathom_record::ThreadCounts { processor_wait_ns: Some(140_000_000), ..Default::default() });
     assert_eq!(
         world.says("idle-device").expect("told"),
-        "vda had nothing to do for 90 % of the time; the worker used a processor for 0.0 % of it and was ready to run without one for 70 %."
+        "vda was idle for 90 % of the time; the worker used a processor for 0.0 % of it and was ready to run without one for 70 %."
     );
     let advice = world.found().into_iter().find(|f| f.rule == "idle-device").expect("told").advice;
     assert_eq!(
         advice,
-        "`top -H` shows what has the processors: end it, or use no more workers than there are processors."
+        "`top -H` shows what uses the processors: stop it, or use no more workers than there are processors."
     );
-    world.asked.paced = true;
+    world.workload.paced = true;
     assert_eq!(world.says("idle-device"), None);
 }
 
 #[test]
 fn a_file_in_pieces_and_a_file_system_that_has_no_others() {
     let mut world = World::new(OpKind::Read, 256, 131_072);
-    world.asked.in_order = true;
+    world.workload.in_order = true;
     world.device().requests = vec![requests(RequestClass::Read, 8192, 4096)];
     world.joined = Some(Joined { pieces: 8192, piece_bytes: 32 * MIB, ..Joined::default() });
     let said = world.says("fragmented").expect("told");
     assert_eq!(
         said,
-        "The files lie in 8192 pieces of 4 KiB on the device, so calls of 128 KiB in order became 8192 requests of 4 KiB at places far apart."
+        "The files are in 8192 pieces of 4 KiB on the device, so sequential calls of 128 KiB became 8192 requests of 4 KiB at scattered offsets."
     );
     world.environment = serde_json::json!({ "filesystem": { "free_bytes": 3, "total_bytes": 100 } });
     assert!(
@@ -708,12 +703,12 @@ fn a_file_in_pieces_and_a_file_system_that_has_no_others() {
     world.device().requests[0].seeks.sequential = 8000;
     assert_eq!(world.says("fragmented"), None, "the pieces lie one behind the other");
     world.device().requests[0].seeks.sequential = 0;
-    world.asked.in_order = false;
+    world.workload.in_order = false;
     assert_eq!(world.says("fragmented"), None, "random is random, wherever it lies");
 }
 
 #[test]
-fn compression_is_told_where_syncs_wait_for_it_and_the_device_does_not() {
+fn compression_is_reported_if_syncs_wait_and_the_device_idles() {
     let mut world = World::new(OpKind::Write, 512, 131_072);
     world.phase.sync_in_clock = true;
     world.repetition.elapsed_ns = 1_000_000_000;
@@ -721,7 +716,7 @@ fn compression_is_told_where_syncs_wait_for_it_and_the_device_does_not() {
     world.environment = serde_json::json!({ "filesystem": { "options": "rw,compress-force=zstd:15" } });
     assert_eq!(
         world.says("compression").expect("told"),
-        "The file system compresses what is written (compress-force=zstd:15) before vda gets it, and vda had nothing to do for 90 % of the time outside of the write calls."
+        "The file system compresses written data (compress-force=zstd:15) before vda gets it, and vda was idle for 90 % of the time outside of the write calls."
     );
     world.device().busy_ns = 900_000_000;
     assert_eq!(world.says("compression"), None);
@@ -732,7 +727,7 @@ fn compression_is_told_where_syncs_wait_for_it_and_the_device_does_not() {
         world
             .says("compression")
             .expect("told")
-            .ends_with("the kernel's threads and other programs used 1.7 processors meanwhile.")
+            .ends_with("the kernel's threads and other programs used 1.7 processors.")
     );
     world.repetition.physical.machine_cpu_ns = Some(900_000_000);
     assert_eq!(world.says("compression"), None);
@@ -767,11 +762,11 @@ fn workers_that_wait_for_a_processor() {
     world.repetition.physical.machine_cpu_ns = Some(1_000_000_000);
     assert_eq!(
         world.says("busy-processors").expect("told"),
-        "For 45 % of the time the workers were ready to run and had no processor: other programs, or threads of the kernel, had them."
+        "For 45 % of the time the workers were ready to run but had no processor: other programs or kernel threads had them."
     );
-    world.asked.bound = true;
+    world.workload.bound = true;
     assert_eq!(world.says("busy-processors"), None, "the workload says where it runs");
-    world.asked.bound = false;
+    world.workload.bound = false;
     world.repetition.physical.machine_cpu_ns = Some(600_000_000);
     assert_eq!(world.says("busy-processors"), None, "nobody else used them");
     world.repetition.physical.machine_cpu_ns = Some(1_000_000_000);
@@ -786,7 +781,7 @@ fn workers_that_wait_for_a_processor() {
     world.environment = serde_json::json!({ "limits": { "cgroup": { "cpu_max_cores": 0.05 } } });
     assert_eq!(
         world.says("cpu-quota").expect("told"),
-        "A control group gives this program at most 0.05 of a processor, and its workers used 0.04 of one. For 90 % of the time they were ready to run and had to wait."
+        "A control group gives this program at most 0.05 of a processor, and its workers used 0.04 of one. For 90 % of the time they were ready to run but had to wait."
     );
     assert_eq!(world.found()[0].rule, "cpu-quota", "{:?}", world.found());
     waits(&mut world, Some(100_000_000));
@@ -802,7 +797,7 @@ fn workers_that_wait_for_a_processor() {
     world.repetition.physical.machine_cpu_ns = Some(1_950_000_000);
     assert_eq!(
         world.says("busy-processors").expect("others have most of both"),
-        "For 75 % of the time the workers were ready to run and had no processor: other programs, or threads of the kernel, used 1.1 of the 2 that 8 workers share."
+        "For 75 % of the time the workers were ready to run but had no processor: other programs or kernel threads used 1.1 of the 2 that 8 workers share."
     );
     world.environment = serde_json::json!({ "cpu": { "online": 8, "allowed": 1 } });
     assert_eq!(world.says("busy-processors"), None, "they have most of the one they may use");
@@ -815,12 +810,12 @@ fn workers_that_wait_for_a_processor() {
     world.repetition.physical.machine_cpu_ns = Some(2_000_000_000);
     assert_eq!(
         world.says("busy-processors").expect("0.44 of the one they may use, at least"),
-        "For 75 % of the time the workers were ready to run and had no processor: other programs, or threads of the kernel, used at least 0.4 of the 1 that 8 workers share."
+        "For 75 % of the time the workers were ready to run but had no processor: other programs or kernel threads used at least 0.4 of the 1 that 8 workers share."
     );
 }
 
 #[test]
-fn requests_that_are_small_few_or_alone_because_the_queue_was_told_so() {
+fn queue_settings_that_limit_requests_are_reported() {
     let mut world = World::new(OpKind::Read, 1000, MIB);
     world.environment = serde_json::json!({ "devices": [
         { "name": "vda", "max_sectors_kb": 16, "max_hw_sectors_kb": 4096, "nomerges": 0, "nr_requests": 64 }
@@ -828,7 +823,7 @@ fn requests_that_are_small_few_or_alone_because_the_queue_was_told_so() {
     world.device().requests = vec![requests(RequestClass::Read, 64_000, 16 << 10)];
     assert_eq!(
         world.says("small-requests").expect("told"),
-        "vda takes at most 16 KiB at once (max_sectors_kb, of 4 MiB that it could): 64000 read requests of that size were made."
+        "Requests of vda are limited to 16 KiB (max_sectors_kb; the hardware allows 4 MiB): 64000 read requests had that size."
     );
     world.repetition.workers[0].stats[0].bytes = 1000 * 4096;
     assert_eq!(world.says("small-requests"), None, "nobody asks for more");
@@ -870,7 +865,7 @@ fn requests_that_are_small_few_or_alone_because_the_queue_was_told_so() {
     world.device().busy_ns = 1_000_000_000;
     assert_eq!(
         world.says("few-requests").expect("told"),
-        "The queue of vda has 4 requests (nr_requests) for the 32 operations that are kept in flight: for 80 % of its busy time nearly all of them were in use."
+        "The queue of vda has 4 requests (nr_requests), and the workload keeps 32 operations in flight: for 80 % of its busy time nearly all requests were in use."
     );
     world.device().in_device[1].depth = 5;
     assert_eq!(world.says("few-requests"), None, "it has more");
@@ -893,7 +888,7 @@ fn requests_that_wait_for_a_device_with_nothing_to_do() {
     world.environment = serde_json::json!({ "devices": [{ "name": "vda", "scheduler": "bfq" }] });
     assert_eq!(
         world.says("held-back").expect("told"),
-        "For 60 % of the time requests waited above vda while it had nothing to do: the I/O scheduler bfq, or a control group's I/O control (io.cost, io.latency), held them back."
+        "For 60 % of the time requests waited above vda while it was idle: the I/O scheduler bfq, or a control group's I/O control (io.cost, io.latency), held them back."
     );
     world.device().busy_ns = 800_000_000;
     assert_eq!(world.says("held-back"), None, "it was busy meanwhile");
@@ -912,7 +907,7 @@ fn a_group_with_less_memory_than_the_files_need() {
     world.device().requests = vec![requests(RequestClass::Read, 512, MIB)];
     assert_eq!(
         world.says("memory-limit").expect("told"),
-        "A control group limits this program to 80 MiB of memory, page cache included, and the files have 256 MiB: what is read again is read from the device again."
+        "A control group limits this program to 80 MiB of memory, page cache included, and the files total 256 MiB: repeated reads go to the device again."
     );
     world.device().requests = vec![requests(RequestClass::Read, 270, MIB)];
     assert_eq!(world.says("memory-limit"), None, "next to nothing was read again");
@@ -931,7 +926,12 @@ fn a_group_with_less_memory_than_the_files_need() {
         Some(fathom_record::Residency { total_pages: pages, ..Default::default() });
     world.environment = serde_json::json!({ "limits": { "cgroup": { "memory_max_bytes": 80 * MIB } } });
     world.device().requests = vec![requests(RequestClass::Write, 200, MIB)];
-    assert!(world.says("memory-limit").expect("told").ends_with("must reach the device before more can be."));
+    assert!(
+        world
+            .says("memory-limit")
+            .expect("told")
+            .ends_with("must reach the device before more can be written.")
+    );
     world.repetition.workers[0].stats.push(syncs(65_536));
     assert_eq!(world.says("memory-limit"), None, "each write is synced anyway");
 }
@@ -943,7 +943,7 @@ fn a_journal_of_data_and_caps_of_the_whole_machine() {
     world.device().requests = vec![requests(RequestClass::Write, 80, 131_072)];
     assert_eq!(
         world.says("data-journal").expect("told"),
-        "The file system is mounted with data=journal: data are written into the journal first, and 10 MiB were written for 4 MiB (2.5 x)."
+        "The file system is mounted with data=journal: data goes to the journal first, and 10 MiB were written for 4 MiB (2.5 x)."
     );
     world.device().requests = vec![requests(RequestClass::Write, 40, 131_072)];
     assert_eq!(world.says("data-journal"), None, "they were not written twice");
@@ -954,7 +954,7 @@ fn a_journal_of_data_and_caps_of_the_whole_machine() {
     world.environment = serde_json::json!({ "vm": { "dirty_bytes": MIB, "dirty_ratio": 0 } });
     assert_eq!(
         world.says("dirty-limit").expect("told"),
-        "The kernel lets at most 1 MiB of what is written wait in memory (vm.dirty_bytes), and 4 MiB were written: writers were held back until the device had the rest."
+        "At most 1 MiB of writes may wait in memory (vm.dirty_bytes), and 4 MiB were written: writers were held back until the device had the rest."
     );
     world.environment = serde_json::json!({
         "vm": { "dirty_bytes": 0, "dirty_ratio": 1 }, "memory": { "available_bytes": 100 * MIB }
@@ -970,16 +970,16 @@ fn a_journal_of_data_and_caps_of_the_whole_machine() {
 #[test]
 fn read_ahead_that_is_small() {
     let mut world = World::new(OpKind::Read, 16_000, 4096);
-    world.asked.in_order = true;
+    world.workload.in_order = true;
     world.device().requests = vec![requests(RequestClass::Read, 4000, 16_384)];
     world.environment = serde_json::json!({ "devices": [{ "name": "vda", "read_ahead_kb": 16 }] });
     assert_eq!(
         world.says("no-read-ahead").expect("told"),
         "Read-ahead is small (read_ahead_kb of vda is 16): reads of 4 KiB were fetched in 4000 requests of 16 KiB."
     );
-    world.asked.in_order = false;
+    world.workload.in_order = false;
     assert_eq!(world.says("no-read-ahead"), None, "nothing is to be read ahead");
-    world.asked.in_order = true;
+    world.workload.in_order = true;
     world.environment["devices"][0]["read_ahead_kb"] = 128.into();
     assert_eq!(world.says("no-read-ahead"), None);
 }
@@ -987,7 +987,7 @@ fn read_ahead_that_is_small() {
 #[test]
 fn writers_of_one_file_wait_for_each_other() {
     let mut world = World::new(OpKind::Write, 1000, MIB);
-    world.asked.one_file = true;
+    world.workload.one_file = true;
     world.repetition.elapsed_ns = 1_000_000_000;
     let worker = &mut world.repetition.workers[0];
     worker.elapsed_ns = 1_000_000_000;
@@ -1000,14 +1000,14 @@ fn writers_of_one_file_wait_for_each_other() {
     world.device().busy_ns = 30_000_000;
     assert_eq!(
         world.says("one-writer").expect("told"),
-        "8 workers write one file through the page cache, and for 80 % of their time they were in a call without a processor, with vda busy for 3.0 % of it: the file system lets one writer at a time into a file."
+        "8 workers write one file through the page cache and were blocked in calls for 80 % of their time, while vda was busy for 3.0 % of it: the file system admits one writer per file at a time."
     );
     world.device().busy_ns = 900_000_000;
     assert_eq!(world.says("one-writer"), None, "they may wait for the device");
     world.device().busy_ns = 30_000_000;
-    world.asked.one_file = false;
+    world.workload.one_file = false;
     assert_eq!(world.says("one-writer"), None, "each has its own");
-    world.asked.one_file = true;
+    world.workload.one_file = true;
     world.phase.direct = true;
     assert_eq!(world.says("one-writer"), None, "past the page cache they may share it");
     world.phase.direct = false;
@@ -1030,7 +1030,7 @@ fn deletes_that_wait_for_discards() {
     }];
     assert_eq!(
         world.says("discard").expect("told"),
-        "The file system is mounted with discard: vda had 80 discards for 100 deletes, which were in it for up to 40 % of the time."
+        "The file system is mounted with discard: vda received 80 discards for 100 deletes, which kept it busy for up to 40 % of the time."
     );
     world.device().busy_ns = 100_000_000;
     assert_eq!(world.says("discard"), None, "several at once, for little of the time");
@@ -1048,7 +1048,7 @@ fn settings_are_named_although_events_were_lost() {
     world.environment = serde_json::json!({ "filesystem": { "options": "rw,data=journal" } });
     assert_eq!(
         world.says("data-journal").expect("told"),
-        "The file system is mounted with data=journal: data are written into the journal first, and at least 28.1 MiB were written for 15.6 MiB (1.8 x)."
+        "The file system is mounted with data=journal: data goes to the journal first, and at least 28.1 MiB were written for 15.6 MiB (1.8 x)."
     );
     world.environment = serde_json::json!({ "filesystem": { "options": "rw,sync" } });
     assert!(
@@ -1068,11 +1068,11 @@ fn attributes_of_files_are_causes_as_options_of_the_mount_are() {
     world.attributes = Attributes { files: 1, sync: 1, journalled: 1 };
     assert_eq!(
         world.says("sync-attribute").expect("told"),
-        "The file has the attribute S (chattr +S): every write waits until its data are on the device (1800 write requests for 1000 writes)."
+        "The file has the attribute S (chattr +S): every write waits until its data is on the device (1800 write requests for 1000 writes)."
     );
     assert_eq!(
         world.says("data-journal").expect("told"),
-        "The file has the attribute j (chattr +j): data are written into the journal first, and 28.1 MiB were written for 15.6 MiB (1.8 x)."
+        "The file has the attribute j (chattr +j): data goes to the journal first, and 28.1 MiB were written for 15.6 MiB (1.8 x)."
     );
     world.environment = serde_json::json!({ "filesystem": { "type": "xfs", "options": "rw,sync" } });
     assert_eq!(world.says("data-journal"), None, "XFS has no such journal");
@@ -1102,17 +1102,17 @@ fn workers_that_share_fewer_processors_than_the_machine_has() {
         "This program may use only 1 of the machine's 2 processors, and on average 7.8 of 8 workers were running or ready to run."
     );
     assert_eq!(world.says("busy-processors"), None);
-    world.asked.bound = true;
-    assert_eq!(world.says("few-processors"), None, "each worker may have a processor of its own");
-    world.asked.bound_to = Some(1);
+    world.workload.bound = true;
+    assert_eq!(world.says("few-processors"), None, "each worker may have its own processor");
+    world.workload.bound_to = Some(1);
     world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 2 } });
     assert_eq!(
         world.says("few-processors").expect("told"),
         "The workload lets its workers use only 1 of the machine's 2 processors, and on average 7.8 of 8 workers were running or ready to run."
     );
-    world.asked.bound_to = Some(2);
+    world.workload.bound_to = Some(2);
     assert_eq!(world.says("few-processors"), None, "the machine has no more");
-    (world.asked.bound, world.asked.bound_to) = (false, None);
+    (world.workload.bound, world.workload.bound_to) = (false, None);
     assert_eq!(world.says("few-processors"), None, "likewise");
     world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 1 } });
     world.repetition.workers.iter_mut().for_each(|w| w.cpu_system_ns = 50_000_000);
@@ -1144,7 +1144,7 @@ fn calls_that_stand_still_above_an_idle_device() {
     assert_eq!(world.says("idle-device"), None, "more operations would stand still, too");
     assert_eq!(
         world.says("stood-still").expect("told"),
-        "For 80 % of the time, in stretches of up to 105 ms, no call returned and the device had nothing to do: something above it held the calls back."
+        "For 80 % of the time, in stretches of up to 105 ms, no call returned and the device was idle: something above it held the calls back."
     );
     world.repetition.workers[0].cpu_system_ns = 700_000_000;
     assert_eq!(world.says("stood-still"), None, "they computed");
@@ -1174,7 +1174,7 @@ fn another_program_that_trims_is_named() {
     world.device().issuers = vec![fstrim.clone()];
     assert_eq!(
         world.says("discards-of-others").expect("told"),
-        "fstrim gave blocks back to vda meanwhile: 100 discards, which were in it for up to 50 % of the time."
+        "fstrim discarded blocks of vda during the phase: 100 discards, which kept it busy for up to 50 % of the time."
     );
     world.device().issuers = vec![Issuer { others: 80, ..fstrim.clone() }];
     assert!(world.says("discards-of-others").is_some(), "it flushes nothing");

@@ -136,7 +136,7 @@ pub struct Slow {
 /// Joins calls (in any order) and requests (in order of issue).
 #[must_use]
 pub fn join(calls: &[Call], requests: &[Kept], layout: &Layout) -> Joined {
-    let placed = Placed::of(requests, layout);
+    let placed = MappedRequests::of(requests, layout);
     let of = |op| calls.iter().filter(move |c| c.op == op);
     let mut joined = placed.totals;
     joined.reads = per_call(of(OpKind::Read), &placed.reads);
@@ -166,7 +166,7 @@ pub fn join(calls: &[Call], requests: &[Kept], layout: &Layout) -> Joined {
 }
 
 /// The part of a request that lies in one of our files.
-struct Part {
+struct RequestPart {
     issued_ns: u64,
     /// Index of the request.
     request: u32,
@@ -176,13 +176,13 @@ struct Part {
 }
 
 /// Requests mapped to our files.
-struct Placed {
-    reads: Vec<Part>,
-    writes: Vec<Part>,
+struct MappedRequests {
+    reads: Vec<RequestPart>,
+    writes: Vec<RequestPart>,
     totals: Joined,
 }
 
-impl Placed {
+impl MappedRequests {
     fn of(requests: &[Kept], layout: &Layout) -> Self {
         let mut placed = Self { reads: Vec::new(), writes: Vec::new(), totals: Joined::default() };
         for (request, number) in requests.iter().zip(0u32..) {
@@ -194,7 +194,7 @@ impl Placed {
             let parts = if reads { &mut placed.reads } else { &mut placed.writes };
             for (file, offset, length) in layout.within(request.sector, request.sectors.into()) {
                 ours += length;
-                parts.push(Part {
+                parts.push(RequestPart {
                     issued_ns: request.issued_ns,
                     request: number,
                     request_bytes: request.bytes(),
@@ -220,7 +220,7 @@ impl Placed {
 }
 
 /// Requests issued for each call's own bytes while it lasted.
-fn per_call<'a>(calls: impl Iterator<Item = &'a Call>, parts: &[Part]) -> PerCall {
+fn per_call<'a>(calls: impl Iterator<Item = &'a Call>, parts: &[RequestPart]) -> PerCall {
     let mut per = PerCall::default();
     let mut seen: Vec<u32> = Vec::new();
     for call in calls {

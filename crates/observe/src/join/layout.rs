@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// A part of a file on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Part {
+struct FilePart {
     sector: u64,
     sectors: u64,
     file: u32,
@@ -18,7 +18,7 @@ struct Part {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// Sorted by sector.
-    parts: Vec<Part>,
+    parts: Vec<FilePart>,
     /// Files without known extents.
     unknown: u32,
 }
@@ -52,7 +52,7 @@ impl Layout {
     }
 
     fn add(&mut self, file: u32, placed: &[Placed], first_sector: u64) {
-        self.parts.extend(placed.iter().map(|p| Part {
+        self.parts.extend(placed.iter().map(|p| FilePart {
             sector: first_sector + p.at / SECTOR_BYTES,
             sectors: p.length.div_ceil(SECTOR_BYTES),
             file,
@@ -70,7 +70,7 @@ impl Layout {
     /// belongs to the same fragment.
     #[must_use]
     pub fn pieces(&self) -> (u64, u64) {
-        let follows = |a: &Part, b: &Part| {
+        let follows = |a: &FilePart, b: &FilePart| {
             a.file == b.file
                 && a.sector + a.sectors == b.sector
                 && a.offset + a.sectors * SECTOR_BYTES == b.offset

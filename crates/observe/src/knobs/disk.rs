@@ -6,7 +6,7 @@ use super::error::KnobError;
 use super::journal::{Fact, Journal};
 use super::own_directory::{OwnDirectory, name_of, way};
 use crate::files::{KernelFiles as _, Live, c_string};
-use crate::loop_device::{Access, Standing, attach};
+use crate::loop_device::{Access, OpenLoop, attach};
 use fathom_state::{IMAGE_DIRECTORY, Identity, here};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
@@ -180,8 +180,8 @@ pub fn can_make(kind: &str) -> bool {
 pub(crate) fn take_down(directory: &OwnDirectory) -> io::Result<()> {
     unmount_all(directory)?;
     let (image, name) = (directory.look(IMAGE), directory.name());
-    for device in Standing::on_files_called(IMAGE) {
-        let Some(device) = Standing::open(device)? else { continue };
+    for device in OpenLoop::on_files_named(IMAGE) {
+        let Some(device) = OpenLoop::open(device)? else { continue };
         let is_its = match &image {
             Some(image) => device.is_on(image.as_fd()),
             // The image was removed underneath it: only its name is left to compare.
@@ -328,7 +328,7 @@ mod tests {
     use std::os::fd::OwnedFd;
 
     #[test]
-    fn flags_are_told_from_the_file_systems_own_options() {
+    fn mount_flags_and_file_system_options_are_separate() {
         let (flags, data) = flags_and_data("noatime,data=writeback,lazytime,commit=5");
         assert_eq!((flags, data.as_str()), (libc::MS_NOATIME | libc::MS_LAZYTIME, "data=writeback,commit=5"));
         assert_eq!(flags_and_data(""), (0, String::new()));
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_taken_down_without_an_error() {
+    fn taking_down_a_missing_disk_is_no_error() {
         let dir = tempfile::tempdir().expect("a directory");
         let directory = OwnDirectory::make(opened(dir.path()).as_fd(), "own").expect("made");
         drop(filled(&directory).expect("filled"));

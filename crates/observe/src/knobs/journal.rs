@@ -50,10 +50,10 @@ impl At {
     ///
     /// # Errors
     /// Why it cannot be trusted.
-    pub(crate) fn facts(&self) -> Result<Facts, String> {
+    pub(crate) fn facts(&self) -> Result<JournalContents, String> {
         let text = self.directory.text(&self.name).map_err(|e| e.to_string())?.unwrap_or_default();
         let other = || format!("{} was not written by this version of fathom", self.path().display());
-        Facts::parse(&text).ok_or_else(other)
+        JournalContents::parse(&text).ok_or_else(other)
     }
 
     /// Removes it, because nothing is left to restore.
@@ -123,7 +123,7 @@ impl Journal {
 
     /// The facts so far.
     #[must_use]
-    pub fn facts(&self) -> Facts {
+    pub fn facts(&self) -> JournalContents {
         self.at.facts().unwrap_or_default()
     }
 }
@@ -210,7 +210,7 @@ pub struct Saved {
 
 /// Everything that a journal lists for restoring.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct JournalContents {
     /// The boot it belongs to.
     pub boot: Boot,
     /// Changed knobs, each once.
@@ -221,7 +221,7 @@ pub struct Facts {
     pub files: Vec<(PathBuf, Identity)>,
 }
 
-impl Facts {
+impl JournalContents {
     fn parse(text: &str) -> Option<Self> {
         let mut facts = Self::default();
         let mut at: BTreeMap<PathBuf, usize> = BTreeMap::new();
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn the_last_reading_is_ours_and_the_first_saving_is_old() {
-        let facts = Facts::parse(&text(&[
+        let facts = JournalContents::parse(&text(&[
             save("/a b", Some("one")),
             Fact::Turn("/a b".into(), "two".into()),
             Fact::Now("/a b".into(), "2".into()),
@@ -320,15 +320,16 @@ mod tests {
 
     #[test]
     fn a_kill_in_the_middle_shows() {
-        let facts = Facts::parse(&text(&[save("/a", None), Fact::Turn("/a".into(), String::new())]));
+        let facts =
+            JournalContents::parse(&text(&[save("/a", None), Fact::Turn("/a".into(), String::new())]));
         let saved = &facts.expect("a journal").saved[0];
         assert!(saved.in_the_middle && saved.old.is_none());
     }
 
     #[test]
     fn other_files_are_no_journals() {
-        assert_eq!(Facts::parse(""), None);
-        assert_eq!(Facts::parse("fathom-knobs 1\n"), None);
+        assert_eq!(JournalContents::parse(""), None);
+        assert_eq!(JournalContents::parse("fathom-knobs 1\n"), None);
     }
 
     #[test]
@@ -350,7 +351,7 @@ mod tests {
         #[test]
         fn any_words_survive(path in "[^\0\n]{1,20}", value in "[^\n]{0,20}", device in ".{0,8}") {
             let fact = Fact::Save { path: PathBuf::from(&path), device: device.clone(), knob: "k".into(), value: Some(value.clone()) };
-            let facts = Facts::parse(&text(&[fact])).expect("a journal");
+            let facts = JournalContents::parse(&text(&[fact])).expect("a journal");
             prop_assert_eq!(&facts.saved[0].path, &PathBuf::from(&path));
             prop_assert_eq!((&facts.saved[0].old, &facts.saved[0].device), (&Some(value), &device));
         }
@@ -358,7 +359,7 @@ mod tests {
         #[test]
         fn any_text_is_no_panic(said in proptest::collection::vec(".{0,40}", 0..8)) {
             let lines: String = said.iter().map(|line| lines::sealed(line)).collect();
-            let _ = Facts::parse(&format!("{FIRST}\n{lines}"));
+            let _ = JournalContents::parse(&format!("{FIRST}\n{lines}"));
         }
     }
 }

@@ -4,9 +4,9 @@
 //! * [`target`]: maps a knob and a path to the kernel file that holds it.
 //! * [`files`]: reading, writing and locking those files, behind a trait that tests can replace.
 //! * [`journal`]: the old values, on disk before anything is set.
-//! * [`turner`]: sets, reads back, restores.
+//! * [`setter`]: sets, reads back, restores.
 //! * [`guardian`]: a process that restores when its parent dies.
-//! * [`undo`]: restoring, by the turner, the guardian, or the next start of the program.
+//! * [`undo`]: restoring, by the setter, the guardian, or the next start of the program.
 //! * [`disk`]: a temporary file system on a loop device, recorded in the same journal.
 //! * [`own_directory`]: the directory it is created in, held open, even if it is renamed.
 //!
@@ -19,8 +19,8 @@ pub mod files;
 pub mod guardian;
 pub mod journal;
 mod own_directory;
+pub mod setter;
 pub mod target;
-pub mod turner;
 pub mod undo;
 
 #[cfg(test)]
@@ -32,6 +32,6 @@ pub use catalogue::Knob;
 pub use disk::{Disk, FileSystem};
 pub use error::KnobError;
 pub use files::KnobFiles;
+pub use setter::{Reading, Setter, disturbed};
 pub use target::Place;
-pub use turner::{Reading, Turner, disturbed};
 pub use undo::{Outcome, no_journal, put_back_left_behind};

@@ -1,7 +1,7 @@
 //! A private directory, held open. The owner of its parent can rename or replace it at any time, but only we can enter it. So its content
 //! is reached through the descriptor, and its current location is looked up only to remove it.
 
-use crate::loop_device::Standing;
+use crate::loop_device::OpenLoop;
 use fathom_state::{Identity, here, trust};
 use rustix::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags};
@@ -17,7 +17,7 @@ const TRIES: u32 = 1000;
 /// Permission bits that let others change its content.
 const WRITABLE: u32 = 0o022;
 
-/// An open directory of ours.
+/// An open directory that only we can enter.
 #[derive(Debug)]
 pub(crate) struct OwnDirectory(OwnedFd);
 
@@ -38,10 +38,12 @@ impl OwnDirectory {
         if made.is_fresh(above)? {
             return Ok(made);
         }
-        Err(io::Error::other("somebody has put another directory in its place; ours is empty, remove it"))
+        Err(io::Error::other(
+            "it was replaced by another directory; the one fathom created is empty and can be removed",
+        ))
     }
 
-    /// Whether it can be the directory just created. Another empty one of ours would do as well.
+    /// Whether it can be the directory just created. Any other empty directory of this user would do as well.
     fn is_fresh(&self, above: BorrowedFd<'_>) -> io::Result<bool> {
         let (about, above) = (rustix::fs::fstat(&self.0)?, rustix::fs::fstat(above)?);
         let is_ours = about.st_uid == trust::user() && about.st_mode & WRITABLE == 0;
@@ -65,9 +67,9 @@ impl OwnDirectory {
         if found.is_some() {
             return Ok(found);
         }
-        for device in Standing::on_files_called(image) {
-            let Some(standing) = Standing::open(device)? else { continue };
-            if let Some(found) = Self::below(&standing, identity, image)? {
+        for device in OpenLoop::on_files_named(image) {
+            let Some(open_loop) = OpenLoop::open(device)? else { continue };
+            if let Some(found) = Self::below(&open_loop, identity, image)? {
                 return Ok(Some(found));
             }
         }
@@ -86,16 +88,16 @@ impl OwnDirectory {
     }
 
     /// The directory of a loop device's file, if it has this identity.
-    fn below(standing: &Standing, identity: &Identity, image: &str) -> io::Result<Option<Self>> {
-        if standing.device() != identity.device() {
+    fn below(open_loop: &OpenLoop, identity: &Identity, image: &str) -> io::Result<Option<Self>> {
+        if open_loop.device() != identity.device() {
             return Ok(None);
         }
         for _ in 0..TRIES {
             // Looked up each time: the directories above may be renamed at any time.
-            let Some((file, is_there)) = standing.file()? else { return Ok(None) };
+            let Some((file, is_there)) = open_loop.file()? else { return Ok(None) };
             let above = file.parent().unwrap_or(Path::new("/"));
             let found = rustix::fs::openat(CWD, above, LOOK, Mode::empty()).map(Self);
-            let is_its = |found: &Self| found.look(image).is_some_and(|image| standing.is_on(image.as_fd()));
+            let is_its = |found: &Self| found.look(image).is_some_and(|image| open_loop.is_on(image.as_fd()));
             match found {
                 Ok(found) if found.is(identity) => return Ok(Some(found)),
                 Ok(found) if is_its(&found) => return Ok(None),
@@ -103,7 +105,7 @@ impl OwnDirectory {
                 _ => {}
             }
         }
-        let what = format!("nothing leads to what {} stands on", standing.path().display());
+        let what = format!("the file behind {} cannot be found", open_loop.path().display());
         Err(io::Error::other(what))
     }
 
@@ -178,7 +180,7 @@ mod tests {
     use super::*;
     use crate::knobs::disk::DiskPlan;
     use crate::knobs::fake_kernel::FakeKernel;
-    use crate::knobs::{FileSystem, Outcome, Turner};
+    use crate::knobs::{FileSystem, Outcome, Setter};
     use fathom_testkit::{need_root, need_tool, skip};
     use std::fs::{self, Permissions};
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -206,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_may_have_put_in_its_place_is_not_taken_for_it() {
+    fn a_replaced_directory_is_not_fresh() {
         let dir = tempfile::tempdir().expect("a directory");
         let above = opened(dir.path());
         let made = OwnDirectory::make(above.as_fd(), "own").expect("made");
@@ -220,7 +222,7 @@ mod tests {
         assert!(!fresh());
         fs::set_permissions(&own, Permissions::from_mode(0o700)).expect("permissions");
         assert!(fresh());
-        if need_root("what_another_may_have_put_in_its_place_is_not_taken_for_it") {
+        if need_root("a_replaced_directory_is_not_fresh") {
             std::os::unix::fs::chown(&own, Some(1234), None).expect("another owner");
             assert!(!fresh());
         }
@@ -234,10 +236,10 @@ mod tests {
         }
         let (kernel, dir) = (FakeKernel::new(), fathom_testkit::TestDir::new());
         let [state, images, theirs] = ["state", "images", "theirs"].map(|name| dir.subdir(name));
-        fs::create_dir(theirs.join("mnt")).expect("a directory of theirs");
-        let mut turner = Turner::begin(&kernel, &state).expect("a journal");
+        fs::create_dir(theirs.join("mnt")).expect("the other user's directory");
+        let mut setter = Setter::begin(&kernel, &state).expect("a journal");
         let plan = DiskPlan { directory: images.clone(), bytes: 16 << 20 };
-        let Ok(disk) = turner.disk(&plan) else { return skip(test, "no loop device can be had") };
+        let Ok(disk) = setter.disk(&plan) else { return skip(test, "no loop device can be had") };
         let made = fs::read_dir(&images).expect("read").flatten().next().expect("its directory").path();
         let ext4 = FileSystem { kind: "ext4".into(), mkfs: Vec::new(), mount: String::new() };
         disk.make(&ext4).expect("mounted");
@@ -254,7 +256,7 @@ mod tests {
             symlink(&moved, &made).expect("the way to it");
         }
         drop(disk);
-        let outcomes = turner.put_back();
+        let outcomes = setter.put_back();
         assert_eq!(outcomes, [Outcome::Removed(images.join("two"))]);
         assert!(fs::symlink_metadata(images.join("two")).is_err() && theirs.join("mnt").exists());
         assert!(dir.mounts_and_loops().is_empty(), "{:?}", dir.mounts_and_loops());

@@ -33,12 +33,12 @@ fn all(kernel: &FakeKernel) -> Vec<String> {
     values
 }
 
-fn begun<'k>(kernel: &'k FakeKernel, state: &Path, names: &[&str]) -> (Turner<'k>, Vec<Place>) {
+fn begun<'k>(kernel: &'k FakeKernel, state: &Path, names: &[&str]) -> (Setter<'k>, Vec<Place>) {
     let places: Vec<Place> = names.iter().map(|n| place(kernel, n)).collect();
-    let mut turner = Turner::begin(kernel, state).expect("a journal");
-    turner.lock(&places).expect("nobody else");
-    turner.save(&places).expect("saved");
-    (turner, places)
+    let mut setter = Setter::begin(kernel, state).expect("a journal");
+    setter.lock(&places).expect("nobody else");
+    setter.save(&places).expect("saved");
+    (setter, places)
 }
 
 fn wanted(places: &[Place], values: &[&str]) -> Vec<(Place, String)> {
@@ -50,11 +50,11 @@ fn journals(state: &Path) -> Vec<PathBuf> {
 }
 
 /// The state after a SIGKILL of program and guardian: the journal under the name of a dead process.
-fn killed(turner: Turner<'_>, state: &Path) {
+fn killed(setter: Setter<'_>, state: &Path) {
     let journal = journals(state).remove(0);
     fs::copy(&journal, state.join("copy")).expect("a copy");
-    // The turner's drop does not run: its locks end with the process, here with the descriptors.
-    std::mem::forget(turner);
+    // The setter's drop does not run: its locks end with the process, here with the descriptors.
+    std::mem::forget(setter);
     fs::rename(state.join("copy"), state.join("knobs-1-1-1")).expect("renamed");
     fs::remove_file(journal).expect("removed");
 }
@@ -81,13 +81,13 @@ fn everything_is_as_it_was() {
     let (kernel, state) = (FakeKernel::new(), tempfile::tempdir().expect("a directory"));
     let before = all(&kernel);
     let names = ["read_ahead_kb", "iosched/low_latency", "scheduler", "vm.dirty_bytes"];
-    let (mut turner, places) = begun(&kernel, state.path(), &names);
-    let readings = turner.turn(&wanted(&places, &["0", "0", "bfq", "1048576"])).expect("turned");
+    let (mut setter, places) = begun(&kernel, state.path(), &names);
+    let readings = setter.apply(&wanted(&places, &["0", "0", "bfq", "1048576"])).expect("turned");
     let found: Vec<&str> = readings.iter().map(|r| r.found.as_str()).collect();
     assert_eq!(found, ["bfq", "0", "0", "1048576"], "scheduler first, then its tunables");
     assert_eq!(kernel.get(&queue("nr_requests")), "256", "as the kernel does");
     assert_eq!(kernel.get("/proc/sys/vm/dirty_ratio"), "0");
-    let outcomes = turner.put_back();
+    let outcomes = setter.put_back();
     assert!(outcomes.iter().all(Outcome::is_good), "{outcomes:?}");
     assert!(outcomes.iter().any(|o| o.words("") == "restored scheduler of sda to none"), "{outcomes:?}");
     assert!(outcomes.iter().any(|o| o.words("") == "restored vm.dirty_ratio to 20"), "{outcomes:?}");
@@ -98,9 +98,9 @@ fn everything_is_as_it_was() {
 #[test]
 fn dropping_puts_back_too() {
     let (kernel, state) = (FakeKernel::new(), tempfile::tempdir().expect("a directory"));
-    let (mut turner, places) = begun(&kernel, state.path(), &["read_ahead_kb"]);
-    turner.turn(&wanted(&places, &["0"])).expect("turned");
-    drop(turner);
+    let (mut setter, places) = begun(&kernel, state.path(), &["read_ahead_kb"]);
+    setter.apply(&wanted(&places, &["0"])).expect("turned");
+    drop(setter);
     assert_eq!(kernel.get(&queue("read_ahead_kb")), "128");
     assert_eq!(journals(state.path()).len(), 0);
 }
@@ -108,21 +108,21 @@ fn dropping_puts_back_too() {
 #[test]
 fn the_journal_is_there_before_the_first_write() {
     let (kernel, state) = (FakeKernel::new(), tempfile::tempdir().expect("a directory"));
-    let (turner, _) = begun(&kernel, state.path(), &["scheduler"]);
+    let (setter, _) = begun(&kernel, state.path(), &["scheduler"]);
     assert_eq!(kernel.written.borrow().len(), 0);
     let text = fs::read_to_string(&journals(state.path())[0]).expect("a journal");
     assert!(text.contains("scheduler =none ") && text.contains("nr_requests =128 "), "{text}");
-    drop(turner);
+    drop(setter);
 }
 
 #[test]
 fn clamping_is_seen() {
     let (kernel, state) = (FakeKernel::new(), tempfile::tempdir().expect("a directory"));
-    let (mut turner, places) = begun(&kernel, state.path(), &["nr_requests"]);
-    let readings = turner.turn(&wanted(&places, &["1"])).expect("turned");
+    let (mut setter, places) = begun(&kernel, state.path(), &["nr_requests"]);
+    let readings = setter.apply(&wanted(&places, &["1"])).expect("turned");
     assert!(readings[0].is_clamped());
     assert_eq!((readings[0].asked.as_str(), readings[0].found.as_str()), ("1", "4"));
-    let _ = turner.put_back();
+    let _ = setter.put_back();
     assert_eq!(kernel.get(&queue("nr_requests")), "128", "4 was ours although 1 was asked for");
 }
 
@@ -146,17 +146,17 @@ fn values_are_looked_at_before_anything_is_turned() {
 }
 
 #[test]
-fn a_refusal_names_the_knob_and_what_was_turned_goes_back() {
+fn a_refused_knob_is_named_and_earlier_ones_are_restored() {
     let (kernel, state) = (FakeKernel::new(), tempfile::tempdir().expect("a directory"));
     let before = all(&kernel);
-    let (mut turner, places) = begun(&kernel, state.path(), &["scheduler", "max_sectors_kb"]);
-    let refused = turner.turn(&wanted(&places, &["bfq", "1"])).expect_err("EINVAL").to_string();
+    let (mut setter, places) = begun(&kernel, state.path(), &["scheduler", "max_sectors_kb"]);
+    let refused = setter.apply(&wanted(&places, &["bfq", "1"])).expect_err("EINVAL").to_string();
     assert!(
         refused.contains("refused \"1\" for max_sectors_kb of sda") && refused.contains("2560"),
         "{refused}"
     );
     assert_eq!(kernel.get(&queue("scheduler")), "none mq-deadline kyber [bfq]");
-    let outcomes = turner.put_back();
+    let outcomes = setter.put_back();
     assert!(outcomes.iter().all(Outcome::is_good), "{outcomes:?}");
     assert_eq!(all(&kernel), before);
 }
@@ -166,8 +166,8 @@ fn who_may_not_turn_is_told_before() {
     let (kernel, state) = (FakeKernel::new(), tempfile::tempdir().expect("a directory"));
     kernel.allowed.set(false);
     let places = [place(&kernel, "scheduler")];
-    let mut turner = Turner::begin(&kernel, state.path()).expect("a journal");
-    let told = turner.save(&places).expect_err("no permission").to_string();
+    let mut setter = Setter::begin(&kernel, state.path()).expect("a journal");
+    let told = setter.save(&places).expect_err("no permission").to_string();
     assert!(
         told.contains("scheduler of sda cannot be turned by this user") && told.contains("needs root"),
         "{told}"
@@ -178,29 +178,29 @@ fn who_may_not_turn_is_told_before() {
 #[test]
 fn two_sweeps_do_not_meet() {
     let (kernel, state) = (FakeKernel::new(), tempfile::tempdir().expect("a directory"));
-    let (turner, places) = begun(&kernel, state.path(), &["scheduler"]);
+    let (setter, places) = begun(&kernel, state.path(), &["scheduler"]);
     // Another state directory, the same device: tunables share their location with the scheduler.
     let other = tempfile::tempdir().expect("a directory");
-    let mut second = Turner::begin(&kernel, other.path()).expect("a journal");
+    let mut second = Setter::begin(&kernel, other.path()).expect("a journal");
     let told = second.lock(&[place(&kernel, "iosched/low_latency")]).expect_err("busy").to_string();
     assert!(told.contains("another sweep is turning the knobs of sda"), "{told}");
     second.lock(&[place(&kernel, "vm.dirty_ratio")]).expect("nobody holds it");
-    drop(turner);
+    drop(setter);
     second.lock(&places).expect("free again");
 }
 
 #[test]
-fn what_somebody_else_has_set_since_is_left_alone() {
+fn a_knob_changed_by_another_program_is_left_alone() {
     let (kernel, state) = (FakeKernel::new(), tempfile::tempdir().expect("a directory"));
-    let (mut turner, places) = begun(&kernel, state.path(), &["scheduler", "read_ahead_kb"]);
-    let readings = turner.turn(&wanted(&places, &["bfq", "0"])).expect("turned");
+    let (mut setter, places) = begun(&kernel, state.path(), &["scheduler", "read_ahead_kb"]);
+    let readings = setter.apply(&wanted(&places, &["bfq", "0"])).expect("turned");
     assert!(disturbed(&kernel, &places, &readings).is_empty());
     kernel.set(&queue("scheduler"), "kyber");
     let changed = disturbed(&kernel, &places, &readings);
     assert_eq!(changed.iter().map(|d| d.found.as_str()).collect::<Vec<_>>(), ["kyber"]);
-    let outcomes = turner.put_back();
+    let outcomes = setter.put_back();
     let words: Vec<String> = outcomes.iter().map(|o| o.words("")).collect();
-    assert!(words[0].contains("scheduler of sda is kyber now, which no sweep set"), "{words:?}");
+    assert!(words[0].contains("scheduler of sda is now kyber, which no sweep set"), "{words:?}");
     assert_eq!(
         words[1..],
         ["restored read_ahead_kb of sda to 128"],
@@ -212,14 +212,14 @@ fn what_somebody_else_has_set_since_is_left_alone() {
 }
 
 #[test]
-fn the_next_start_puts_back_what_the_dead_left() {
+fn the_next_start_restores_what_a_killed_sweep_left() {
     let (kernel, state) = (FakeKernel::new(), tempfile::tempdir().expect("a directory"));
     let before = all(&kernel);
-    let (mut turner, places) = begun(&kernel, state.path(), &["scheduler", "read_ahead_kb"]);
-    turner.turn(&wanted(&places, &["bfq", "0"])).expect("turned");
+    let (mut setter, places) = begun(&kernel, state.path(), &["scheduler", "read_ahead_kb"]);
+    setter.apply(&wanted(&places, &["bfq", "0"])).expect("turned");
     let mut first = 0;
     assert!(put_back_left_behind(&kernel, state.path(), || first += 1).is_empty(), "its process lives");
-    killed(turner, state.path());
+    killed(setter, state.path());
     let outcomes = put_back_left_behind(&kernel, state.path(), || first += 1);
     let words: Vec<String> =
         outcomes.iter().map(|o| o.words("left behind by a measurement that was killed")).collect();
@@ -231,8 +231,8 @@ fn the_next_start_puts_back_what_the_dead_left() {
 #[test]
 fn a_write_that_was_cut_short_is_put_back() {
     let (kernel, state) = (FakeKernel::new(), tempfile::tempdir().expect("a directory"));
-    let (turner, places) = begun(&kernel, state.path(), &["nr_requests"]);
-    killed(turner, state.path());
+    let (setter, places) = begun(&kernel, state.path(), &["nr_requests"]);
+    killed(setter, state.path());
     let journal = state.path().join("knobs-1-1-1");
     let text = fs::read_to_string(&journal).expect("a journal");
     let turn = fathom_state::lines::sealed(&format!("turn {} 1", places[0].path.display()));
@@ -245,9 +245,9 @@ fn a_write_that_was_cut_short_is_put_back() {
 #[test]
 fn a_reboot_has_put_back_everything() {
     let (kernel, state) = (FakeKernel::new(), tempfile::tempdir().expect("a directory"));
-    let (mut turner, places) = begun(&kernel, state.path(), &["read_ahead_kb"]);
-    turner.turn(&wanted(&places, &["0"])).expect("turned");
-    killed(turner, state.path());
+    let (mut setter, places) = begun(&kernel, state.path(), &["read_ahead_kb"]);
+    setter.apply(&wanted(&places, &["0"])).expect("turned");
+    killed(setter, state.path());
     kernel.set("/proc/sys/kernel/random/boot_id", "boot-2");
     let image = state.path().join("test_file.0");
     fs::write(&image, "x").expect("a file");
@@ -260,24 +260,24 @@ fn a_reboot_has_put_back_everything() {
 #[test]
 fn another_machines_journal_is_left_alone() {
     let (kernel, state) = (FakeKernel::new(), tempfile::tempdir().expect("a directory"));
-    let (mut turner, places) = begun(&kernel, state.path(), &["read_ahead_kb"]);
-    turner.turn(&wanted(&places, &["0"])).expect("turned");
-    killed(turner, state.path());
+    let (mut setter, places) = begun(&kernel, state.path(), &["read_ahead_kb"]);
+    setter.apply(&wanted(&places, &["0"])).expect("turned");
+    killed(setter, state.path());
     kernel.set("/proc/sys/kernel/hostname", "another");
     assert!(put_back_left_behind(&kernel, state.path(), || {}).is_empty());
     assert!(state.path().join("knobs-1-1-1").exists());
 }
 
 #[test]
-fn what_cannot_be_put_back_stays_in_the_journal() {
+fn a_failed_restore_stays_in_the_journal() {
     let (kernel, state) = (FakeKernel::new(), tempfile::tempdir().expect("a directory"));
-    let (mut turner, places) = begun(&kernel, state.path(), &["read_ahead_kb"]);
-    turner.turn(&wanted(&places, &["0"])).expect("turned");
-    killed(turner, state.path());
+    let (mut setter, places) = begun(&kernel, state.path(), &["read_ahead_kb"]);
+    setter.apply(&wanted(&places, &["0"])).expect("turned");
+    killed(setter, state.path());
     kernel.allowed.set(false);
     let told = put_back_left_behind(&kernel, state.path(), || {})[0]
         .words("left behind by a measurement that was killed");
-    assert!(told.starts_with("read_ahead_kb of sda could not be put back"), "{told}");
+    assert!(told.starts_with("read_ahead_kb of sda could not be restored"), "{told}");
     kernel.allowed.set(true);
     assert!(put_back_left_behind(&kernel, state.path(), || {})[0].is_good());
 }
@@ -289,12 +289,12 @@ fn files_go_if_nobody_replaced_them() {
     let (ours, replaced) = (dir.path().join("ours"), dir.path().join("replaced"));
     fs::write(&ours, "").expect("a file");
     fs::write(&replaced, "").expect("a file");
-    let mut turner = Turner::begin(&kernel, state.path()).expect("a journal");
-    turner.owes_files([ours.as_path(), replaced.as_path()]).expect("noted");
+    let mut setter = Setter::begin(&kernel, state.path()).expect("a journal");
+    setter.owes_files([ours.as_path(), replaced.as_path()]).expect("noted");
     let theirs = dir.path().join("theirs");
     fs::write(&theirs, "a thesis").expect("a file");
     fs::rename(&theirs, &replaced).expect("replaced");
-    let outcomes = turner.put_back();
+    let outcomes = setter.put_back();
     assert_eq!(outcomes, [Outcome::Removed(ours.clone())]);
     assert!(!ours.exists() && replaced.exists());
 }

@@ -4,10 +4,10 @@
 use super::catalogue::{rank_of, value_in};
 use super::disk;
 use super::files::KnobFiles;
-use super::journal::{At, Boot, Facts, Saved, orphans};
+use super::journal::{At, Boot, JournalContents, Saved, orphans};
 use super::own_directory::OwnDirectory;
 use super::target::is_place_of;
-use crate::answers::answers;
+use crate::responsive::is_responsive;
 use fathom_state::Identity;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,21 +62,21 @@ impl Outcome {
                 format!("restored {} to {value}{whose}", of(knob, device))
             }
             Self::Foreign { knob, device, found, old } => format!(
-                "{} is {found} now, which no sweep set: somebody else changed it, so it is left alone (it was {old} before the sweep)",
+                "{} is now {found}, which no sweep set: it is left alone, because another program changed it (it was {old} before the sweep)",
                 of(knob, device)
             ),
             Self::Removed(path) => format!("removed {}{whose}", path.display()),
             Self::Unproven(path) => format!(
-                "{} is left{whose}: its file system keeps nothing that tells it from a file of somebody else; remove it if it is not wanted",
+                "{} is kept{whose}: on its file system fathom cannot prove that it created the file; remove it if you do not need it",
                 path.display()
             ),
             Self::Lost(path) => format!(
-                "{} is not there any more{whose}: nothing of it is mounted; if somebody has moved it, it is left for you to remove",
+                "{} is gone{whose}: nothing of it is mounted; if it was moved, remove it yourself",
                 path.display()
             ),
             Self::NoJournal(why) => no_journal(why),
             Self::Failed { what, error } => format!(
-                "{what} could not be put back{whose} ({error}); it stays in the journal, and the next command of fathom that may do it will"
+                "{what} could not be restored{whose} ({error}); it stays in the journal, and a later fathom command tries again"
             ),
         }
     }
@@ -97,9 +97,7 @@ impl Outcome {
 /// The sentence for an untrusted journal. `why` names it.
 #[must_use]
 pub fn no_journal(why: &str) -> String {
-    format!(
-        "{why}, so it is not taken for a journal of fathom's: nothing it says is done, and it is left for you to remove"
-    )
+    format!("{why}, so it is not used as a journal of fathom: nothing in it is restored; remove it yourself")
 }
 
 /// "scheduler of loop0", "vm.dirty_ratio".
@@ -108,7 +106,7 @@ pub(crate) fn of(knob: &str, device: &str) -> String {
 }
 
 /// Restores everything. `held` are directories of disks that are still open.
-fn undo(files: &dyn KnobFiles, facts: &Facts, held: &[Arc<OwnDirectory>]) -> Vec<Outcome> {
+fn undo(files: &dyn KnobFiles, facts: &JournalContents, held: &[Arc<OwnDirectory>]) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
     // A reboot has reset the knobs; their current values were set by others.
     if facts.boot == Boot::now(files) {
@@ -159,7 +157,7 @@ fn removed(path: &Path, identity: &Identity) -> Option<Outcome> {
 
 /// The result for an item that is not touched, whatever is there now.
 fn untouched(path: &Path, identity: &Identity) -> Option<Option<Outcome>> {
-    if !answers(path) {
+    if !is_responsive(path) {
         let error = "its file system does not answer".to_string();
         return Some(Some(Outcome::Failed { what: path.display().to_string(), error }));
     }
@@ -219,7 +217,7 @@ fn knobs(files: &dyn KnobFiles, saved: &[Saved]) -> Vec<Outcome> {
 
 /// The result for a knob that is not at its device's proper place. A removed device took its knobs with it.
 fn unknown(files: &dyn KnobFiles, s: &Saved) -> Option<Outcome> {
-    let error = "it is no knob of a device that is here".to_string();
+    let error = "it is not a knob of a present device".to_string();
     now(files, &s.path).map(|_| Outcome::Failed { what: s.path.display().to_string(), error })
 }
 
@@ -269,7 +267,7 @@ pub fn put_back_left_behind(
 pub(crate) fn settle(
     files: &dyn KnobFiles,
     journal: &At,
-    facts: &Facts,
+    facts: &JournalContents,
     held: &[Arc<OwnDirectory>],
 ) -> Vec<Outcome> {
     let outcomes = undo(files, facts, held);
@@ -284,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_disk_that_is_nowhere_is_named_and_does_not_keep_the_journal() {
+    fn a_lost_disk_is_named_and_the_journal_removed() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("own");
         std::fs::create_dir(&path).expect("a directory");

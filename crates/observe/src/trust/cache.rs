@@ -1,6 +1,6 @@
 //! The intended and the actual cache state of the files before and after a repetition.
 
-use super::{Found, told};
+use super::{PhaseResult, summary};
 use crate::words::percent;
 use fathom_record::{CacheIntent, Phase, Physical, Repetition, Residency, Run, Trust, Verdict};
 
@@ -10,7 +10,7 @@ const MISSED: f64 = 0.01;
 
 pub(super) fn check(run: &Run) -> Trust {
     let found = run.phases.iter().filter_map(found).collect();
-    told(run, "cache", found, (Verdict::Unknown, "no file data was moved"))
+    summary(run, "cache", found, (Verdict::Unknown, "no file data was moved"))
 }
 
 /// How far a repetition's cache was from the intended state, if too far: (cached share before, the distance).
@@ -34,7 +34,7 @@ fn distance(intent: CacheIntent, share: f64) -> f64 {
     }
 }
 
-fn found(phase: &Phase) -> Option<Found<'_>> {
+fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
     let share = |r: &Option<Residency>| r.as_ref().and_then(Residency::cached_share);
     let away = |r: &Repetition| share(&r.resident_before).map_or(0.0, |s| distance(r.cache, s));
     let moved = phase.repetitions.iter().filter(|r| r.bytes() > 0);
@@ -54,7 +54,7 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
     let words = match (before, after) {
         // The null back-end, for example.
         (None, None) if absent && none(&worst.resident_after) => "no files".to_string(),
-        (None, None) => "the kernel did not tell what lay in the page cache".to_string(),
+        (None, None) => "the kernel did not report what was in the page cache".to_string(),
         (Some(before), Some(after)) => {
             format!("{intent}: {} cached {when}, {} after", percent(before), percent(after))
         }
@@ -66,7 +66,7 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
     };
     // "Cold" concerns this machine's cache; a FUSE program or server behind the files has its own.
     let unseen = before.is_some() && worst.cache == CacheIntent::Cold && has_unseen(&worst.physical);
-    let unknown = if unseen { "; what lies below is not known, and may have them in memory" } else { "" };
+    let unknown = if unseen { "; the layer below is not known, and may cache them" } else { "" };
     let words = words + unknown;
     let told = (before.is_some() || absent) && !unseen;
     let verdict = match (told, missed) {
@@ -74,5 +74,5 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         (true, false) => Verdict::Good,
         (false, false) => Verdict::Unknown,
     };
-    Some(Found { phase, verdict, weight: away(worst), words })
+    Some(PhaseResult { phase, verdict, weight: away(worst), words })
 }

@@ -2,7 +2,7 @@
 //! on a sample.
 
 use super::one;
-use crate::doubts::Seen;
+use crate::doubts::DoubtInputs;
 use crate::words::percent;
 use fathom_record::{Run, Trust, Verdict};
 use serde_json::Value;
@@ -11,13 +11,13 @@ use serde_json::Value;
 const COMPRESSIBLE: f64 = 0.9;
 
 /// The compressed share by rule or sample, whichever is less, if it is low; an inner `None` if unknown.
-pub(crate) fn shrinks_to(seen: &Seen) -> Option<Option<f64>> {
+pub(crate) fn shrinks_to(seen: &DoubtInputs) -> Option<Option<f64>> {
     let known = [seen.compressed_share, seen.sampled_share].into_iter().flatten().reduce(f64::min);
     (!known.is_some_and(|share| share >= COMPRESSIBLE)).then_some(known)
 }
 
 /// The compressed share of data that files were laid out with before reading, if it is low.
-pub(crate) fn laid_out_compressible(seen: &Seen) -> Option<f64> {
+pub(crate) fn laid_out_compressible(seen: &DoubtInputs) -> Option<f64> {
     seen.laid_out_share.filter(|share| *share < COMPRESSIBLE)
 }
 
@@ -35,11 +35,11 @@ pub(crate) fn compresses(environment: &Value) -> Option<String> {
     compresses.then(|| format!("{kind} compresses{}", option.map(|o| format!(" ({o})")).unwrap_or_default()))
 }
 
-pub(super) fn check(run: &Run, environment: &Value, seen: &Seen) -> Trust {
+pub(super) fn check(run: &Run, environment: &Value, seen: &DoubtInputs) -> Trust {
     let written = written(run, environment, seen);
     let Some(share) = laid_out_compressible(seen) else { return written };
     // Reading it back moves less at a device that compresses, and nothing at one that detects zeros.
-    let words = format!("What is read was laid out compressible: it shrinks to {}", percent(share));
+    let words = format!("The files read were laid out compressible: they shrink to {}", percent(share));
     let all = match run.phases.iter().any(|p| p.writes) {
         true => format!("{words}; {}", uncapitalised(written.sentence.trim_end_matches('.'))),
         false => words,
@@ -47,19 +47,19 @@ pub(super) fn check(run: &Run, environment: &Value, seen: &Seen) -> Trust {
     one("data", Verdict::Doubtful, &all)
 }
 
-fn written(run: &Run, environment: &Value, seen: &Seen) -> Trust {
+fn written(run: &Run, environment: &Value, seen: &DoubtInputs) -> Trust {
     if !run.phases.iter().any(|p| p.writes) {
         return one("data", Verdict::Good, "Nothing was written");
     }
     let words = match (seen.sampled_share, seen.compressed_share) {
         (Some(sample), Some(rule)) => format!(
-            "What is written shrinks to {} by zstd (a sample), to {} by its rule",
+            "Written data shrinks to {} by zstd (a sample), to {} by its rule",
             percent(sample),
             percent(rule)
         ),
-        (Some(sample), None) => format!("What is written shrinks to {} by zstd (a sample)", percent(sample)),
-        (None, Some(rule)) => format!("What is written shrinks to {} by its rule", percent(rule)),
-        (None, None) => "How far what is written can be compressed is not known".into(),
+        (Some(sample), None) => format!("Written data shrinks to {} by zstd (a sample)", percent(sample)),
+        (None, Some(rule)) => format!("Written data shrinks to {} by its rule", percent(rule)),
+        (None, None) => "The compressibility of written data is not known".into(),
     };
     match (compresses(environment), shrinks_to(seen)) {
         (_, None) => one("data", Verdict::Good, &words),

@@ -1,6 +1,6 @@
 //! How much of the requested I/O reached the device.
 
-use super::{Found, told};
+use super::{PhaseResult, summary};
 use crate::words::{count, percent};
 use fathom_record::origin::bytes_words;
 use fathom_record::{DeviceDelta, Phase, Physical, Regime, Repetition, Run, Trust, Verdict};
@@ -10,10 +10,10 @@ const OURS: f64 = 0.05;
 
 pub(super) fn check(run: &Run) -> Trust {
     let found = run.phases.iter().filter_map(found).collect();
-    told(run, "device", found, (Verdict::Unknown, "no file data was moved"))
+    summary(run, "device", found, (Verdict::Unknown, "no file data was moved"))
 }
 
-fn found(phase: &Phase) -> Option<Found<'_>> {
+fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
     let last = phase.repetitions.last().filter(|r| r.bytes() > 0)?;
     let origin = phase.origin();
     let verdict = match origin.regime {
@@ -22,15 +22,15 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         Regime::Unknown => Verdict::Unknown,
     };
     let (words, weight) = match (origin.device_share, counted(&last.physical).as_slice()) {
-        _ if origin.regime == Regime::Holes => ("holes were read, which no device is asked for".into(), 1.0),
+        _ if origin.regime == Regime::Holes => ("holes were read, which reach no device".into(), 1.0),
         (Some(share), devices @ [_, ..]) if verdict != Verdict::Unknown => {
             (figures(phase, last, share, devices), 1.0 - share)
         }
         (None, _) if origin.regime == Regime::PageCache => (origin.evidence, 1.0),
-        _ if origin.regime == Regime::Memory => ("the file system lies in memory".into(), 1.0),
+        _ if origin.regime == Regime::Memory => ("the file system is in memory".into(), 1.0),
         _ => (format!("not known: {}", origin.evidence), 1.0),
     };
-    Some(Found { phase, verdict, weight, words })
+    Some(PhaseResult { phase, verdict, weight, words })
 }
 
 /// The devices whose share is reported: the file system's own; for a loop device, the lowest ones below its file.

@@ -1,7 +1,7 @@
 //! The files' extents: reading a hole or an unwritten extent moves nothing at a device, and a first write costs more than a rewrite.
 //! Write-only phases are covered only if their extents were examined.
 
-use super::{Found, told};
+use super::{PhaseResult, summary};
 use crate::words::percent;
 use fathom_record::origin::bytes_words;
 use fathom_record::{Extents, Phase, Run, Trust, Verdict};
@@ -11,7 +11,7 @@ const UNBACKED: f64 = 0.01;
 
 pub(super) fn check(run: &Run) -> Trust {
     let found = run.phases.iter().filter_map(found).collect();
-    told(run, "extents", found, (Verdict::Good, "nothing was read"))
+    summary(run, "extents", found, (Verdict::Good, "nothing was read"))
 }
 
 /// The extents of a phase that reads unwritten parts: the worst of its repetitions.
@@ -28,14 +28,14 @@ fn worst(phase: &Phase) -> Option<Extents> {
     phase.repetitions.iter().filter_map(|r| r.extents).max_by(|a, b| share(a).total_cmp(&share(b)))
 }
 
-fn found(phase: &Phase) -> Option<Found<'_>> {
+fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
     phase.repetitions.iter().find(|r| r.bytes() > 0)?;
     let Some(extents) = worst(phase) else {
         if !phase.reads {
             return None;
         }
-        let words = "not looked at, or the file system does not tell".into();
-        return Some(Found { phase, verdict: Verdict::Unknown, weight: 0.0, words });
+        let words = "not examined, or not reported by the file system".into();
+        return Some(PhaseResult { phase, verdict: Verdict::Unknown, weight: 0.0, words });
     };
     let share = share(&extents);
     let verdict = if unbacked(phase).is_some() { Verdict::Doubtful } else { Verdict::Good };
@@ -53,7 +53,7 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         (false, n) => format!("rewrite, {} had been written before", bytes_words(n)),
         (true, n) if extents.filled_bytes > 0 && extents.hole_bytes + extents.unwritten_bytes == 0 => {
             let filled = bytes_words(extents.filled_bytes.min(n));
-            return Some(Found {
+            return Some(PhaseResult {
                 phase,
                 verdict,
                 weight: share,
@@ -72,5 +72,5 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         0 => String::new(),
         n => format!("; {} were filled first", bytes_words(n)),
     };
-    Some(Found { phase, verdict, weight: share, words: format!("{state}{filled}") })
+    Some(PhaseResult { phase, verdict, weight: share, words: format!("{state}{filled}") })
 }

@@ -1,6 +1,6 @@
 //! The meaning of the latencies: measured from the issue of an operation (service) or from its scheduled time (response).
 
-use super::{Found, told};
+use super::{PhaseResult, summary};
 use crate::words::time;
 use fathom_record::{Histogram, OpKind, Phase, Run, Trust, Verdict};
 
@@ -9,7 +9,7 @@ const METADATA: [OpKind; 5] = [OpKind::Open, OpKind::Close, OpKind::Stat, OpKind
 
 pub(super) fn check(run: &Run) -> Trust {
     let found = run.phases.iter().filter_map(found).collect();
-    told(run, "latency", found, (Verdict::Unknown, "no latencies were taken"))
+    summary(run, "latency", found, (Verdict::Unknown, "no latencies were taken"))
 }
 
 /// Latencies of some kinds of operations over all repetitions.
@@ -23,7 +23,7 @@ fn merged(phase: &Phase, kinds: &[OpKind]) -> Histogram {
     all
 }
 
-fn found(phase: &Phase) -> Option<Found<'_>> {
+fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
     let data = merged(phase, &[OpKind::Read, OpKind::Write]);
     let (of, service) =
         if data.count() > 0 { ("", data) } else { ("of file operations ", merged(phase, &METADATA)) };
@@ -38,7 +38,7 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
     if split {
         words += "; submission and completion also apart";
     }
-    Some(Found { phase, verdict: Verdict::Good, weight: weight as f64, words })
+    Some(PhaseResult { phase, verdict: Verdict::Good, weight: weight as f64, words })
 }
 
 fn figures(histogram: &Histogram) -> String {

@@ -1,7 +1,7 @@
 //! The machine's own influence on any program: a latency tail no longer than the machine's stalls says nothing about the storage.
 
-use super::{Found, told};
-use crate::doubts::Seen;
+use super::{PhaseResult, summary};
+use crate::doubts::DoubtInputs;
 use crate::words::{percent, time};
 use fathom_record::{Phase, Run, Tail, Trust, Verdict, Watched};
 
@@ -24,7 +24,7 @@ impl Crowd {
     }
 
     /// The worst case during a phase, if it matters.
-    pub(crate) fn during(phase: &Phase, seen: &Seen) -> Option<Self> {
+    pub(crate) fn during(phase: &Phase, seen: &DoubtInputs) -> Option<Self> {
         let those = seen.crowds.iter().filter(|(seq, crowd)| *seq == phase.seq && crowd.matters());
         those.map(|&(_, crowd)| crowd).max_by(|a, b| a.others.total_cmp(&b.others))
     }
@@ -35,12 +35,12 @@ const ROBBED: f64 = 1e12;
 const CROWDED: f64 = 1e10;
 const OWNED: f64 = 1e9;
 
-pub(super) fn check(run: &Run, seen: &Seen) -> Trust {
+pub(super) fn check(run: &Run, seen: &DoubtInputs) -> Trust {
     let found = run.phases.iter().filter(|p| !p.repetitions.is_empty()).map(|p| found(p, seen)).collect();
-    told(run, "machine", found, (Verdict::Unknown, "nothing was measured"))
+    summary(run, "machine", found, (Verdict::Unknown, "nothing was measured"))
 }
 
-fn found<'r>(phase: &'r Phase, seen: &Seen) -> Found<'r> {
+fn found<'r>(phase: &'r Phase, seen: &DoubtInputs) -> PhaseResult<'r> {
     let steal = seen.steal.iter().filter(|(seq, _)| *seq == phase.seq).map(|&(_, share)| share);
     let steal = steal.max_by(f64::total_cmp);
     let tail = Tail::of(phase);
@@ -84,5 +84,5 @@ fn found<'r>(phase: &'r Phase, seen: &Seen) -> Found<'r> {
     let weight = [robbed, crowded].into_iter().find(|w| *w > 0.0).unwrap_or(owned + nearness);
     let others = crowd
         .map_or(String::new(), |c| format!("; other programs on {} of the processors", percent(c.others)));
-    Found { phase, verdict, weight, words: format!("{stolen}{others}; {stalls}") }
+    PhaseResult { phase, verdict, weight, words: format!("{stolen}{others}; {stalls}") }
 }

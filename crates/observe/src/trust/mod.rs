@@ -33,7 +33,7 @@ pub(crate) use start::{SKEW, skew_of};
 pub use steady::judge as judge_steadiness;
 pub(crate) use steady::last_asked;
 
-use crate::doubts::Seen;
+use crate::doubts::DoubtInputs;
 use crate::words::{names, sentence, which};
 use fathom_record::{Phase, Run, Trust, Verdict};
 use serde_json::Value;
@@ -41,7 +41,7 @@ use serde_json::Value;
 /// Every check of a run, complete or in progress, in a fixed order; empty before anything was measured. The environment must be the one
 /// captured for this run.
 #[must_use]
-pub fn of(run: &Run, environment: &Value, seen: &Seen) -> Vec<Trust> {
+pub fn of(run: &Run, environment: &Value, seen: &DoubtInputs) -> Vec<Trust> {
     if run.phases.iter().all(|p| p.repetitions.is_empty()) {
         return Vec::new();
     }
@@ -63,7 +63,7 @@ pub fn of(run: &Run, environment: &Value, seen: &Seen) -> Vec<Trust> {
 }
 
 /// Result of one check for one phase.
-struct Found<'r> {
+struct PhaseResult<'r> {
     phase: &'r Phase,
     verdict: Verdict,
     /// Among results of one verdict the heaviest is shown; 0 if all are equal.
@@ -83,7 +83,7 @@ struct Group<'r> {
 const MOST_GROUPS: usize = 3;
 
 /// Combines one check over its phases; `nothing` if it concerns none.
-fn told(run: &Run, code: &str, found: Vec<Found<'_>>, nothing: (Verdict, &str)) -> Trust {
+fn summary(run: &Run, code: &str, found: Vec<PhaseResult<'_>>, nothing: (Verdict, &str)) -> Trust {
     let groups = grouped(found);
     let verdict = groups.first().map_or(nothing.0, |g| g.verdict);
     let text = match groups.as_slice() {
@@ -104,7 +104,7 @@ fn one(code: &str, verdict: Verdict, text: &str) -> Trust {
 }
 
 /// Groups the results, worst first.
-fn grouped(found: Vec<Found<'_>>) -> Vec<Group<'_>> {
+fn grouped(found: Vec<PhaseResult<'_>>) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for f in found {

@@ -1,6 +1,6 @@
 //! I/O of other programs at the same device during a phase.
 
-use super::{Found, told};
+use super::{PhaseResult, summary};
 use crate::foreign;
 use crate::words::percent;
 use fathom_record::origin::bytes_words;
@@ -32,7 +32,7 @@ pub(super) fn check(run: &Run) -> Trust {
             }
             None => (Verdict::Unknown, 0.0, "no counters of the device".into()),
         };
-        Found { phase, verdict, weight, words }
+        PhaseResult { phase, verdict, weight, words }
     });
-    told(run, "neighbours", found.collect(), (Verdict::Unknown, "nothing was measured"))
+    summary(run, "neighbours", found.collect(), (Verdict::Unknown, "nothing was measured"))
 }

@@ -1,7 +1,7 @@
 //! Whether streams with a rate kept it: how long operations were continuously late, and the achieved share of the requested operations.
 //! The rate comes from the workload text in the record, not from its figures.
 
-use super::{Found, told};
+use super::{PhaseResult, summary};
 use crate::words::time;
 use fathom_record::{Histogram, OpKind, Phase, Repetition, Run, Trust, Verdict, Worker};
 use fathom_workload::{Arrivals, Program, Rate, Workload};
@@ -16,7 +16,7 @@ const LEAST: f64 = 0.99;
 const DEVIATIONS: f64 = 3.0;
 
 pub(super) fn check(run: &Run) -> Trust {
-    told(run, "overload", paced(run).iter().map(found).collect(), (Verdict::Good, "no rate was asked for"))
+    summary(run, "overload", paced(run).iter().map(found).collect(), (Verdict::Good, "no rate was set"))
 }
 
 /// The worst repetition of a phase with a rate.
@@ -157,10 +157,10 @@ fn service_s(worker: &Worker) -> f64 {
     service.percentile_ns(50.0).unwrap_or(0) as f64 / 1e9
 }
 
-fn found<'r>(paced: &Paced<'r>) -> Found<'r> {
+fn found<'r>(paced: &Paced<'r>) -> PhaseResult<'r> {
     let (verdict, begin) =
         if paced.kept { (Verdict::Good, "the rate was kept") } else { (Verdict::Doubtful, "overloaded") };
-    Found {
+    PhaseResult {
         phase: paced.phase,
         verdict,
         weight: paced.weight(),

@@ -1,6 +1,6 @@
 //! The number of repetitions of a phase, and the spread of their figures.
 
-use super::{Found, told};
+use super::{PhaseResult, summary};
 use crate::doubts::phases::{SHORT_NS, shortest_ns};
 use crate::words::percent;
 use fathom_record::{Phase, Repetition, Run, Trust, Verdict};
@@ -10,7 +10,7 @@ pub(crate) const SPREAD: f64 = 0.2;
 
 pub(super) fn check(run: &Run) -> Trust {
     let found = run.phases.iter().filter_map(found).collect();
-    told(run, "repeats", found, (Verdict::Unknown, "nothing was timed"))
+    summary(run, "repeats", found, (Verdict::Unknown, "nothing was timed"))
 }
 
 /// Largest minus least rate as a share of the median; `None` for fewer than two repetitions, or if they are so short that a scheduler
@@ -39,7 +39,7 @@ fn is_short(phase: &Phase) -> bool {
     shortest_ns(phase).is_some_and(|ns| ns < SHORT_NS)
 }
 
-fn found(phase: &Phase) -> Option<Found<'_>> {
+fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
     let (verdict, weight, words) = match (phase.repetitions.len(), spread(phase)) {
         (0, _) => return None,
         (1, _) => (Verdict::Unknown, 0.0, "done once: the spread is not known".to_string()),
@@ -52,5 +52,5 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
             (if spread > SPREAD { Verdict::Doubtful } else { Verdict::Good }, spread, words)
         }
     };
-    Some(Found { phase, verdict, weight, words })
+    Some(PhaseResult { phase, verdict, weight, words })
 }

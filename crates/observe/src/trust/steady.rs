@@ -1,7 +1,7 @@
 //! Whether the figures reached a steady state, by the two criteria of [`fathom_record::steady`]: as a requested stop rule, or judged
 //! afterwards from the intervals.
 
-use super::{Found, told};
+use super::{PhaseResult, summary};
 use crate::words::{percent, time};
 use fathom_record::steady::Steadiness;
 use fathom_record::{Interval, OpKind, Phase, Repetition, Run, SteadyState, Trust, Verdict};
@@ -17,7 +17,7 @@ const UNEQUAL: f64 = 0.1;
 
 pub(super) fn check(run: &Run) -> Trust {
     let found = run.phases.iter().filter_map(found).collect();
-    told(run, "steady", found, (Verdict::Unknown, "nothing was measured"))
+    summary(run, "steady", found, (Verdict::Unknown, "nothing was measured"))
 }
 
 /// Judges a repetition without a requested steady state: all full intervals after the warm-up, in five rounds, because its figures cover
@@ -80,12 +80,12 @@ pub(crate) fn last_asked(phase: &Phase) -> Option<&SteadyState> {
     phase.repetitions.iter().filter_map(|r| r.steady.as_ref()).find(|s| s.asked && !s.reached)
 }
 
-fn found(phase: &Phase) -> Option<Found<'_>> {
+fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
     let of_each = phase.repetitions.iter().map(finding);
     let worse = |a: &(u8, f64, String), b: &(u8, f64, String)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
     let (rank, weight, words) = of_each.max_by(worse)?;
     let verdict = [Verdict::Good, Verdict::Unknown, Verdict::Doubtful][usize::from(rank)];
-    Some(Found { phase, verdict, weight, words })
+    Some(PhaseResult { phase, verdict, weight, words })
 }
 
 /// (severity, range, words).
@@ -102,7 +102,7 @@ fn finding(repetition: &Repetition) -> (u8, f64, String) {
     let judged = found.or_else(|| judge(repetition));
     let Some(state) = judged else {
         let why = if repetition.intervals.is_empty() {
-            "no interval series was asked for"
+            "no interval series was requested"
         } else if paced {
             "a rate decides how many operations there are"
         } else if full_intervals(repetition).len() < WINDOW {
@@ -124,7 +124,7 @@ fn finding(repetition: &Repetition) -> (u8, f64, String) {
     );
     let (rank, words) = match (state.reached, state.asked) {
         (true, _) => (0, format!("yes: {spread}{ramp}")),
-        (false, true) => (2, format!("asked for and not reached: {spread}{ramp}")),
+        (false, true) => (2, format!("requested and not reached: {spread}{ramp}")),
         (false, false) => {
             (2, format!("no: {spread}{ramp}; the mean hides a change, look at its course over time"))
         }
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(judge(&of(&[])), None);
         assert!(finding(&of(&[100; 4])).2.contains("shorter than five intervals"));
         assert!(finding(&of(&[99; 5])).2.contains("fewer than a hundred operations"));
-        assert!(finding(&of(&[])).2.contains("no interval series was asked for"));
+        assert!(finding(&of(&[])).2.contains("no interval series was requested"));
     }
 
     #[test]

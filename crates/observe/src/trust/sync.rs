@@ -1,15 +1,15 @@
 //! Whether the written data was durable at the end of the measured time.
 
-use super::{Found, told};
+use super::{PhaseResult, summary};
 use fathom_record::origin::bytes_words;
 use fathom_record::{OpKind, Phase, Regime, Repetition, Run, Trust, Verdict};
 
 pub(super) fn check(run: &Run) -> Trust {
     let found = run.phases.iter().filter(|p| p.writes).filter_map(found).collect();
-    told(run, "sync", found, (Verdict::Good, "nothing was written"))
+    summary(run, "sync", found, (Verdict::Good, "nothing was written"))
 }
 
-fn found(phase: &Phase) -> Option<Found<'_>> {
+fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
     let last = phase.repetitions.last().filter(|r| r.bytes() > 0)?;
     let dirty = last.physical.dirty_after_bytes;
     let left = dirty.map_or(String::new(), |b| format!("; {} dirty at the end", bytes_words(b)));
@@ -26,7 +26,7 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
             )
         }
         (true, _) => "fsync or synchronous writes inside the clock".to_string(),
-        (false, true) => format!("fsync after the clock, in a figure of its own{left}"),
+        (false, true) => format!("fsync after the clock stopped, reported separately{left}"),
         (false, false) if phase.direct => direct(last, regime),
         (false, false) if regime == Regime::Device => "no fsync; the device had it in time".to_string(),
         (false, false) => format!("no fsync: what was written may still be in memory{left}"),
@@ -38,7 +38,7 @@ fn found(phase: &Phase) -> Option<Found<'_>> {
         _ => Verdict::Good,
     };
     let weight = if verdict == Verdict::Good { 0.0 } else { dirty.unwrap_or(0) as f64 };
-    Some(Found { phase, verdict, weight, words })
+    Some(PhaseResult { phase, verdict, weight, words })
 }
 
 /// Where O_DIRECT writes ended up.
@@ -47,20 +47,20 @@ fn direct(last: &Repetition, regime: Regime) -> String {
     if waiting.below_bytes > 0 {
         let below = bytes_words(waiting.below_bytes);
         return format!(
-            "no fsync; past the page cache into a file that serves as a disk, of which {below} wait in memory"
+            "no fsync; O_DIRECT into a file that serves as a disk, of which {below} wait in memory"
         );
     }
     if regime == Regime::Memory {
-        return "no fsync; the file system is memory".into();
+        return "no fsync; the file system is in memory".into();
     }
     if regime == Regime::Unknown {
-        return "no fsync; O_DIRECT, and whether what takes it keeps it in memory is not known".into();
+        return "no fsync; O_DIRECT, but whether the layer below keeps it in memory is not known".into();
     }
     match (waiting.after_bytes, waiting.meanwhile_bytes) {
         (0, 0) => "no fsync; O_DIRECT left nothing in the page cache".into(),
         (0, _) => "no fsync; O_DIRECT went through the page cache and left nothing there".into(),
         (left, _) => {
-            format!("no fsync; {} of it wait in the page cache in spite of O_DIRECT", bytes_words(left))
+            format!("no fsync; {} of it wait in the page cache despite O_DIRECT", bytes_words(left))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The whole trust list for artificial runs: each check good, doubtful and unknown.
 
 use super::{Crowd, of};
-use crate::doubts::{self, Seen, test_runs};
+use crate::doubts::{self, DoubtInputs, test_runs};
 use fathom_record::{
     CacheIntent, DeviceDelta, Extents, Histogram, Interval, Jitter, OpKind, OpStat, Phase, Physical,
     Repetition, Residency, Run, SteadyState, Trust, Verdict, Waiting, Worker,
@@ -64,8 +64,8 @@ fn improve(r: &mut Repetition, op: OpKind) {
     r.physical.devices[0].write_ios = 800;
 }
 
-fn seen() -> Seen {
-    Seen {
+fn seen() -> DoubtInputs {
+    DoubtInputs {
         steal: vec![(0, 0.001), (1, 0.0)],
         compressed_share: Some(1.0),
         sampled_share: Some(1.0),
@@ -116,10 +116,10 @@ fn a_good_run_is_good_throughout_and_says_why() {
         "good clock: Source tsc: a reading costs 13 ns, resolves 10 ns; drift 0.4 ppm.",
         "good machine: read: steal 0.1 %; p99.9 5.00 ms beside stalls of 89.6 us (max 5.00 ms beside 90.0 us); write: steal 0.0 %; p99.9 5.00 ms beside stalls of 89.6 us (max 5.00 ms beside 90.0 us).",
         "good neighbours: Others moved 0 B of the device's 100 MiB (0.0 %).",
-        "good data: What is written shrinks to 100 % by zstd (a sample), to 100 % by its rule.",
+        "good data: Written data shrinks to 100 % by zstd (a sample), to 100 % by its rule.",
         "good steady: Yes: range 0.0 %, trend 0.0 %; operations over 5 rounds of 20.0 ms.",
         "good repeats: 2 repetitions, least to most 0.0 % of the median.",
-        "good overload: No rate was asked for.",
+        "good overload: No rate was set.",
         "good start: One worker at a time.",
     ];
     assert_eq!(said, expected, "{said:#?}");
@@ -135,7 +135,7 @@ fn device_tells_what_reached_it() {
         "read: 0 B of 100 MiB asked reached sda (0.0 %), in 1600 operations",
     );
     let memory = change(0, |r| r.physical = Physical { method: "memory".into(), ..Physical::default() });
-    expect(&memory, "device", Verdict::Doubtful, "read: the file system lies in memory");
+    expect(&memory, "device", Verdict::Doubtful, "read: the file system is in memory");
     let blind = change(0, |r| r.physical = Physical::default());
     expect(&blind, "device", Verdict::Unknown, "read: not known: no block device");
     let in_clock = change(1, |r| r.physical.written_in_clock_bytes = Some(MIB));
@@ -206,7 +206,7 @@ fn cache_is_beside_what_was_intended() {
     served.phases[0].repetitions.iter_mut().for_each(|r| {
         r.physical = Physical { method: "none".into(), ..Physical::default() };
     });
-    expect(&served, "cache", Verdict::Unknown, "what lies below is not known, and may have them in memory");
+    expect(&served, "cache", Verdict::Unknown, "the layer below is not known, and may cache them");
     expect(&at(CacheIntent::AsFound, 500), "cache", Verdict::Good, "as found: 50 %");
     expect(&change(0, |r| r.resident_before = None), "cache", Verdict::Unknown, "not known before");
     let warmed = |pages| {
@@ -222,7 +222,7 @@ fn cache_is_beside_what_was_intended() {
     );
     expect(&warmed(400), "cache", Verdict::Doubtful, "not cold: 40 % cached at the end of the warm-up");
     let doubt = doubts::of(&warmed(400), &Value::Null, &seen()).remove(0);
-    assert!(doubt.code == "not-cold" && doubt.sentence.contains("The warm-up brings"), "{doubt:?}");
+    assert!(doubt.code == "not-cold" && doubt.sentence.contains("The warm-up caches"), "{doubt:?}");
     let null = change(0, |r| {
         r.resident_before = Some(Residency::default());
         r.resident_after = Some(Residency::default());
@@ -248,7 +248,7 @@ fn extents_tell_reads_of_nothing_and_first_writes() {
     );
     expect(&with(1, 100 * MIB, 0), "extents", Verdict::Good, "write: first write, 100 MiB of holes");
     expect(&with(1, 50 * MIB, 0), "extents", Verdict::Good, "partly a first write");
-    expect(&change(0, |r| r.extents = None), "extents", Verdict::Unknown, "not looked at");
+    expect(&change(0, |r| r.extents = None), "extents", Verdict::Unknown, "not examined");
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn sync_tells_what_was_safe() {
     run.phases[1].sync_in_clock = false;
     expect(&run, "sync", Verdict::Doubtful, "may still be in memory; 99 MiB dirty at the end");
     run.phases[1].repetitions.iter_mut().for_each(|r| r.workers[0].marks.fsync_ns = 1);
-    expect(&run, "sync", Verdict::Doubtful, "Fsync after the clock, in a figure of its own");
+    expect(&run, "sync", Verdict::Doubtful, "Fsync after the clock stopped, reported separately");
     let mut direct = good();
     direct.phases[1].sync_in_clock = false;
     direct.phases[1].direct = true;
@@ -275,10 +275,10 @@ fn sync_tells_what_was_safe() {
     let below = waits(Waiting { below_bytes: MIB, ..Waiting::default() });
     expect(&below, "sync", Verdict::Good, "into a file that serves as a disk, of which 1 MiB wait in memory");
     let left = waits(Waiting { after_bytes: MIB, ..Waiting::default() });
-    expect(&left, "sync", Verdict::Good, "1 MiB of it wait in the page cache in spite of O_DIRECT");
+    expect(&left, "sync", Verdict::Good, "1 MiB of it wait in the page cache despite O_DIRECT");
     let mut served = direct.clone();
     served.phases[1].repetitions.iter_mut().for_each(|r| r.physical = Physical::default());
-    expect(&served, "sync", Verdict::Unknown, "whether what takes it keeps it in memory is not known");
+    expect(&served, "sync", Verdict::Unknown, "whether the layer below keeps it in memory is not known");
     let mut blind = change(1, |r| r.physical = Physical::default());
     blind.phases[1].sync_in_clock = false;
     expect(&blind, "sync", Verdict::Unknown, "No fsync: what was written may still be in memory");
@@ -323,7 +323,7 @@ fn latencies_of_file_operations_count_where_no_data_is_moved() {
 }
 
 #[test]
-fn stalls_that_nobody_watched_for_have_no_span() {
+fn unwatched_stalls_have_no_span() {
     let mut few = change(0, |r| {
         r.workers[0].stats.clear();
         r.jitter.as_mut().expect("watched").watched_ns = 0;
@@ -384,11 +384,11 @@ fn machine_sets_its_stalls_beside_the_tail() {
         Verdict::Unknown,
         "read: steal 0.1 %; too few operations or stalls to compare; the longest stall seen was 90.0 us in 4.00 us of watching",
     );
-    let robbed = of(&good(), &Value::Null, &Seen { steal: vec![(0, 0.02)], ..seen() });
+    let robbed = of(&good(), &Value::Null, &DoubtInputs { steal: vec![(0, 0.02)], ..seen() });
     assert_eq!((robbed[6].code.as_str(), robbed[6].verdict), ("machine", Verdict::Doubtful));
     let mut nothing = change(0, |r| r.jitter = None);
     nothing.phases.pop();
-    let nothing = of(&nothing, &Value::Null, &Seen::default());
+    let nothing = of(&nothing, &Value::Null, &DoubtInputs::default());
     assert_eq!((nothing[6].code.as_str(), nothing[6].verdict), ("machine", Verdict::Unknown));
 }
 
@@ -419,7 +419,7 @@ fn neighbours_are_counted() {
 fn data_is_measured_beside_its_rule() {
     let on = |kind: &str| json!({"filesystem": {"type": kind, "options": "rw,compress=zstd"}});
     let check = |environment: &Value, rule, sample| {
-        let seen = Seen { compressed_share: rule, sampled_share: sample, ..seen() };
+        let seen = DoubtInputs { compressed_share: rule, sampled_share: sample, ..seen() };
         let list = of(&good(), environment, &seen);
         (list[8].verdict, list[8].sentence.clone())
     };
@@ -427,7 +427,7 @@ fn data_is_measured_beside_its_rule() {
     assert_eq!(verdict, Verdict::Unknown, "{words}");
     assert!(
         words.starts_with(
-            "What is written shrinks to 0.0 % by zstd (a sample), to 0.2 % by its rule; whether the device"
+            "Written data shrinks to 0.0 % by zstd (a sample), to 0.2 % by its rule; whether the device"
         ),
         "{words}"
     );
@@ -441,23 +441,23 @@ fn data_is_measured_beside_its_rule() {
 fn files_laid_out_compressible_make_reads_doubtful() {
     let mut reads = good();
     reads.phases.pop();
-    let laid_out = |share| Seen { laid_out_share: share, ..seen() };
-    let data = |run: &Run, seen: &Seen| of(run, &Value::Null, seen).remove(8);
+    let laid_out = |share| DoubtInputs { laid_out_share: share, ..seen() };
+    let data = |run: &Run, seen: &DoubtInputs| of(run, &Value::Null, seen).remove(8);
     let zeros = data(&reads, &laid_out(Some(0.0)));
     assert_eq!(
         (zeros.verdict, zeros.sentence.as_str()),
-        (Verdict::Doubtful, "What is read was laid out compressible: it shrinks to 0.0 %.")
+        (Verdict::Doubtful, "The files read were laid out compressible: they shrink to 0.0 %.")
     );
     let both = data(&good(), &laid_out(Some(0.3)));
     assert!(
-        both.verdict == Verdict::Doubtful && both.sentence.contains("; what is written shrinks"),
+        both.verdict == Verdict::Doubtful && both.sentence.contains("; written data shrinks"),
         "{both:?}"
     );
     for fine in [None, Some(1.0)] {
         assert_eq!(data(&good(), &laid_out(fine)).verdict, Verdict::Good);
     }
     let doubt = doubts::of(&reads, &Value::Null, &laid_out(Some(0.0))).remove(0);
-    assert!(doubt.code == "compression" && doubt.sentence.contains("shrinks to 0.0 %"), "{doubt:?}");
+    assert!(doubt.code == "compression" && doubt.sentence.contains("compresses to 0.0 %"), "{doubt:?}");
 }
 
 #[test]
@@ -465,7 +465,7 @@ fn steadiness_is_asked_for_or_judged() {
     let falling = change(0, |r| r.intervals.iter_mut().zip(1..).for_each(|(i, n)| i.ops = 200 - n * 15));
     expect(&falling, "steady", Verdict::Doubtful, "read: no: range ");
     let short = change(0, |r| r.intervals.clear());
-    expect(&short, "steady", Verdict::Unknown, "read: not judged: no interval series was asked for");
+    expect(&short, "steady", Verdict::Unknown, "read: not judged: no interval series was requested");
     let asked = |reached| {
         let figure = "latency".into();
         let state = SteadyState { reached, asked: true, figure, window: 5, ..SteadyState::default() };
@@ -474,7 +474,7 @@ fn steadiness_is_asked_for_or_judged() {
             r.ramp_ns = 10_000_000;
         })
     };
-    expect(&asked(false), "steady", Verdict::Doubtful, "read: asked for and not reached: range");
+    expect(&asked(false), "steady", Verdict::Doubtful, "read: requested and not reached: range");
     expect(&asked(true), "steady", Verdict::Good, "; warm-up of 10.0 ms left out");
 }
 
@@ -501,18 +501,18 @@ fn repeats_overload_and_start_are_told() {
             r.start_skew_ns = skew;
         })
     };
-    expect(&several(12_000), "start", Verdict::Good, "2 workers began within 12.0 us (0.0 % of the time)");
+    expect(&several(12_000), "start", Verdict::Good, "2 workers started within 12.0 us (0.0 % of the time)");
     expect(&several(2_000_000), "start", Verdict::Doubtful, "(2.0 % of the time)");
 }
 
 /// Each failed check has a doubt with advice.
 #[test]
 fn every_doubtful_check_has_a_doubt() {
-    let robbed = Seen { steal: vec![(0, 0.1)], ..seen() };
-    let crowded = Seen { crowds: vec![(0, Crowd { others: 0.84, idle: 0.03 })], ..seen() };
-    let constant = Seen { sampled_share: Some(0.1), ..seen() };
+    let robbed = DoubtInputs { steal: vec![(0, 0.1)], ..seen() };
+    let crowded = DoubtInputs { crowds: vec![(0, Crowd { others: 0.84, idle: 0.03 })], ..seen() };
+    let constant = DoubtInputs { sampled_share: Some(0.1), ..seen() };
     let btrfs = json!({"filesystem": {"type": "zfs"}});
-    let cases: Vec<(Run, Value, Seen, &str, &str)> = vec![
+    let cases: Vec<(Run, Value, DoubtInputs, &str, &str)> = vec![
         (
             change(0, |r| {
                 r.physical.devices[0].read_bytes = 0;
@@ -566,7 +566,7 @@ fn every_doubtful_check_has_a_doubt() {
 #[test]
 fn others_that_leave_processors_idle_do_not_matter() {
     for crowd in [Crowd { others: 0.5, idle: 0.3 }, Crowd { others: 0.1, idle: 0.0 }] {
-        let seen = Seen { crowds: vec![(0, crowd)], ..seen() };
+        let seen = DoubtInputs { crowds: vec![(0, crowd)], ..seen() };
         assert_eq!(doubts::of(&good(), &Value::Null, &seen), []);
         assert_eq!(of(&good(), &Value::Null, &seen), list(&good()));
     }
@@ -583,7 +583,7 @@ fn check_and_doubt_name_the_same_worst() {
         device.devices[0].read_bytes = (asked + others) * MIB;
         device.own_read_bytes = Some(asked * MIB);
     }
-    let seen = Seen { steal: (0..5).map(|n| (n, 0.02 + 0.01 * f64::from(n % 4))).collect(), ..seen() };
+    let seen = DoubtInputs { steal: (0..5).map(|n| (n, 0.02 + 0.01 * f64::from(n % 4))).collect(), ..seen() };
     let (list, doubts) = (of(&run, &Value::Null, &seen), doubts::of(&run, &Value::Null, &seen));
     for (trust, doubt, worst) in [("neighbours", "foreign-io", "9 MiB"), ("machine", "steal", "5.0 %")] {
         let told = list.iter().find(|t| t.code == trust).expect("in the list");
@@ -602,7 +602,7 @@ fn many_phases_are_told_by_their_worst() {
     phases[7] = test_runs::phase("random read", 100 * MIB, 0);
     phases[9] = test_runs::phase("random read", 100 * MIB, MIB);
     let run = test_runs::run_of(phases);
-    let device = of(&run, &Value::Null, &Seen::default()).remove(0);
+    let device = of(&run, &Value::Null, &DoubtInputs::default()).remove(0);
     assert_eq!(
         device.sentence,
         "2 of 40 phases (random read) at worst: 0 B of 100 MiB asked reached sda (0.0 %), in 1 operation; 38 others: 100 MiB of 100 MiB asked reached sda (100 %), in 0 I/Os for 1 operation."
@@ -611,5 +611,5 @@ fn many_phases_are_told_by_their_worst() {
 
 #[test]
 fn before_anything_was_measured_there_is_no_list() {
-    assert_eq!(of(&Run::default(), &Value::Null, &Seen::default()), []);
+    assert_eq!(of(&Run::default(), &Value::Null, &DoubtInputs::default()), []);
 }

@@ -2,24 +2,24 @@
 //! process group is ended then (asked to first, so that it can undo what it set up), and the answer is an error. It measures nothing but the life of the process.
 
 use crate::bench::interrupt;
-use crate::bench::sample::{Ended, Whose, cpu_ns};
+use crate::bench::sample::{CpuTimeOf, Ended, cpu_ns};
 use anyhow::{Context as _, Result, bail};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// What a program has to undo its own doings once it was told to end; then it is killed.
+/// Time for a program to clean up after a request to end; then it is killed.
 const GRACE: Duration = Duration::from_secs(10);
 /// How often the clock and Ctrl-C are looked at. The end of the child is seen at once.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Runs a command to its end and gives what [`crate::bench::sample::run`] gives; no other child may end meanwhile.
 pub fn run(command: &mut Command, limit: Duration) -> Result<Ended> {
-    // A group of its own, so that the workers a program started end with it.
+    // A new process group, so that the program's workers end with it.
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let name = command.get_program().to_string_lossy().into_owned();
-    let cpu_before = cpu_ns(Whose::Children);
+    let cpu_before = cpu_ns(CpuTimeOf::Children);
     let start = Instant::now();
     let child = command.spawn().with_context(|| format!("{name} could not be started"))?;
     let group = child.id() as libc::pid_t;
@@ -49,7 +49,7 @@ pub fn run(command: &mut Command, limit: Duration) -> Result<Ended> {
     if killed {
         bail!("{name} did not end within {} s and was killed", limit.as_secs());
     }
-    Ok(Ended { output: output?, wall_ns, cpu_ns: cpu_ns(Whose::Children) - cpu_before })
+    Ok(Ended { output: output?, wall_ns, cpu_ns: cpu_ns(CpuTimeOf::Children) - cpu_before })
 }
 
 /// What a child printed, both outputs.

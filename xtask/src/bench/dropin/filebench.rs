@@ -28,7 +28,7 @@ const NOT_SLOWER: f64 = 0.95;
 enum Tree {
     /// Made once, kept (`reuse`), put into the page cache and locked there.
     Cached,
-    /// Gone; the script makes it anew.
+    /// Gone; the script creates it again.
     Anew,
 }
 
@@ -311,7 +311,7 @@ impl Bench {
     }
 }
 
-/// `fathom filebench` with records and ledger of its own.
+/// `fathom filebench` with its own records and ledger.
 pub fn fathom(program: &Path, dir: &Path, script: &Path) -> Command {
     let mut command = Command::new(program);
     command.arg("filebench").arg("-f").arg(script);

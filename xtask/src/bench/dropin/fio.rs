@@ -153,7 +153,7 @@ impl Bench<'_> {
     }
 
     fn job(&self, work: &Work, column: Column, text: &str) -> Result<Ended> {
-        // The job file is made anew for each sample: two programs read one text, and nothing is left of the case before.
+        // The job file is rewritten for each sample: both programs read the same text, and nothing is left of the previous case.
         let file = self.dir.join("bench.fio");
         std::fs::write(&file, text)?;
         let own = self.dir.join(column.label());

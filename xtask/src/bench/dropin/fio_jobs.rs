@@ -23,7 +23,7 @@ pub enum File {
     None,
     /// One of the bench's, which both programs read.
     Common(Kind),
-    /// Each program writes and reads one of its own.
+    /// Each program writes and reads its own file.
     Own,
 }
 

@@ -1,4 +1,4 @@
-//! What `bench sysbench`, `bench filebench` and `bench fio` share: the drop-in and the program it stands in for do the same work by turns, and the
+//! What `bench sysbench`, `bench filebench` and `bench fio` share: the drop-in and the program it replaces do the same work in turn, and the
 //! figure is a rate. This file runs the rounds and judges them; the work is in [`sysbench`], [`filebench`] and [`fio`], the text in [`table`].
 
 pub mod child;
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_nobody_has_is_a_usage_error() {
+    fn an_unknown_case_is_a_usage_error() {
         let options = Options { case: Some("no such".into()), ..Options::default() };
         assert!(chosen(vec![case()], &options).is_err_and(|e| e.is::<crate::Usage>()));
         assert_eq!(chosen(vec![case()], &Options::default()).unwrap().len(), 1);

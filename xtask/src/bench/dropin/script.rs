@@ -6,7 +6,7 @@ pub fn variables(text: &str) -> Vec<&str> {
     text.lines().filter_map(set_name).collect()
 }
 
-/// Whether the script has a `run` or `psrun` of its own.
+/// Whether the script has its own `run` or `psrun`.
 pub fn has_run(text: &str) -> bool {
     text.lines().any(is_run)
 }

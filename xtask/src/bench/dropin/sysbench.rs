@@ -121,7 +121,7 @@ pub fn run(root: &Path, options: &Options) -> Result<bool> {
     let version = peer.as_deref().map_or_else(|| "absent".to_owned(), |p| peers::version(p, "--version"));
     let about = format!(
         "sysbench {version}; {FILES} files, {} MiB, in the page cache as each program's own prepare in the case's block size left them \
-         (made anew for each case, never evicted and read in); 16 threads are not tied to CPUs",
+         (created again for each case, never evicted and read in); 16 threads are not tied to CPUs",
         options.file_mib
     );
     print!("{}", heading(&machine, &about, rounds, seconds));
@@ -174,7 +174,7 @@ struct Bench {
 type Sets = Vec<(Column, Set)>;
 
 impl Bench {
-    /// Each program prepares a set of its own, as its user would before this case.
+    /// Each program prepares its own set, as its user would before this case.
     fn sets(&self, work: &Work) -> Result<Sets> {
         let there = |column: &Column| *column == Column::Fathom || self.peer.is_some();
         let columns = [Column::Fathom, Column::Sysbench].into_iter().filter(there);
@@ -229,7 +229,7 @@ impl Bench {
             };
             return floor::measure_with(|start| floor::set::pread(&target, start), work.threads);
         }
-        // seqwr deletes the files and makes them anew, as far as it comes: it gets a directory of its own.
+        // seqwr deletes the files and creates as many as it has time for: it gets a separate directory.
         let own = self.dir.join(format!("{}-seqwr", column.label()));
         let dir = if work.mode == "seqwr" { &own } else { &set.dir };
         std::fs::create_dir_all(dir)?;

@@ -1,6 +1,6 @@
-//! The physical floor: the least loop around a call. An xorshift offset, the call, a look at the clock every so many operations;
-//! nothing is recorded. What a program takes beyond this is its own cost. The loops run inside this process, each on a thread of
-//! its own tied to a CPU; [`passes`] are IOzone's tests for `bench iozone`.
+//! The physical floor: the least loop around a call. An xorshift offset, the call, a look at the clock every N operations;
+//! nothing is recorded. What a program takes beyond this is its own cost. The loops run inside this process, each on a
+//! thread tied to a CPU; [`passes`] are IOzone's tests for `bench iozone`.
 
 pub mod aio;
 pub mod passes;
@@ -9,7 +9,7 @@ pub mod sync;
 pub mod uring;
 
 use super::pin;
-use super::sample::{Sample, Whose, cpu_ns};
+use super::sample::{CpuTimeOf, Sample, cpu_ns};
 use anyhow::{Result, anyhow};
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
@@ -33,7 +33,7 @@ pub struct Done {
 /// A loop. It prepares, waits at the barrier, and works until the time is over.
 pub type Loop = fn(&Target, &Barrier) -> Result<Done>;
 
-/// Runs a loop on one thread, or on several at once on CPUs of their own.
+/// Runs a loop on one thread, or on several at once on separate CPUs.
 pub fn measure(work: Loop, target: &Target, threads: usize) -> Result<Sample> {
     measure_with(|start| work(target, start), threads)
 }
@@ -41,7 +41,7 @@ pub fn measure(work: Loop, target: &Target, threads: usize) -> Result<Sample> {
 /// Likewise with a loop that knows its own target.
 pub fn measure_with(work: impl Fn(&Barrier) -> Result<Done> + Sync, threads: usize) -> Result<Sample> {
     let barrier = Barrier::new(threads);
-    let cpu_before = cpu_ns(Whose::Own);
+    let cpu_before = cpu_ns(CpuTimeOf::Own);
     let done: Vec<Result<Done>> = std::thread::scope(|scope| {
         let run = |number: usize| {
             let (barrier, work) = (&barrier, &work);
@@ -59,7 +59,7 @@ pub fn measure_with(work: impl Fn(&Barrier) -> Result<Done> + Sync, threads: usi
     let done: Vec<Done> = done.into_iter().collect::<Result<_>>()?;
     let ops: u64 = done.iter().map(|d| d.ops).sum();
     let longest = done.iter().map(|d| d.ns).fold(0.0, f64::max);
-    let cpu = cpu_ns(Whose::Own) - cpu_before;
+    let cpu = cpu_ns(CpuTimeOf::Own) - cpu_before;
     Ok(Sample { wall_ns: longest / ops as f64, cpu_ns: Some(cpu / ops as f64) })
 }
 
@@ -107,7 +107,7 @@ struct Pages(Vec<Page>);
 struct Page([u8; 4096]);
 
 impl Pages {
-    /// Filled with a byte that is not zero, so that the pages are real ones of their own.
+    /// Filled with a byte that is not zero, so that real, private pages are allocated.
     fn new(bytes: usize) -> Self {
         Self(vec![Page([0x5a; 4096]); bytes.div_ceil(4096)])
     }

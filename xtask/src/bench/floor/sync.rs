@@ -46,7 +46,7 @@ pub fn pread(target: &Target, start: &Barrier) -> Result<Done> {
     })
 }
 
-/// With the two readings of the clock that the latency of every operation needs, whoever takes it.
+/// With the two clock readings per operation that any measurement of latency needs.
 pub fn pread_clocked(target: &Target, start: &Barrier) -> Result<Done> {
     let file = open(&target.path, false, false)?;
     let mut offsets = Offsets::of(target, RECORD);
@@ -155,7 +155,7 @@ pub fn mmap(target: &Target, start: &Barrier) -> Result<Done> {
     let done = timed(target, start, || {
         for _ in 0..256 {
             let from = base.cast::<u8>().wrapping_add(offsets.next() as usize);
-            // SAFETY: offsets lie inside the mapping by construction, and the page is memory of its own.
+            // SAFETY: offsets lie inside the mapping by construction, and the page is separate memory.
             unsafe { std::ptr::copy_nonoverlapping(from, pages.as_mut_ptr(), RECORD) };
             std::hint::black_box(&pages.0);
         }

@@ -147,9 +147,8 @@ fn cat(site: &Site, who: Who) -> Result<Values> {
     Ok(vec![("cat", shell(script, &[&image, &site.fathom])?)])
 }
 
-/// Each time into a directory of its own, and none is removed before the end: ext4 without a journal gives out no inode that was freed in the
-/// last minutes, and looks through all of those again for every file that is made. Whoever comes after the removal of 10,000 files
-/// takes ten times as long.
+/// Extracts into a new directory each time, and removes none before the end: ext4 without a journal does not reuse inodes freed in the
+/// last minutes and scans all of them for every new file. After the removal of 10,000 files, creating others takes ten times as long.
 fn extract(site: &Site, who: Who) -> Result<Values> {
     let image = images::small(site)?;
     let into = tempfile::Builder::new().prefix("out-").tempdir_in(&site.dir)?.keep();

@@ -1,8 +1,8 @@
 //! `cargo xtask bench observe`: O_DIRECT random reads of 4 KiB, 32 in flight by io_uring, on the disk below the target directory,
 //! unobserved twice (the pair is the noise floor), with counters, counted in the kernel by BPF, with events of tracefs, and with every
-//! event of queueing, in an order drawn anew for each round. Ratios are of operations per second; the observer's CPU time per operation stands beside.
+//! event of queueing, in a new random order each round. Ratios are of operations per second; the observer's CPU time per operation stands beside.
 
-use super::record::Seen;
+use super::record::RepetitionRecord;
 use crate::bench::dropin::write_json;
 use crate::bench::machine::Machine;
 use crate::bench::options::Options;
@@ -18,18 +18,18 @@ const SECONDS: f64 = 2.0;
 const RECORD_BYTES: f64 = 4096.0;
 const SEED: u64 = 0x0b5e_12e5_5eed_0005;
 
-/// Ways of watching: a name, what `--observe` is told, the least ratio (beside the noise floor), and the most CPU time, us per
+/// Ways of watching: a name, the value of `--observe`, the least ratio (beside the noise floor), and the most CPU time, us per
 /// operation.
-const WAYS: [Way; 6] = [
-    Way { name: "not at all", observe: "none", loss: None, cpu_us: None },
-    Way { name: "not at all, again", observe: "none", loss: None, cpu_us: None },
-    Way { name: "counters", observe: "counters", loss: Some(0.03), cpu_us: Some(0.05) },
-    Way { name: "counted in the kernel", observe: "bpf", loss: Some(0.01), cpu_us: Some(0.05) },
-    Way { name: "events of tracefs", observe: "tracefs", loss: Some(0.05), cpu_us: Some(0.3) },
-    Way { name: "all events of queueing", observe: "full", loss: None, cpu_us: None },
+const WAYS: [ObserveMode; 6] = [
+    ObserveMode { name: "not at all", observe: "none", loss: None, cpu_us: None },
+    ObserveMode { name: "not at all, again", observe: "none", loss: None, cpu_us: None },
+    ObserveMode { name: "counters", observe: "counters", loss: Some(0.03), cpu_us: Some(0.05) },
+    ObserveMode { name: "counted in the kernel", observe: "bpf", loss: Some(0.01), cpu_us: Some(0.05) },
+    ObserveMode { name: "events of tracefs", observe: "tracefs", loss: Some(0.05), cpu_us: Some(0.3) },
+    ObserveMode { name: "all events of queueing", observe: "full", loss: None, cpu_us: None },
 ];
 
-struct Way {
+struct ObserveMode {
     name: &'static str,
     observe: &'static str,
     loss: Option<f64>,
@@ -79,7 +79,7 @@ pub fn run(root: &Path, options: &Options) -> Result<bool> {
     );
     let good = print_table(&samples);
     if let Some(path) = &options.json {
-        let of = |(way, all): (&Way, &Vec<Sample>)| {
+        let of = |(way, all): (&ObserveMode, &Vec<Sample>)| {
             let column = |figure: fn(&Sample) -> Option<f64>| all.iter().map(figure).collect::<Vec<_>>();
             json!({"way": way.name, "per_s": column(|s| Some(s.per_s)), "observer_us": column(|s| s.observer_us),
                    "issued": column(|s| s.issued), "completed": column(|s| s.completed),
@@ -94,7 +94,7 @@ pub fn run(root: &Path, options: &Options) -> Result<bool> {
     Ok(good || !options.gate)
 }
 
-fn measured(site: &Site<'_>, way: &Way) -> Result<Sample> {
+fn measured(site: &Site<'_>, way: &ObserveMode) -> Result<Sample> {
     let stream = "direction = \"read\"\naccess = \"uniform\"\nrecord = { fixed = \"4KiB\" }\nbackend = { uring = {} }\n\
                   queue_depth = 32\nopen = { direct = true }\namount = \"endless\"";
     let job = fathom::Job { stream: "", phase: "", threads: 1, writes: false };
@@ -107,7 +107,7 @@ fn measured(site: &Site<'_>, way: &Way) -> Result<Sample> {
         .context("fathom could not be started")?;
     ensure!(output.status.success(), "fathom: {}", String::from_utf8_lossy(&output.stderr));
     let record: Value = serde_json::from_slice(&output.stdout)?;
-    let seen = Seen::first(&record)?;
+    let seen = RepetitionRecord::first(&record)?;
     let operations = seen.operations() as f64;
     let share = |bytes: Option<u64>| bytes.map(|n| n as f64 / (operations * RECORD_BYTES));
     let observer_ns = match seen.block() {

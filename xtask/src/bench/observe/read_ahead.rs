@@ -3,7 +3,7 @@
 //! counters, and by bpftrace inside the kernel. The three must agree exactly.
 
 use super::in_kernel::InKernel;
-use super::record::Seen;
+use super::record::RepetitionRecord;
 use crate::bench::dropin::{child, write_json};
 use crate::bench::loop_disk::LoopDisk;
 use crate::bench::machine::Machine;
@@ -127,7 +127,7 @@ fn one(fathom: &Path, dir: &Path, disk: &LoopDisk, read_ahead_kb: u32) -> Result
     ensure!(ended.output.status.success(), "fathom: {}", child::printed(&ended));
     let in_kernel = in_kernel.map(InKernel::stopped).transpose()?;
     let record: Value = serde_json::from_slice(&ended.output.stdout).context("fathom printed no record")?;
-    let seen = Seen::first(&record)?;
+    let seen = RepetitionRecord::first(&record)?;
     let block = seen.block().context("no events were watched")?;
     let sizes = seen.read_sizes();
     let mut show = Command::new(fathom);

@@ -7,9 +7,9 @@ use serde_json::Value;
 const MEASURED: &str = "fathom";
 
 /// A repetition of a record.
-pub struct Seen<'a>(&'a Value);
+pub struct RepetitionRecord<'a>(&'a Value);
 
-impl<'a> Seen<'a> {
+impl<'a> RepetitionRecord<'a> {
     /// The first repetition of the first phase.
     pub fn first(record: &'a Value) -> Result<Self> {
         let repetition = &record["phases"][0]["repetitions"][0];
@@ -92,11 +92,11 @@ mod tests {
                             {"kind": "own", "name": "block-events", "read_bytes": 8192},
                             {"kind": "other", "name": "dd", "read_bytes": 4096}]}]},
         }]}]});
-        let seen = Seen::first(&record).unwrap();
+        let seen = RepetitionRecord::first(&record).unwrap();
         assert_eq!((seen.operations(), seen.reads("issued"), seen.reads("nothing")), (7, Some(9), None));
         assert_eq!(seen.read_sizes(), [(4096, 9)]);
         assert_eq!((seen.counted_reads().unwrap(), seen.counted_bytes().unwrap()), (9, 36864));
         assert_eq!((seen.asked_bytes(), seen.answered_bytes()), (Some(7 * 4096), Some(7 * 4096)));
-        assert!(Seen::first(&json!({})).is_err());
+        assert!(RepetitionRecord::first(&json!({})).is_err());
     }
 }

@@ -10,7 +10,7 @@ use std::process::Command;
 
 /// Runs one flow operation, `read` or `write`, on random places for the time of the site.
 pub fn measure(filebench: &Path, site: &Site<'_>, operation: &str) -> Result<Sample> {
-    // A file of Filebench's lies in a tree of its own making.
+    // Filebench expects the file in its own directory tree.
     let dir = site.dir.join("filebench");
     files::link(site.path, &dir.join("data/00000001/00000001"))?;
     let workload = workload(&dir, site.file_bytes, operation, whole_seconds(site.seconds));

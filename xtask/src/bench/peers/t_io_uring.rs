@@ -11,7 +11,7 @@ use std::process::Command;
 /// Runs it with these options, without polled completions, for the time of the site and the second it needs besides.
 pub fn measure(program: &Path, site: &Site<'_>, options: &str) -> Result<Sample> {
     let mut command = Command::new(program);
-    // The first second has no line of its own when the time is over with it.
+    // The first second is not printed if the run ends with it.
     command.args(["-p0", "-b4096", "-n1", "-R1"]).arg(format!("-r{}", whole_seconds(site.seconds) + 1));
     command.args(options.split_ascii_whitespace()).arg(site.path).current_dir(site.dir);
     let ended = sample::run(pin::command(&mut command, pin::cpu()))?;

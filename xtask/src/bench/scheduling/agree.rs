@@ -3,8 +3,8 @@
 //! events recorded by fathom; `fathom sim agree` on each trace, with all schedulers asked.
 
 use super::load::{LOADS, workload};
-use super::stand::{Stand, need_root};
 use super::tally::{HEAD, Tally, row, total};
+use super::test_bed::{TestBed, need_root};
 use crate::bench::dropin::write_json;
 use crate::bench::machine::Machine;
 use crate::bench::options::Options;
@@ -17,7 +17,7 @@ use std::path::Path;
 const ROUNDS: usize = 2;
 const SEED: u64 = 0x0a62_ee00_5eed_0007;
 
-/// A scheduler of the kernel, the model that stands for it, and how many percent of its choices have to be the same.
+/// A kernel scheduler, its model, and the least percentage of equal choices.
 const SCHEDULERS: [(&str, &str, f64); 4] = [
     ("none", "none", 100.0),
     ("mq-deadline", "mq-deadline", 97.0),
@@ -52,7 +52,7 @@ pub fn run(root: &Path, options: &Options) -> Result<bool> {
     let rounds = options.rounds.unwrap_or(ROUNDS);
     let dir = tempfile::Builder::new().prefix("bench-").tempdir_in(root.join("target"))?;
     progress("devices are made");
-    let mut stand = Stand::made(dir.path(), &fathom)?;
+    let mut stand = TestBed::made(dir.path(), &fathom)?;
     let (offered, _) = stand.device().schedulers()?;
     let all = (0..SCHEDULERS.len()).flat_map(|s| (0..LOADS.len()).map(move |l| (s, l)));
     let mut cases: Vec<Case> =
@@ -94,7 +94,7 @@ pub fn run(root: &Path, options: &Options) -> Result<bool> {
     Ok(good || !options.gate)
 }
 
-fn one(stand: &mut Stand<'_>, case: &Case) -> Result<Tally> {
+fn one(stand: &mut TestBed<'_>, case: &Case) -> Result<Tally> {
     let (scheduler, model, _) = SCHEDULERS[case.scheduler];
     let (name, processes) = LOADS[case.load];
     stand.device().schedule(scheduler)?;

@@ -4,7 +4,7 @@
 //! device that have no arm are fitted to every trace. How far the device's own two halves lie apart stands beside: no fit can do better.
 
 use super::load::{Process, Work, workload};
-use super::stand::{Stand, need_root};
+use super::test_bed::{TestBed, need_root};
 use crate::bench::dropin::write_json;
 use crate::bench::machine::Machine;
 use crate::bench::options::Options;
@@ -91,7 +91,7 @@ pub fn run(root: &Path, options: &Options) -> Result<bool> {
     let rounds = options.rounds.unwrap_or(ROUNDS);
     let dir = tempfile::Builder::new().prefix("bench-").tempdir_in(root.join("target"))?;
     progress("devices are made");
-    let mut stand = Stand::made(dir.path(), &fathom)?;
+    let mut stand = TestBed::made(dir.path(), &fathom)?;
     stand.device().schedule("none")?;
     let profile = dir.path().join("fitted.toml").display().to_string();
     let mut measured: Vec<Vec<Fits>> = cases.iter().map(|_| Vec::new()).collect();

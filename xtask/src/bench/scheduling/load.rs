@@ -1,7 +1,7 @@
 //! The loads, as workloads of fathom: who reads and writes where in one file, past the page cache, and how much is in flight. Text out
 //! of numbers; the places of a load are drawn from a seed, so that they are the same in every round.
 
-use super::stand::FILE_BYTES;
+use super::test_bed::FILE_BYTES;
 use crate::bench::spread::Random;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -63,7 +63,7 @@ pub const LOADS: [(&str, &[Process]); 6] = [
 ];
 
 /// A load as a workload on a file, by the kernel's asynchronous I/O, a call for each operation. (Through io_uring, what finds the queue
-/// full goes on in threads of the kernel, which come to the scheduler in any order and as tasks of their own.)
+/// full goes on in threads of the kernel, which reach the scheduler in any order and as separate tasks.)
 pub fn workload(name: &str, processes: &[Process], file: &Path) -> String {
     let mut text = format!(
         "name = {name:?}\nseed = 1\n[[fileset]]\nname = \"f\"\nfiles = {{ list = [{file:?}] }}\nsize = {{ fixed = {FILE_BYTES} }}\n\
@@ -107,7 +107,7 @@ fn one(number: u64, of: u64, process: Process) -> String {
     text
 }
 
-/// So many operations, each `together` of them side by side at a random place.
+/// Offsets of N operations, in adjacent groups of `together` at random positions.
 fn places(seed: u64, operations: u64, together: u64) -> String {
     let mut random = Random((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut list = "{ listed = [".to_owned();

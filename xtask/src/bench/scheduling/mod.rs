@@ -4,8 +4,8 @@
 mod agree;
 mod calibrate;
 mod load;
-mod stand;
 mod tally;
+mod test_bed;
 mod throttle;
 
 pub use agree::run as agree;

@@ -61,7 +61,7 @@ impl Tally {
         }
     }
 
-    /// Whether all merges are the kernel's and so many percent of the choices.
+    /// Whether all merges and at least this percentage of the choices match the kernel's.
     pub fn keeps(&self, at_least_percent: f64) -> bool {
         self.issued > 0
             && self.merges_differ == 0

@@ -1,4 +1,4 @@
-//! A control group whose reads and writes of one device are held to so many a second, by the controller blkio (version 1) or io
+//! A control group whose reads and writes of one device are limited to N a second each, by the controller blkio (version 1) or io
 //! (version 2), whichever the kernel has. When it is dropped the group is gone and what was switched on for it is off again.
 
 use crate::bench::loop_device::told;
@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long what runs in the group has to end once its processes were told to.
+/// Time for the processes of the group to end after the signal.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Where groups are made, and in which words.
@@ -24,7 +24,7 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// So many reads and as many writes a second of the device with this number ("7:0").
+    /// Limits the device with this number ("7:0") to `per_s` reads and `per_s` writes a second.
     pub fn on(number: &str, per_s: u32) -> Result<Self> {
         let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
         let mounts = read(Path::new("/proc/self/mountinfo"));
@@ -82,7 +82,7 @@ fn write(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).with_context(|| format!("{text:?} cannot be written to {}", path.display()))
 }
 
-/// The files of a limit and what they are told.
+/// The files of a limit and the values written to them.
 fn limits(hierarchy: &Hierarchy, number: &str, per_s: u32) -> Vec<(&'static str, String)> {
     match hierarchy {
         Hierarchy::Blkio(_) => ["blkio.throttle.read_iops_device", "blkio.throttle.write_iops_device"]

@@ -4,7 +4,7 @@
 
 use crate::console;
 use fathom_dialects::fio::settings::Settings;
-use fathom_dialects::fio::{Plan, Wrong};
+use fathom_dialects::fio::{Plan, UsageError};
 use std::fs;
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ struct Mount {
 /// # Errors
 ///
 /// The jobs name different groups, or the group cannot be entered; nothing has changed then.
-pub fn enter(plan: &Plan) -> Result<Option<Inside>, Wrong> {
+pub fn enter(plan: &Plan) -> Result<Option<Inside>, UsageError> {
     let Some(first) = plan.jobs.first().map(|job| &job.settings) else { return Ok(None) };
     for job in &plan.jobs {
         for option in [OPTION, WEIGHT, "cgroup_nodelete"] {
@@ -82,7 +82,7 @@ pub fn enter(plan: &Plan) -> Result<Option<Inside>, Wrong> {
 }
 
 /// Sets the weight, then enters the group.
-fn settle(s: &Settings, mount: &Mount, group: &Path) -> Result<(), Wrong> {
+fn settle(s: &Settings, mount: &Mount, group: &Path) -> Result<(), UsageError> {
     if let Some(weight) = s.number(WEIGHT)? {
         if !mount.first_version {
             let told = "cgroup_weight: control groups of version 2 have no such weight, and fio refuses the job, too";
@@ -136,7 +136,7 @@ impl Drop for Inside {
     }
 }
 
-fn failed(s: &Settings, option: &'static str, path: &Path, error: &Error) -> Wrong {
+fn failed(s: &Settings, option: &'static str, path: &Path, error: &Error) -> UsageError {
     s.wrong(option, format!("{option}: {}: {error}", path.display()))
 }
 

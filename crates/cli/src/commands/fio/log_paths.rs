@@ -3,7 +3,7 @@
 
 use crate::{consent, input};
 use fathom_dialects::fio::plan::state;
-use fathom_dialects::fio::{Plan, Wrong};
+use fathom_dialects::fio::{Plan, UsageError};
 use std::fs::File;
 use std::io::{Error, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -29,7 +29,7 @@ const BEGINS: &[u8] = b"fio version ";
 const HEAD: u64 = 256;
 
 /// Checks in advance whether the operation logs may be written.
-pub fn check(plan: &Plan) -> Result<(), Wrong> {
+pub fn check(plan: &Plan) -> Result<(), UsageError> {
     let mut taken: Vec<PathBuf> = Vec::new();
     for job in &plan.jobs {
         let Some(name) = job.iolog() else { continue };
@@ -70,7 +70,7 @@ pub fn check(plan: &Plan) -> Result<(), Wrong> {
 
 /// Checks that a job's traces may be merged into one file: not over an existing file without permission, nor where
 /// anything else is read or written. A trace cannot be measured again, so even an existing trace is kept.
-fn merged(plan: &Plan, job: &fathom_dialects::fio::Job, taken: &mut Vec<PathBuf>) -> Result<(), Wrong> {
+fn merged(plan: &Plan, job: &fathom_dialects::fio::Job, taken: &mut Vec<PathBuf>) -> Result<(), UsageError> {
     const OPTION: &str = "merge_blktrace_file";
     let Some(merged) = &job.merged else { return Ok(()) };
     let path = real(&merged.path);

@@ -7,7 +7,7 @@ use crate::console;
 use fathom_dialects::fio::Plan;
 use fathom_dialects::fio::output::iolog;
 use fathom_dialects::fio::output::log_operations::{Did, Operation};
-use fathom_dialects::fio::output::logs::{self, Noted};
+use fathom_dialects::fio::output::logs::{self, RecordedData};
 use fathom_dialects::fio::output::packed;
 use fathom_engine::Operations;
 use fathom_record::Run;
@@ -57,7 +57,7 @@ impl Logged {
         let mut torn = logs::write(
             plan,
             run,
-            &Noted { operations: &operations, began_ms: &began_ms },
+            &RecordedData { operations: &operations, began_ms: &began_ms },
             &mut |path, text| {
                 if failed.contains_key(path) {
                     return;

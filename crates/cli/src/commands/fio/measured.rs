@@ -2,7 +2,7 @@
 
 use super::world;
 use crate::run_loop::Head;
-use fathom_dialects::fio::{self, Asked, Found, General, Plan, World, Wrong};
+use fathom_dialects::fio::{self, Found, General, Invocation, Plan, UsageError, World};
 use fathom_workload::Workload;
 use std::path::Path;
 
@@ -75,7 +75,7 @@ fn planned(
     place: Place,
     seed: u64,
     find: &dyn Fn(&Path) -> Option<Found>,
-) -> Result<Plan, Wrong> {
+) -> Result<Plan, UsageError> {
     let read = |path: &Path| match path.to_str() {
         Some("-") => Err("it is read more than once; a job file of a name is expected".to_owned()),
         // The properties of this machine do not matter to a simulated one.
@@ -114,22 +114,24 @@ fn planned(
         ..machine
     };
     match fio::plan(args, &world)? {
-        Asked::Jobs(plan) => Ok(*plan),
-        Asked::Inflate(_) => Err(Wrong::nowhere("--inflate-log prints a log and measures nothing")),
-        Asked::Nothing(_) => Err(Wrong::nowhere("there is no job, and nothing is measured")),
-        Asked::Help(_) => Err(Wrong::nowhere("help and versions measure nothing; a job is expected")),
+        Invocation::Jobs(plan) => Ok(*plan),
+        Invocation::Inflate(_) => Err(UsageError::nowhere("--inflate-log prints a log and measures nothing")),
+        Invocation::Nothing(_) => Err(UsageError::nowhere("there is no job, and nothing is measured")),
+        Invocation::Help(_) => {
+            Err(UsageError::nowhere("help and versions measure nothing; a job is expected"))
+        }
     }
 }
 
 /// Whether it fails only because a simulation has no files.
-fn fails_for_files(args: &[String], here: &Path, place: Place, seed: u64, wrong: &Wrong) -> bool {
+fn fails_for_files(args: &[String], here: &Path, place: Place, seed: u64, wrong: &UsageError) -> bool {
     let large = |_: &Path| Some(Found { bytes: 1 << 50, device: false, bottomless: false });
     place != Place::Here && planned(args, here, place, seed, &large).err().as_ref() != Some(wrong)
 }
 
 /// The error in our words: fio's are for scripts that parse its output.
-fn words(wrong: &Wrong, for_files: bool) -> String {
-    let ours = Wrong { fio_says: String::new(), ..wrong.clone() }.to_string();
+fn words(wrong: &UsageError, for_files: bool) -> String {
+    let ours = UsageError { fio_says: String::new(), ..wrong.clone() }.to_string();
     let why = if for_files { "\na simulation begins without files, and looks for none" } else { "" };
     format!("{}{why}", ours.trim_end())
 }

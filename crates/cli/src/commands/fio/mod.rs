@@ -20,7 +20,7 @@ use crate::line::Common;
 use crate::run_loop::{self, Failure, Finished, Head};
 use crate::{consent, console, epilogue, state};
 use fathom_dialects::fio::output::{self, Moment};
-use fathom_dialects::fio::{self, Asked, Format, Plan, explain, help};
+use fathom_dialects::fio::{self, Format, Invocation, Plan, explain, help};
 use fathom_engine::{Engine, EngineError};
 use logged::Logged;
 use sink::{Live, Sink};
@@ -70,11 +70,11 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
         return ExitCode::from(ERROR);
     }
     let mut plan = match fio::plan(&args, &world::world()) {
-        Ok(Asked::Jobs(plan)) => plan,
-        Ok(Asked::Help(asked)) => return tell(program, version, &asked),
-        Ok(Asked::Inflate(log)) => return logged::inflate(&log),
+        Ok(Invocation::Jobs(plan)) => plan,
+        Ok(Invocation::Help(asked)) => return tell(program, version, &asked),
+        Ok(Invocation::Inflate(log)) => return logged::inflate(&log),
         // As in fio, options without a job are parsed, and nothing more happens.
-        Ok(Asked::Nothing(general)) => {
+        Ok(Invocation::Nothing(general)) => {
             debug(&general);
             return ExitCode::SUCCESS;
         }
@@ -112,7 +112,7 @@ fn debug(general: &fio::General) {
 }
 
 /// Missing subdirectories are created, but not the given directory itself.
-fn no_directory(job: &fio::Job) -> Option<fio::Wrong> {
+fn no_directory(job: &fio::Job) -> Option<fio::UsageError> {
     let looked = |path: PathBuf| match path.metadata() {
         Ok(about) if about.is_dir() => None,
         Err(e) if !matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {

@@ -3,19 +3,19 @@
 
 use crate::commands::sweep::{guard, kernel};
 use crate::{console, state};
-use fathom_dialects::fio::{Job, Plan, Wrong};
-use fathom_observe::knobs::{Knob, KnobError, Place, Turner, target, turner};
+use fathom_dialects::fio::{Job, Plan, UsageError};
+use fathom_observe::knobs::{Knob, KnobError, Place, Setter, setter, target};
 use std::path::{Path, PathBuf};
 
 const OPTION: &str = "ioscheduler";
 
-pub struct Turned(Option<Turner<'static>>);
+pub struct Turned(Option<Setter<'static>>);
 
 impl Turned {
     /// Restores the previous schedulers, and reports it.
     pub fn put_back(self) {
-        if let Some(turner) = self.0 {
-            guard::tell(&turner.put_back(), "");
+        if let Some(setter) = self.0 {
+            guard::tell(&setter.put_back(), "");
         }
     }
 }
@@ -26,7 +26,7 @@ impl Turned {
 ///
 /// There is no such scheduler, this user may not set it, or two jobs want different ones on one device; nothing is
 /// changed then.
-pub fn turn(plan: &Plan) -> Result<Turned, Wrong> {
+pub fn turn(plan: &Plan) -> Result<Turned, UsageError> {
     let mut wanted: Vec<(Place, String)> = Vec::new();
     let mut last = None;
     for job in plan.jobs.iter().filter(|job| job.stream.backend.has_files()) {
@@ -42,7 +42,7 @@ pub fn turn(plan: &Plan) -> Result<Turned, Wrong> {
                 }
                 Some(_) => {}
                 None => {
-                    turner::may_turn(&kernel::LIVE, &place).map_err(|e| cannot(job, name, &e))?;
+                    setter::may_set(&kernel::LIVE, &place).map_err(|e| cannot(job, name, &e))?;
                     place.knob.check(&kernel::LIVE, &place.path, name).map_err(|e| cannot(job, name, &e))?;
                     wanted.push((place, name.to_owned()));
                 }
@@ -53,7 +53,7 @@ pub fn turn(plan: &Plan) -> Result<Turned, Wrong> {
     let Some((job, name)) = last.filter(|_| !wanted.is_empty()) else { return Ok(Turned(None)) };
     let directory = state::needed_directory()
         .map_err(|e| job.settings.wrong(OPTION, format!("{OPTION}={name}: {e:#}")))?;
-    let all = |turned: Result<Turner<'static>, KnobError>| turned.map_err(|e| cannot(job, name, &e));
+    let all = |turned: Result<Setter<'static>, KnobError>| turned.map_err(|e| cannot(job, name, &e));
     let turned = all(take_over(&directory, &wanted))?;
     for (place, name) in &wanted {
         console::note(&format!("the I/O scheduler of {} is {name} until the end", place.device));
@@ -61,19 +61,19 @@ pub fn turn(plan: &Plan) -> Result<Turned, Wrong> {
     Ok(Turned(Some(turned)))
 }
 
-/// Journal, locks, guardian, old values, and only then the first change. An error drops the turner, which restores.
-fn take_over(directory: &Path, wanted: &[(Place, String)]) -> Result<Turner<'static>, KnobError> {
+/// Journal, locks, guardian, old values, and only then the first change. An error drops the setter, which restores.
+fn take_over(directory: &Path, wanted: &[(Place, String)]) -> Result<Setter<'static>, KnobError> {
     let places: Vec<Place> = wanted.iter().map(|(place, _)| place.clone()).collect();
-    let mut turner = Turner::begin(&kernel::LIVE, directory)?;
-    turner.lock(&places)?;
-    turner.guard(Path::new("/proc/self/exe"))?;
-    turner.save(&places)?;
-    let _ = turner.turn(wanted)?;
-    Ok(turner)
+    let mut setter = Setter::begin(&kernel::LIVE, directory)?;
+    setter.lock(&places)?;
+    setter.guard(Path::new("/proc/self/exe"))?;
+    setter.save(&places)?;
+    let _ = setter.apply(wanted)?;
+    Ok(setter)
 }
 
 /// The devices below a job's files. Files without a device are skipped, as in fio.
-fn places(job: &Job) -> Result<Vec<Place>, Wrong> {
+fn places(job: &Job) -> Result<Vec<Place>, UsageError> {
     let knob = Knob::named("scheduler").map_err(|e| job.settings.wrong(OPTION, e))?;
     let mut found: Vec<Place> = Vec::new();
     for path in job.files.iter().flatten().map(|file| there(file)) {
@@ -96,7 +96,7 @@ fn there(file: &Path) -> PathBuf {
     file.ancestors().find(|path| path.exists()).unwrap_or(&file).to_path_buf()
 }
 
-fn cannot(job: &Job, name: &str, why: &KnobError) -> Wrong {
+fn cannot(job: &Job, name: &str, why: &KnobError) -> UsageError {
     let wrong = job.settings.wrong(OPTION, format!("{OPTION}={name}: {why}"));
     match why {
         KnobError::BadValue { .. } => wrong.fio(format!("fio: unable to set io scheduler to {name}\n")),

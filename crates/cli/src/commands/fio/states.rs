@@ -1,7 +1,7 @@
 //! State files, one per clone: how far each job got, for `verify_state_load` of a later run.
 
 use super::log_paths::{self, Kind};
-use fathom_dialects::fio::plan::state::{self, Came};
+use fathom_dialects::fio::plan::state::{self, CloneProgress};
 use fathom_dialects::fio::{Job, Plan};
 use fathom_record::{Ending, OpKind, Run, Worker};
 use std::io::{Error, ErrorKind, Write as _};
@@ -48,12 +48,12 @@ fn writer<'a>(job: &Job, clone: u32, run: &'a Run) -> Option<&'a Worker> {
 }
 
 /// How far a worker got, if its writes are known to be the first ones in its order.
-fn came(job: &Job, worker: &Worker) -> Option<Came> {
+fn came(job: &Job, worker: &Worker) -> Option<CloneProgress> {
     let counted: u64 = worker.stats.iter().filter(|stat| stat.op == OpKind::Write).map(|stat| stat.ops).sum();
     // The kinds of the operations before counting began are unknown.
     let only_writes = !job.rw.mixed && !job.backlog && job.stream.sync_every.is_none();
     let before = if only_writes || worker.ramp_ops == 0 { worker.ramp_ops } else { return None };
     let left_out = worker.passed.as_ref().is_some_and(|passed| passed.writes > 0);
     let ended = matches!(worker.ending, Ending::Completed | Ending::Stopped);
-    (!left_out).then_some(Came { writes: counted + before, ended })
+    (!left_out).then_some(CloneProgress { writes: counted + before, ended })
 }

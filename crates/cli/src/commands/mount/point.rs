@@ -4,8 +4,8 @@
 use crate::exit::Usage;
 use crate::output;
 use fathom_isofs::mount::{On, SOURCE};
-use fathom_observe::answers::is_cut_off;
 use fathom_observe::device::mount::{Mount, parse};
+use fathom_observe::responsive::is_cut_off;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::{CString, OsStr, OsString};

@@ -1,4 +1,4 @@
-//! The kernel side of a cell: its knobs, devices, values and file system. Checks values before any change; the turner
+//! The kernel side of a cell: its knobs, devices, values and file system. Checks values before any change; the setter
 //! sets and restores them.
 
 use super::stage::Asked;
@@ -9,10 +9,10 @@ use fathom_observe::device::{self, DeviceStack};
 use fathom_observe::files::{KernelFiles as _, Live};
 use fathom_observe::knobs::catalogue::{Home, Values, value_in};
 use fathom_observe::knobs::disk::can_make;
-use fathom_observe::knobs::{FileSystem, Knob, KnobFiles as _, Place, target, turner};
+use fathom_observe::knobs::{FileSystem, Knob, KnobFiles as _, Place, setter, target};
 use std::path::Path;
 
-/// The running machine; static, since turners refer to it until the program ends.
+/// The running machine; static, since setters refer to it until the program ends.
 pub static LIVE: Live = Live;
 
 /// Whether a knob belongs to the measured device rather than to the whole machine.
@@ -29,7 +29,7 @@ pub fn stack_of(path: &Path) -> DeviceStack {
 pub fn look(varied: &mut Varied, places: &[Place]) -> Result<Option<String>, Usage> {
     let usage = |e: fathom_observe::knobs::KnobError| Usage(e.to_string());
     for place in places {
-        turner::may_turn(&LIVE, place).map_err(usage)?;
+        setter::may_set(&LIVE, place).map_err(usage)?;
     }
     let mut now: Vec<String> =
         places.iter().filter_map(|p| LIVE.read(&p.path).ok()).map(|text| value_in(&text)).collect();

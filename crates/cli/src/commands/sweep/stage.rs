@@ -18,7 +18,7 @@ use crate::{console, state};
 use fathom_engine::interrupted_by;
 use fathom_observe::device::DeviceStack;
 use fathom_observe::knobs::disk::DiskPlan;
-use fathom_observe::knobs::{Disk, KnobError, Outcome, Place, Reading, Turner, target};
+use fathom_observe::knobs::{Disk, KnobError, Outcome, Place, Reading, Setter, target};
 use fathom_report::sweep::{Cell, Found};
 use fathom_workload::Workload;
 use rustix::fd::{AsFd as _, OwnedFd};
@@ -68,7 +68,7 @@ pub struct Stage<'a> {
     pub before: Vec<Option<String>>,
     pub cells: Vec<Cell>,
     pub notes: Vec<String>,
-    turner: Option<Turner<'static>>,
+    setter: Option<Setter<'static>>,
     disk: Option<Disk>,
     /// The directory the program was started in.
     pub here: PathBuf,
@@ -118,7 +118,7 @@ impl<'a> Stage<'a> {
             before: vec![None; asked.varied.len()],
             cells,
             notes: Vec::new(),
-            turner: None,
+            setter: None,
             disk: None,
             measured: here.clone(),
             here,
@@ -205,14 +205,14 @@ impl<'a> Stage<'a> {
     /// Journal, locks, guardian, loop device, old values, in this order.
     pub fn take_over(&mut self) -> Result<(), Stop> {
         let directory = state::needed_directory().map_err(|e| Stop::Failed(format!("{e:#}")))?;
-        let turner = self.turner.insert(Turner::begin(&LIVE, &directory)?);
+        let setter = self.setter.insert(Setter::begin(&LIVE, &directory)?);
         for places in &self.places {
-            turner.lock(places)?;
+            setter.lock(places)?;
         }
-        turner.guard(Path::new("/proc/self/exe"))?;
+        setter.guard(Path::new("/proc/self/exe"))?;
         if self.asked.has_disk() {
             let plan = DiskPlan { directory: self.asked.image_in.clone(), bytes: self.asked.image_bytes };
-            let disk = self.disk.insert(turner.disk(&plan)?);
+            let disk = self.disk.insert(setter.disk(&plan)?);
             if !disk.goes_past_the_cache() {
                 let told = "The loop device uses the page cache of the file system that holds its image: the figures are partly memory's speed.";
                 console::warning(told);
@@ -221,12 +221,12 @@ impl<'a> Stage<'a> {
             self.stack = kernel::stack_of(disk.device());
             self.look_at_loop_device()?;
         }
-        let turner = self.turner.as_mut().ok_or_else(|| Stop::Failed("the journal is gone".into()))?;
+        let setter = self.setter.as_mut().ok_or_else(|| Stop::Failed("the journal is gone".into()))?;
         for places in &self.places {
             // The previous user of this device number may have detached it and still hold its lock.
             let patience = if self.asked.has_disk() { OWN_DEVICE } else { Duration::ZERO };
-            lock_within(turner, places, patience)?;
-            turner.save(places)?;
+            lock_within(setter, places, patience)?;
+            setter.save(places)?;
         }
         Ok(())
     }
@@ -296,8 +296,8 @@ impl<'a> Stage<'a> {
             self.subject_of(cell).1.plan(&arguments, &settings, seed).map_err(|e| Stop::Failed(e.0))?;
         self.prepare(&planned)?;
         let wanted = self.wanted(cell);
-        let turner = self.turner.as_mut().ok_or_else(|| Stop::Failed("the journal is gone".into()))?;
-        let readings = turner.turn(&wanted)?;
+        let setter = self.setter.as_mut().ok_or_else(|| Stop::Failed("the journal is gone".into()))?;
+        let readings = setter.apply(&wanted)?;
         if let Some(busy) = settle(&self.stack, self.asked.settle) {
             console::warning(&busy);
             self.notes.push(format!("{}: {busy}.", self.settings(cell)));
@@ -331,8 +331,8 @@ impl<'a> Stage<'a> {
                 continue;
             };
             self.places[i] = target::places(&LIVE, &knob, &self.stack)?;
-            if let Some(turner) = &mut self.turner {
-                turner.save(&self.places[i])?;
+            if let Some(setter) = &mut self.setter {
+                setter.save(&self.places[i])?;
             }
         }
         Ok(())
@@ -340,10 +340,10 @@ impl<'a> Stage<'a> {
 
     fn prepare(&mut self, planned: &Planned) -> Result<(), Stop> {
         let on_disk = self.disk.is_some();
-        let turner = &mut self.turner;
-        let mut made = |path: &Path| match turner {
+        let setter = &mut self.setter;
+        let mut made = |path: &Path| match setter {
             // Knobs of the loop device disappear with it.
-            Some(turner) if !on_disk => turner
+            Some(setter) if !on_disk => setter
                 .owes_files([std::path::absolute(path).map_err(|e| e.to_string())?.as_path()])
                 .map_err(|e| e.to_string()),
             _ => Ok(()),
@@ -356,15 +356,15 @@ impl<'a> Stage<'a> {
         // Our open directories would keep the loop device busy.
         self.come_back();
         self.disk = None;
-        self.turner.take().map(Turner::put_back).unwrap_or_default()
+        self.setter.take().map(Setter::put_back).unwrap_or_default()
     }
 }
 
 /// Locks places, waiting up to `patience` for other holders.
-fn lock_within(turner: &mut Turner<'_>, places: &[Place], patience: Duration) -> Result<(), KnobError> {
+fn lock_within(setter: &mut Setter<'_>, places: &[Place], patience: Duration) -> Result<(), KnobError> {
     let began = Instant::now();
     loop {
-        match turner.lock(places) {
+        match setter.lock(places) {
             Err(KnobError::Busy { .. }) if began.elapsed() < patience => {
                 std::thread::sleep(Duration::from_millis(10));
             }

@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use fathom_dialects::trace;
 use fathom_engine::interrupted_by;
 use fathom_engine::ledger::REPLACED;
-use fathom_observe::block::{Detail, Instance, Taken, Watch, Watched, Who, availability};
+use fathom_observe::block::{Detail, Instance, Watch, WatchResult, Watched, Who, availability};
 use fathom_record::BlockEvent;
 use fathom_record::block::BlockAction;
 use fathom_record::block::log::{LogClock, LogDevice, LogEnd, LogFile, LogHeader, LogWriter};
@@ -92,7 +92,8 @@ pub fn run(options: &Record) -> anyhow::Result<ExitCode> {
         }
     };
     let end = wait(&mut child, options.seconds, &recording);
-    let Taken { sink, lost, observer_cpu_ns, started_ns, stopped_ns, ring_kib, notes, .. } = watch.stop()?;
+    let WatchResult { sink, lost, observer_cpu_ns, started_ns, stopped_ns, ring_kib, notes, .. } =
+        watch.stop()?;
     drop(sink);
     drop(instance);
     let recording = Arc::into_inner(recording).context("the observer still holds the log")?;

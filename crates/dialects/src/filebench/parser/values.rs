@@ -117,7 +117,7 @@ impl Parser<'_> {
     fn quoted_value(&mut self, span: Span, quoted: Quoted) -> Result<Text> {
         if let Some(skipped) = quoted.skipped.first() {
             let sign = &self.text[skipped.range()];
-            let hint = "in a value '\\$' stands for a dollar, at the start of the string only";
+            let hint = "in a value, '\\$' is a literal dollar sign, only at the start of the string";
             return Err(self.error(*skipped, format!("'{sign}' means nothing here"), Some(hint.into())));
         }
         if quoted.pieces.is_empty() {

@@ -46,9 +46,9 @@ pub(super) struct CompiledSet {
 
 /// Random variables of a workload, added when first used.
 #[derive(Default)]
-pub(super) struct Drawn(pub BTreeMap<String, RandomVariable>);
+pub(super) struct RandomVariables(pub BTreeMap<String, RandomVariable>);
 
-impl Drawn {
+impl RandomVariables {
     /// The name of a random variable in the workload.
     pub fn name_of(&mut self, id: RandomId, scope: &Scope) -> Fallible<String> {
         let definition = &scope.variables.randoms[id.0];
@@ -66,7 +66,7 @@ impl SetDefinition {
         variables: &Variables,
         options: &Options,
         look: &dyn Fn(&Path) -> Found,
-        drawn: &mut Drawn,
+        drawn: &mut RandomVariables,
     ) -> Fallible<CompiledSet> {
         let scope = Scope { variables, randoms_then: &self.randoms, locals: None };
         let a = &self.attributes;
@@ -178,7 +178,7 @@ impl SetDefinition {
         scope: &Scope,
         options: &Options,
         real: Option<u64>,
-        drawn: &mut Drawn,
+        drawn: &mut RandomVariables,
     ) -> Fallible<Sizing> {
         let gamma = match scope.integer(&self.attributes, "filesizegamma")? {
             Some(gamma) => gamma,
@@ -204,7 +204,13 @@ impl SetDefinition {
         Ok(Sizing::Variable(name))
     }
 
-    fn tree(&self, root: &Path, scope: &Scope, drawn: &mut Drawn, notes: &mut Vec<String>) -> Fallible<Tree> {
+    fn tree(
+        &self,
+        root: &Path,
+        scope: &Scope,
+        drawn: &mut RandomVariables,
+        notes: &mut Vec<String>,
+    ) -> Fallible<Tree> {
         if self.single {
             let width = Sizing::Fixed(Bytes(10));
             return Ok(Tree {
@@ -234,10 +240,8 @@ impl SetDefinition {
             Some(Known::Random(id)) => Sizing::Variable(drawn.name_of(id, scope)?),
             Some(Known::Integer(width)) => Sizing::Fixed(Bytes(width)),
             _ => {
-                notes.push(format!(
-                    "fileset {} has no dirwidth: each of its files gets a directory of its own",
-                    self.name
-                ));
+                notes
+                    .push(format!("fileset {} has no dirwidth: each file gets its own directory", self.name));
                 Sizing::Fixed(Bytes(0))
             }
         };
@@ -258,7 +262,7 @@ impl SetDefinition {
     }
 
     /// The number of entries; a random one is drawn once, here.
-    fn entries(&self, scope: &Scope, drawn: &mut Drawn) -> Fallible<u64> {
+    fn entries(&self, scope: &Scope, drawn: &mut RandomVariables) -> Fallible<u64> {
         match scope.number(&self.attributes, "entries")? {
             Some(Known::Integer(n)) => Ok(n),
             Some(Known::Random(id)) => {

@@ -1,9 +1,9 @@
 //! Compiles flowops to operations of a flow: types, attributes, composites with their variables. Default file sets and slot
 //! conflicts are resolved later for the whole thread, in `slots`.
 
-use super::acts::{TYPES, check, number, operation, slot};
 use super::fault::{Fallible, Fault};
-use super::filesets::{CompiledSet, Drawn};
+use super::filesets::{CompiledSet, RandomVariables};
+use super::flowop_types::{TYPES, check, number, operation, slot};
 use super::values::{Known, Locals, RandomId, Scope, Variables, written};
 use super::{Options, Wml};
 use crate::filebench::ast::{Attribute, Attributes, Composite, FlowopUse, Variable};
@@ -47,7 +47,7 @@ pub(super) struct Flowops<'a> {
     pub composites: &'a HashMap<String, CompositeDefinition>,
     pub possets: &'a HashMap<String, Vec<Bytes>>,
     pub sets: &'a [CompiledSet],
-    pub drawn: &'a mut Drawn,
+    pub drawn: &'a mut RandomVariables,
     /// Operations of this thread so far.
     pub made: usize,
 }

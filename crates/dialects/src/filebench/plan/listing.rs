@@ -1,7 +1,7 @@
 //! Output of `list filesets` and `list flowop`.
 
-use super::acts::TYPES;
 use super::filesets::CompiledSet;
+use super::flowop_types::TYPES;
 use crate::filebench::Spanned;
 use crate::filebench::ast::{Composite, FlowopUse, Process};
 use fathom_workload::{Files, Sizing};

@@ -2,10 +2,10 @@
 //! in order with the current values of variables. Nothing is executed; information about the environment (existing files, other
 //! scripts, variables) comes from closures.
 
-mod acts;
 mod created;
 mod fault;
 mod filesets;
+mod flowop_types;
 mod flowops;
 mod listing;
 mod processes;

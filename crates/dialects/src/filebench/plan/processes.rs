@@ -163,7 +163,7 @@ fn thread(
     }
     if let Some(sets) = slots::settle(&mut placed, flowops.sets, memory)? {
         all.notes.push(format!(
-            "thread {name} uses {} without fd: each has a slot of its own (Filebench 1.5 would silently go on with the first one's file)",
+            "thread {name} uses {} without fd: each has its own slot (Filebench 1.5 would silently keep using the file of the first)",
             sets.join(", ")
         ));
     }

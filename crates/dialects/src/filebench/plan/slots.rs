@@ -2,9 +2,9 @@
 //! in execution order. Without `fd` every file set gets its own slot, so that a second set in a thread works as written;
 //! 1.5 would silently continue with the first set's file.
 
-use super::acts::{fixed, fixed_size};
 use super::fault::Fault;
 use super::filesets::CompiledSet;
+use super::flowop_types::{fixed, fixed_size};
 use super::flowops::Placed;
 use fathom_workload::{Act, Share};
 use std::collections::{BTreeMap, BTreeSet};

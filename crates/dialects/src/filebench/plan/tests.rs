@@ -213,7 +213,7 @@ fn errors_have_a_place_and_a_remedy() {
 }
 
 #[test]
-fn a_slot_that_holds_another_sets_file_is_refused_and_slot_0_is_told() {
+fn a_slot_with_another_sets_file_is_refused_and_slot_0_is_noted() {
     let two = "define fileset name=s2,path=/tmp/x,entries=1,dirwidth=2,size=16k,prealloc\n";
     let clash = format!(
         "{two}{}",
@@ -270,7 +270,7 @@ fn a_plain_file_is_used_as_it_is_or_not_at_all() {
 }
 
 #[test]
-fn what_is_only_read_and_not_there_is_told_before_the_run() {
+fn missing_input_files_are_reported_before_the_run() {
     let planned = |attributes: &str| {
         let script = format!(
             "define file name=big,path=\"{attributes}\ndefine process name=p {{ thread name=t {{ flowop readwholefile name=r,filename=big }} }} run 1"
@@ -359,7 +359,7 @@ fn the_older_language() {
 }
 
 #[test]
-fn a_run_can_be_appended_and_what_follows_one_is_told() {
+fn a_run_can_be_appended_and_lines_after_run_are_noted() {
     let text = format!(
         "{HEAD}define process name=p {{ thread name=t {{ flowop statfile name=s,filesetname=fs }} }}\n"
     );

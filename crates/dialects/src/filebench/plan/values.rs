@@ -23,7 +23,7 @@ pub(super) enum Known {
     Integer(u64),
     Boolean(bool),
     Text(String),
-    /// Drawn at each use.
+    /// RandomVariables at each use.
     Random(RandomId),
 }
 
@@ -195,7 +195,7 @@ impl Scope<'_> {
     fn variable(&self, variable: &Variable, span: Span, depth: u32) -> Fallible<Known> {
         if depth > LONGEST_CHAIN {
             return Err(Fault::new(span, format!("{} is set from itself", written(variable)))
-                .hint("follow the set lines: one variable in the chain needs a value of its own"));
+                .hint("follow the set lines: one variable in the chain must be set to a value"));
         }
         if let Some(known) = self.locals.and_then(|l| l.get(variable)) {
             return Ok(known.clone());

@@ -41,7 +41,7 @@ impl Errors {
 
     /// Count and first number; `None` for a job that counts no errors.
     #[must_use]
-    pub fn told(&self, job: &Job) -> Option<(u64, i32)> {
+    pub fn reported(&self, job: &Job) -> Option<(u64, i32)> {
         job.errors.any().then_some((self.total, self.first))
     }
 }
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_told_as_the_c_library_does() {
+    fn errors_read_as_in_the_c_library() {
         assert_eq!(words(0), "Success");
         assert_eq!(words(28), "No space left on device");
         assert_eq!(words(84), "Invalid or incomplete multibyte or wide character");

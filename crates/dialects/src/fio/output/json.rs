@@ -2,12 +2,12 @@
 //! additions are under one key, `fathom`, at the end.
 
 use super::super::Version;
+use super::super::error::COMMAND_LINE;
 use super::super::plan::{Job, Plan};
 use super::super::settings::Level;
-use super::super::wrong::COMMAND_LINE;
 use super::Moment;
 use super::stats::{self, BUCKETS, DEPTHS, Entry, Side};
-use super::steady::{Told, mean};
+use super::steady::{SteadyReport, mean};
 use fathom_record::{Histogram, Run};
 
 struct Json {
@@ -135,8 +135,9 @@ fn options(job: &Job, own: bool) -> Vec<(&'static str, &str)> {
     let without = newest.then_some("");
     // A separate option in 3.33.
     let called = |name| if newest && name == "allrandrepeat" { "randrepeat" } else { name };
-    let told =
-        of.filter_map(|(_, s)| Some((&*s.spot.source, called(s.told), s.value.as_deref().or(without)?)));
+    let told = of.filter_map(|(_, s)| {
+        Some((&*s.spot.source, called(s.printed_name), s.value.as_deref().or(without)?))
+    });
     let mut told: Vec<_> = told.collect();
     told.sort_by_key(|(source, name, _)| match *name {
         _ if *source == COMMAND_LINE => 1,
@@ -183,13 +184,13 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, (seconds, start_ms, plus): (
         });
     }
     let unified = job.report.unified;
-    let mut told = entry.told(unified);
+    let mut told = entry.reported(unified);
     // As in fio, after the syncs; combined figures come without them.
-    let mixed = told.pop_if(|_| unified.together());
+    let mixed = told.pop_if(|_| unified.is_combined());
     for (name, of) in told {
         json.object(name, |json| side(json, job, of, plus));
     }
-    if unified.apart() {
+    if unified.is_separate() {
         json.object("sync", |json| {
             json.raw("total_ios", entry.sync.count().saturating_sub(entry.syncs_at_end));
             latency(json, "lat_ns", &entry.sync, entry.sync.count() > 0, job, plus);
@@ -226,7 +227,7 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, (seconds, start_ms, plus): (
             }
         });
     }
-    if let Some((total, first)) = entry.errors.told(job) {
+    if let Some((total, first)) = entry.errors.reported(job) {
         json.raw("total_err", total);
         json.raw("first_error", first);
     }
@@ -249,12 +250,12 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, (seconds, start_ms, plus): (
         json.text("desc", text);
     }
     if let Some(rule) = &job.steady {
-        let told = Told::of(rule, entry.steady.as_ref());
+        let told = SteadyReport::of(rule, entry.steady.as_ref());
         json.object("steadystate", |json| steady(json, &told));
     }
 }
 
-fn steady(json: &mut Json, told: &Told) {
+fn steady(json: &mut Json, told: &SteadyReport) {
     json.text("ss", &told.option);
     json.raw("duration", told.seconds);
     json.raw("attained", u8::from(told.attained));
@@ -306,7 +307,7 @@ fn side(json: &mut Json, job: &Job, side: &Side, plus: bool) {
                     if job.report.version >= Version::V3_42 {
                         json.raw("priohint", hint);
                     }
-                    let (name, h) = by.told(job);
+                    let (name, h) = by.reported(job);
                     let percentiles = r.lat_percentiles || r.clat_percentiles;
                     latency(json, &format!("{name}_ns"), h, percentiles, job, plus);
                 });

@@ -1,7 +1,7 @@
 //! Logs made from single operations: one line each, maxima of windows, windows of any width, histograms. One pass over a worker's
 //! operations fills all logs. A window is written when an operation of a later one arrives, so little memory is needed.
 
-use super::super::plan::{Logs, Value as Told};
+use super::super::plan::{Logs, Value as SteadyReport};
 use super::logs::{Line, Value, kib_per_s, per_s};
 use fathom_record::histogram::bucket_of;
 use std::fmt::Write as _;
@@ -213,9 +213,9 @@ impl Windows {
                 };
                 let out = &mut log.text;
                 let _ = match asked.value {
-                    Told::Mean => write!(out, "{time_ms}, {mean}, {direction}, 0"),
-                    Told::Largest => write!(out, "{time_ms}, {largest}, {direction}, 0"),
-                    Told::Both => write!(out, "{time_ms}, {mean}, {largest}, {direction}, 0"),
+                    SteadyReport::Mean => write!(out, "{time_ms}, {mean}, {direction}, 0"),
+                    SteadyReport::Largest => write!(out, "{time_ms}, {largest}, {direction}, 0"),
+                    SteadyReport::Both => write!(out, "{time_ms}, {mean}, {largest}, {direction}, 0"),
                 };
                 line.end(out, 0, 0);
             }

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Data recorded while the jobs ran.
-pub struct Noted<'a> {
+pub struct RecordedData<'a> {
     /// The operations of a worker, given phase and worker number, in completion order.
     pub operations: &'a dyn Fn(u32, u32) -> Box<dyn Iterator<Item = Operation> + 'a>,
     /// Start of a phase's measurement, milliseconds since 1970.
@@ -20,7 +20,12 @@ pub struct Noted<'a> {
 
 /// Writes the logs of a run piece by piece: `out` appends a text to a file, and creates it on first use. Returns messages about
 /// incomplete logs.
-pub fn write(plan: &Plan, run: &Run, noted: &Noted<'_>, out: &mut dyn FnMut(&Path, &str)) -> Vec<String> {
+pub fn write(
+    plan: &Plan,
+    run: &Run,
+    noted: &RecordedData<'_>,
+    out: &mut dyn FnMut(&Path, &str),
+) -> Vec<String> {
     let mut number = 0;
     let mut torn = Vec::new();
     for job in &plan.jobs {
@@ -109,7 +114,7 @@ fn one(
     job: &Job,
     (clone, number): (u32, u32),
     run: &Run,
-    noted: &Noted<'_>,
+    noted: &RecordedData<'_>,
     out: &mut dyn FnMut(&Path, &str),
 ) -> Vec<String> {
     if !job.report.logs.any() {
@@ -129,7 +134,7 @@ fn of_place(
     (place, clone): (Place, u32),
     names: &[(PathBuf, What)],
     run: &Run,
-    noted: &Noted<'_>,
+    noted: &RecordedData<'_>,
     out: &mut dyn FnMut(&Path, &str),
 ) -> Option<String> {
     let asked = &job.report.logs;

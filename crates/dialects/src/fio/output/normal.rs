@@ -5,7 +5,7 @@ use super::super::plan::{Job, Plan};
 use super::Moment;
 use super::shares::share;
 use super::stats::{self, BUCKETS, Entry, Side};
-use super::steady::Told;
+use super::steady::SteadyReport;
 use super::units::{FIGURES, bytes, count, rate, short, time};
 use fathom_record::{Histogram, Run};
 use fathom_workload::{Backend, Record};
@@ -181,7 +181,7 @@ fn report_of(out: &mut String, plan: &Plan, entry: &Entry, moment: &Moment) {
         let _ = writeln!(out, "  Description  : [{text}]");
     }
     let unified = job.report.unified;
-    for (name, of) in entry.told(unified) {
+    for (name, of) in entry.reported(unified) {
         side(out, job, name, of);
     }
     tables(out, entry, job);
@@ -214,12 +214,12 @@ fn report_of(out: &mut String, plan: &Plan, entry: &Entry, moment: &Moment) {
         out,
         "     issued rwts: total={},{},{},{} short=0,0,0,0 dropped=0,0,0,0",
         // The first field counts combined operations, as in fio.
-        if unified.apart() { entry.read.ios } else { entry.mixed.ios },
+        if unified.is_separate() { entry.read.ios } else { entry.mixed.ios },
         entry.write.ios,
         entry.trim.ios,
         entry.sync.count()
     );
-    if let Some((total, first)) = entry.errors.told(job) {
+    if let Some((total, first)) = entry.errors.reported(job) {
         let said = super::errors::words(first);
         let _ = writeln!(out, "     errors    : total={total}, first_error={first}/<{said}>");
     }
@@ -234,7 +234,8 @@ fn report_of(out: &mut String, plan: &Plan, entry: &Entry, moment: &Moment) {
         "     latency   : target={target}, window={window}, percentile={percentile:.2}%, depth={depth}"
     );
     if let Some(rule) = &job.steady {
-        *out += &Told::of(rule, entry.steady.as_ref()).line(rule, (job.report.kb_base, job.report.bits));
+        *out +=
+            &SteadyReport::of(rule, entry.steady.as_ref()).line(rule, (job.report.kb_base, job.report.bits));
     }
 }
 
@@ -277,7 +278,7 @@ fn side(out: &mut String, job: &Job, name: &str, side: &Side) {
         latency(out, "lat", &side.lat);
     }
     for by in &side.priorities {
-        let (name, h) = by.told(job);
+        let (name, h) = by.reported(job);
         latency(out, &format!("    {name} prio {}", by.text(job)), h);
     }
     for (name, h, on) in [
@@ -290,7 +291,7 @@ fn side(out: &mut String, job: &Job, name: &str, side: &Side) {
         }
     }
     for by in side.priorities.iter().filter(|_| r.clat_percentiles || r.lat_percentiles) {
-        let (name, h) = by.told(job);
+        let (name, h) = by.reported(job);
         let share = h.count() as f64 * 100.0 / side.ios.max(1) as f64;
         percentiles(out, &format!("{name} prio {} ({share:.2}% of IOs)", by.text(job)), h, job);
     }

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_log_is_told() {
+    fn an_invalid_iolog_is_reported() {
         assert!(unpacked(b"0, 1, 0, 4096, 0\n").unwrap_err().contains("no log"));
         let whole = pack(OFFSETS).unwrap();
         assert!(unpacked(&whole[..whole.len() / 2]).is_err());

@@ -35,7 +35,7 @@ impl ByPriority {
 
     /// The reported latency: completion latency, or total latency with `lat_percentiles`.
     #[must_use]
-    pub fn told(&self, job: &Job) -> (&'static str, &Histogram) {
+    pub fn reported(&self, job: &Job) -> (&'static str, &Histogram) {
         if job.report.lat_percentiles { ("lat", &self.lat) } else { ("clat", &self.clat) }
     }
 }
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_priority_of_its_own_comes_first_and_has_that_of_the_job() {
+    fn operations_without_priority_come_first_with_the_jobs() {
         let plan = planned(
             "--name=a --size=1m --rw=read --ioengine=libaio --direct=1 --prioclass=2 --prio=4 --bs=4k \
              --cmdprio_bssplit=4k/20/3/1:4k/30/1/2",
@@ -105,11 +105,11 @@ mod tests {
         let told: Vec<((u16, u16, u16), u64)> =
             found.iter().map(|by| (by.parts(), by.clat.count())).collect();
         assert_eq!(told, [((2, 4, 0), 3), ((3, 1, 0), 1), ((1, 2, 0), 1)]);
-        assert_eq!(found[0].told(&plan.jobs[0]).0, "clat");
+        assert_eq!(found[0].reported(&plan.jobs[0]).0, "clat");
     }
 
     #[test]
-    fn directions_that_are_told_as_one_share_their_priorities() {
+    fn combined_directions_share_their_priorities() {
         let by = |priority, ns: &[u64]| ByPriority {
             priority,
             lat: Histogram::from_values(ns.iter().copied()),

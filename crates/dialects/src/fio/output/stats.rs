@@ -149,7 +149,7 @@ pub fn milliseconds(ns: u64) -> u64 {
 #[must_use]
 pub fn entries(plan: &Plan, run: &Run) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
-    for (number, job) in plan.jobs.iter().enumerate().filter(|(_, job)| job.report.told) {
+    for (number, job) in plan.jobs.iter().enumerate().filter(|(_, job)| job.report.reported) {
         // As in fio, it joins the preceding entry of its group, grouped or not.
         let joins = entries.last().is_some_and(|before| plan.jobs[before.job].group == job.group);
         if job.report.grouped {
@@ -171,11 +171,11 @@ pub fn entries(plan: &Plan, run: &Run) -> Vec<Entry> {
     }
     for entry in &mut entries {
         let unified = plan.jobs[entry.job].report.unified;
-        entry.take_windows(unified.together(), plan.jobs[entry.job].report.windows_ns);
-        if unified.together() {
+        entry.take_windows(unified.is_combined(), plan.jobs[entry.job].report.windows_ns);
+        if unified.is_combined() {
             entry.unite();
         }
-        if !unified.apart() {
+        if !unified.is_separate() {
             (entry.read, entry.write, entry.trim) = Default::default();
         }
     }
@@ -316,10 +316,10 @@ impl Entry {
 
     /// The reported directions, with fio's names.
     #[must_use]
-    pub fn told(&self, unified: Unified) -> Vec<(&'static str, &Side)> {
+    pub fn reported(&self, unified: Unified) -> Vec<(&'static str, &Side)> {
         let apart = [("read", &self.read), ("write", &self.write), ("trim", &self.trim)];
-        let apart = apart.into_iter().filter(|_| unified.apart());
-        apart.chain(unified.together().then_some(("mixed", &self.mixed))).collect()
+        let apart = apart.into_iter().filter(|_| unified.is_separate());
+        apart.chain(unified.is_combined().then_some(("mixed", &self.mixed))).collect()
     }
 
     /// Fills in windows; idle ones count as 0 in phases that have I/O of the direction.
@@ -363,7 +363,7 @@ impl Entry {
         let failed = (self.read.failed + self.write.failed + self.trim.failed).max(self.mixed.failed);
         // For calls by name, fio has completion latencies but no table.
         if job.report.clat && !job.stream.backend.is_by_name() {
-            if job.report.unified.together() {
+            if job.report.unified.is_combined() {
                 all.merge(&self.mixed.clat);
             } else {
                 [&self.read, &self.write, &self.trim].iter().for_each(|side| all.merge(&side.clat));

@@ -9,7 +9,7 @@ use fathom_workload::{Steady, SteadyFigure};
 
 /// Reported steady state.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct SteadyReport {
     /// The option's value.
     pub option: String,
     /// Window length in seconds.
@@ -30,7 +30,7 @@ pub struct Told {
     pub latencies: Option<Vec<u64>>,
 }
 
-impl Told {
+impl SteadyReport {
     /// The result for a rule; without a record it was not reached.
     #[must_use]
     pub fn of(rule: &Steady, found: Option<&SteadyGroup>) -> Self {
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn criteria_follow_from_the_numbers_that_are_printed() {
         let rule = rule(Criterion::Deviation(Limit::Percent(50.0)));
-        let told = Told::of(&rule, Some(&found()));
+        let told = SteadyReport::of(&rule, Some(&found()));
         assert_eq!(told.operations, [2002, 2000, 2000, 2002]);
         assert_eq!((told.option.as_str(), told.seconds), ("iops:50.000000%", 4));
         assert_eq!((told.criterion.as_str(), told.deviation, told.slope), ("0.049975%", 1.0, 0.0));
@@ -135,9 +135,9 @@ mod tests {
         let rule = rule(Criterion::Slope(Limit::Absolute(0.5)));
         let found =
             SteadyGroup { operations: vec![1000.0], bytes: vec![4_096_000.0], ..SteadyGroup::default() };
-        let told = Told::of(&rule, Some(&found));
+        let told = SteadyReport::of(&rule, Some(&found));
         assert_eq!(told.operations, [1000, 0, 0, 0]);
         assert_eq!((told.criterion.as_str(), told.slope, told.attained), ("0.000000", 0.0, false));
-        assert_eq!(Told::of(&rule, None).bytes, [0; 4]);
+        assert_eq!(SteadyReport::of(&rule, None).bytes, [0; 4]);
     }
 }

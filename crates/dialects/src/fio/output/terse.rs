@@ -27,7 +27,7 @@ fn line(job: &Job, entry: &Entry, version: u8, disks: &[Disk]) -> String {
         fields.push(job.report.version.name().into());
     }
     fields.extend([job.name.clone(), job.group.to_string(), entry.errno().to_string()]);
-    for (name, of) in entry.told(job.report.unified) {
+    for (name, of) in entry.reported(job.report.unified) {
         // Only version 3 omits trims.
         if version != 3 || name != "trim" {
             side(&mut fields, job, of, version);
@@ -52,7 +52,7 @@ fn line(job: &Job, entry: &Entry, version: u8, disks: &[Disk]) -> String {
         fields.extend(counts.into_iter().chain(times).map(|n| n.to_string()));
         fields.push(format!("{:.2}%", disk.util_percent));
     }
-    if let Some((total, first)) = entry.errors.told(job) {
+    if let Some((total, first)) = entry.errors.reported(job) {
         fields.extend([total.to_string(), first.to_string()]);
     }
     match (job.settings.text("description"), version) {

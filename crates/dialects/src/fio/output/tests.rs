@@ -141,7 +141,7 @@ fn the_older_version_has_what_it_had() {
 }
 
 #[test]
-fn seeds_are_told_and_a_given_one_holds() {
+fn seeds_are_printed_and_a_given_one_is_used() {
     let told = |args: &str| seeds(&planned(&format!("--name=a --size=1m {args}")), 7);
     let one = told("");
     assert_eq!(one.matches("rand_seeds[").count(), 8);
@@ -179,7 +179,7 @@ fn options_stand_in_the_json_as_fio_has_them() {
 }
 
 #[test]
-fn what_is_laid_out_is_told_by_clone_and_entries_stand_together() {
+fn layouts_are_listed_by_clone_with_entries_grouped() {
     let laid = |args: &str| {
         let plan = planned(&format!("--name=x --rw=read {args}"));
         normal::laying_out(&plan.jobs[0], |path| path.ends_with("there"))
@@ -464,7 +464,8 @@ fn logs_go_on_through_the_reading_back() {
     let each = |phase: u32, _: u32| -> Box<dyn Iterator<Item = log_operations::Operation>> {
         Box::new(std::iter::once(operation(phase == 0, 3_000_000, 9)))
     };
-    let noted = logs::Noted { operations: &each, began_ms: &|phase| 1_000_000 + 500 * u64::from(phase) };
+    let noted =
+        logs::RecordedData { operations: &each, began_ms: &|phase| 1_000_000 + 500 * u64::from(phase) };
     let mut text = String::new();
     let torn = logs::write(&plan, &run, &noted, &mut |path, part| {
         if path.ends_with("p_clat.1.log") {
@@ -559,7 +560,7 @@ fn written(
         };
         Box::new(operations.iter().map(given).collect::<Vec<_>>().into_iter())
     };
-    let noted = logs::Noted { operations: &each, began_ms: &|_| 1_700_000_000_000 };
+    let noted = logs::RecordedData { operations: &each, began_ms: &|_| 1_700_000_000_000 };
     let torn = logs::write(plan, &record(plan), &noted, &mut |path, text| {
         logs.entry(path.to_owned()).or_default().push_str(text);
     });

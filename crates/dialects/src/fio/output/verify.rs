@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_sum_is_told_as_fio_does() {
+    fn a_wrong_checksum_is_reported_as_by_fio() {
         let plan = planned("--name=r --filename=F --size=4m --bs=4k --verify=crc32c --verify_dump=1");
         let wrong = error(8192, "does not match its checksum", (0x2259_7e9e, 0x047e_8587));
         // fio 3.33, word for word.

@@ -1,23 +1,23 @@
 //! Alignment of random offsets where it differs from the block size: `blockalign`.
 
-use super::super::Wrong;
-use super::super::lenient;
+use super::super::UsageError;
+use super::super::lenient_number;
 use super::super::settings::Settings;
 use super::Notes;
-use super::what::Direction;
+use super::io_type::Rw;
 use fathom_workload::{Access, Bytes, Data, Record, Stream};
 
 const NAME: &str = "ba";
 
 /// Sets the alignment of a job's offsets. It has no effect on sequential jobs, as in fio.
-pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes) -> Result<(), Wrong> {
-    let Some((reads, writes)) = s.pair(NAME, 0, lenient::bytes)? else { return Ok(()) };
+pub fn apply(s: &Settings, rw: Rw, stream: &mut Stream, notes: &mut Notes) -> Result<(), UsageError> {
+    let Some((reads, writes)) = s.pair(NAME, 0, lenient_number::bytes)? else { return Ok(()) };
     if !rw.random || (reads, writes) == (0, 0) {
         return Ok(());
     }
     let sizes = s.last_of(&["bs", "bsrange", "bssplit"]).unwrap_or("bs");
     let several =
-        |text: &str| text.contains(',') || (sizes == "bs" && super::super::three::looks_like_a_range(text));
+        |text: &str| text.contains(',') || (sizes == "bs" && super::super::triples::looks_like_a_range(text));
     if reads != writes || s.text(sizes).is_some_and(several) {
         return Err(s
             .wrong(NAME, format!("{NAME}: reads and writes have the same alignment and the same block sizes"))
@@ -53,7 +53,7 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes
 }
 
 /// Verified blocks must begin at a header, and alignment does not combine with several files that take turns.
-pub fn check(s: &Settings, stream: &Stream, verifies: bool) -> Result<(), Wrong> {
+pub fn check(s: &Settings, stream: &Stream, verifies: bool) -> Result<(), UsageError> {
     if stream.align.0 == 0 {
         return Ok(());
     }

@@ -3,9 +3,9 @@
 
 use super::super::number::Size;
 use super::super::settings::Settings;
-use super::super::{Found, Wrong};
-use super::files::Laid;
-use super::several::Several;
+use super::super::{Found, UsageError};
+use super::files::JobFiles;
+use super::multi_file::MultiFile;
 use super::{Job, Notes, Part, errors, parts};
 use fathom_workload::{Access, Amount, Bytes, Record, Stream};
 
@@ -23,7 +23,7 @@ pub fn part(
     (clone, shared): (u32, bool),
     found: Option<Found>,
     notes: &mut Notes,
-) -> Result<Part, Wrong> {
+) -> Result<Part, UsageError> {
     let mut part = behind(s, stream, (clone, shared), (found, 0, 1), notes)?;
     part.amount = amount(s, stream, &part, 1)?;
     Ok(part)
@@ -36,12 +36,12 @@ pub fn several(
     (clone, shared): (u32, bool),
     found: &[Option<Found>],
     notes: &mut Notes,
-) -> Result<Several, Wrong> {
+) -> Result<MultiFile, UsageError> {
     let count = found.len().max(1) as u64;
     let each = (0..)
         .zip(found)
         .map(|(file, found)| behind(s, stream, (clone, shared), (*found, file, count), notes));
-    let each = each.collect::<Result<Vec<Part>, Wrong>>()?;
+    let each = each.collect::<Result<Vec<Part>, UsageError>>()?;
     let alike = each.windows(2).all(|pair| pair[0] == pair[1]);
     let Some(one) = each.first().copied().filter(|_| alike && !shared) else {
         return Err(s
@@ -52,7 +52,7 @@ pub fn several(
     part.length = one.length.saturating_mul(count);
     part.size = part.length;
     part.amount = amount(s, stream, &part, count)?;
-    Ok(Several { part, sizes: vec![one.file; each.len()] })
+    Ok(MultiFile { part, sizes: vec![one.file; each.len()] })
 }
 
 /// One of the `count` files of a clone, `found` or newly created.
@@ -62,7 +62,7 @@ fn behind(
     (clone, shared): (u32, bool),
     (found, file, count): (Option<Found>, u32, u64),
     notes: &mut Notes,
-) -> Result<Part, Wrong> {
+) -> Result<Part, UsageError> {
     // The null engine counts from offset 0.
     if stream.backend.has_files() && !stream.backend.moves_data() {
         return Err(
@@ -118,7 +118,7 @@ fn behind(
 }
 
 /// One pass over this many files, or less.
-fn amount(s: &Settings, stream: &Stream, part: &Part, files: u64) -> Result<Amount, Wrong> {
+fn amount(s: &Settings, stream: &Stream, part: &Part, files: u64) -> Result<Amount, UsageError> {
     // When appending, only the largest block size is drawn.
     let block = stream.record.largest().0;
     let each = part.length / files;
@@ -157,7 +157,7 @@ fn amount(s: &Settings, stream: &Stream, part: &Part, files: u64) -> Result<Amou
 }
 
 /// Checks that the end of the file is known before the run: no earlier job may work on the file.
-pub fn check(s: &Settings, laid: &Laid, replays: bool, before: &[Job]) -> Result<(), Wrong> {
+pub fn check(s: &Settings, laid: &JobFiles, replays: bool, before: &[Job]) -> Result<(), UsageError> {
     if !asked(s) {
         return Ok(());
     }

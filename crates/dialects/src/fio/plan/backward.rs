@@ -1,13 +1,13 @@
 //! Jobs that go backward (`rw=read:-8k`): each record begins a skip before the last, wrapping to the end of the part.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::number;
 use super::super::settings::Settings;
-use super::what::Direction;
+use super::io_type::Rw;
 use fathom_workload::{Access, Record};
 
 /// The access order of a backward job.
-pub fn access(s: &Settings, rw: Direction, record: &Record) -> Result<Option<Access>, Wrong> {
+pub fn access(s: &Settings, rw: Rw, record: &Record) -> Result<Option<Access>, UsageError> {
     // Varying sizes are refused where stripes are, and so are mixes whose kinds advance separately.
     let Record::Fixed(size) = record else { return Ok(None) };
     if rw.mixed {

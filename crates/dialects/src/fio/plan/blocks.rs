@@ -3,7 +3,7 @@
 
 use super::super::iolog::{self, Entry, Log};
 use super::super::settings::Settings;
-use super::super::{World, Wrong};
+use super::super::{UsageError, World};
 use super::Notes;
 use super::replay::TRACE;
 use crate::trace::{self, About, NAME_THE_FORM, TraceError};
@@ -19,7 +19,7 @@ pub(super) fn read(
     (most, named): (usize, bool),
     world: &World<'_>,
     notes: &mut Notes,
-) -> Result<Log, Wrong> {
+) -> Result<Log, UsageError> {
     let failed = |what: String| s.wrong(TRACE, format!("{TRACE}={name}: {what}"));
     // fio has no option to select the format.
     let unread = |mut error: TraceError| {
@@ -30,7 +30,7 @@ pub(super) fn read(
     };
     let input = Box::new(std::io::Cursor::new(bytes));
     let mut events = trace::open(name, input, None).map_err(unread)?;
-    let mut asked = Asked::default();
+    let mut asked = TraceRequests::default();
     for event in &mut events {
         asked.take(&event.map_err(unread)?, most).map_err(failed)?;
     }
@@ -57,7 +57,12 @@ pub(super) fn read(
 }
 
 /// Finds the device of this machine for a device of the trace.
-fn device(s: &Settings, about: &About, number: DeviceNumber, world: &World<'_>) -> Result<String, Wrong> {
+fn device(
+    s: &Settings,
+    about: &About,
+    number: DeviceNumber,
+    world: &World<'_>,
+) -> Result<String, UsageError> {
     let redirect = "replay_redirect=FILE replays it on a file or another device";
     let told = about.devices.iter().find(|d| d.number == number && !d.name.is_empty());
     let path = match told {
@@ -79,13 +84,13 @@ fn device(s: &Settings, about: &About, number: DeviceNumber, world: &World<'_>) 
 }
 
 #[derive(Default)]
-struct Asked {
+struct TraceRequests {
     devices: Vec<DeviceNumber>,
     arrived: Vec<Entry>,
     issued: Vec<Entry>,
 }
 
-impl Asked {
+impl TraceRequests {
     fn take(&mut self, event: &BlockEvent, most: usize) -> Result<(), String> {
         let to = match event.action {
             BlockAction::Queue => &mut self.arrived,

@@ -3,16 +3,16 @@
 
 use super::super::general::General;
 use super::super::settings::Settings;
-use super::super::{Found, World, Wrong};
+use super::super::{Found, UsageError, World};
 use super::Part;
 use super::donor;
 use super::files::Make;
-use super::what::Direction;
+use super::io_type::Rw;
 use fathom_workload::{Amount, Backend, Beside, Bytes, Compute, Duration, FileCall, StatCall, Stream, Think};
 use std::path::{Path, PathBuf};
 
 /// The back-end of such an engine.
-pub(super) fn backend(s: &Settings, engine: &str, rw: Direction) -> Result<Backend, Wrong> {
+pub(super) fn backend(s: &Settings, engine: &str, rw: Rw) -> Result<Backend, UsageError> {
     if engine != "falloc" && s.word("rw").is_some_and(|word| word.contains("trim")) {
         return Err(s
             .wrong("rw", format!("{engine} gives nothing back: it counts reads or writes"))
@@ -54,7 +54,7 @@ pub(super) fn asks(s: &Settings, name: &'static str) -> bool {
 }
 
 /// Alternates between busy and sleep times that result in the load.
-fn compute(s: &Settings) -> Result<Backend, Wrong> {
+fn compute(s: &Settings) -> Result<Backend, UsageError> {
     /// fio's default, in microseconds.
     const CHUNK: u64 = 50_000;
     if load(s)? == 0 {
@@ -79,7 +79,7 @@ fn compute(s: &Settings) -> Result<Backend, Wrong> {
 const LONGEST_NS: u64 = 60_000_000_000;
 
 /// The external program to run, which is ended with the job.
-pub(super) fn beside(s: &Settings) -> Result<Beside, Wrong> {
+pub(super) fn beside(s: &Settings) -> Result<Beside, UsageError> {
     let (program, arguments) = (s.text("program"), s.text("arguments").unwrap_or_default());
     let (grace, redirect) = (s.number("grace_time")?.unwrap_or(1), s.on("std_redirect", true));
     let Some(program) = program else {
@@ -111,7 +111,7 @@ pub(super) fn program_is_there(
     stream: &Stream,
     general: &General,
     world: &World<'_>,
-) -> Result<(), Wrong> {
+) -> Result<(), UsageError> {
     let Some(beside) = &stream.beside else { return Ok(()) };
     if general.is_only_read()
         || !beside.program.contains('/')
@@ -123,12 +123,12 @@ pub(super) fn program_is_there(
 }
 
 /// Load in percent of a CPU, capped at 100.
-fn load(s: &Settings) -> Result<u64, Wrong> {
+fn load(s: &Settings) -> Result<u64, UsageError> {
     Ok(s.number("cpuload")?.unwrap_or(0).min(100))
 }
 
 /// Sets the pause of a computing stream.
-pub(super) fn pause(s: &Settings, stream: &mut Stream) -> Result<(), Wrong> {
+pub(super) fn pause(s: &Settings, stream: &mut Stream) -> Result<(), UsageError> {
     let Backend::Compute(compute) = stream.backend else { return Ok(()) };
     if stream.pace.think.is_some() || stream.pace.rate.is_some() {
         return Err(s
@@ -154,7 +154,12 @@ pub(super) fn no_part(stream: &Stream) -> Part {
 }
 
 /// The share of a pass over `files` files for an amount, with one operation per file.
-pub(super) fn one_each(s: &Settings, stream: &Stream, files: usize, amount: Amount) -> Result<Amount, Wrong> {
+pub(super) fn one_each(
+    s: &Settings,
+    stream: &Stream,
+    files: usize,
+    amount: Amount,
+) -> Result<Amount, UsageError> {
     let files = files as u64;
     let amount = match amount {
         Amount::Bytes(Bytes(bytes)) => {
@@ -191,7 +196,7 @@ pub(super) fn no_device(
     stream: &Stream,
     path: &Path,
     found: Option<Found>,
-) -> Result<(), Wrong> {
+) -> Result<(), UsageError> {
     if !stream.backend.is_by_name() || !found.is_some_and(|f| f.device || f.bottomless) {
         return Ok(());
     }
@@ -223,7 +228,7 @@ pub(super) fn made(s: &Settings, backend: &Backend) -> Option<Make> {
 pub(super) const NO_END: u64 = 1 << 50;
 
 /// Whether the job writes until the device is full.
-pub(super) fn until_full(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wrong> {
+pub(super) fn until_full(s: &Settings, stream: &mut Stream, rw: Rw) -> Result<(), UsageError> {
     const WORD: &str = "fill_device";
     if !s.on(WORD, false) {
         return Ok(());

@@ -1,6 +1,6 @@
 //! I/O priorities of single operations: for a percentage of them, or by block size.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::number;
 use super::super::settings::Settings;
 use fathom_workload::{Backend, Bytes, IoClass, PriorityShare, Stream};
@@ -16,9 +16,9 @@ struct Defaults {
 const MOST_HINT: u64 = 1023;
 
 /// Parses the options and applies them to the stream.
-pub fn apply(s: &Settings, stream: &mut Stream) -> Result<(), Wrong> {
+pub fn apply(s: &Settings, stream: &mut Stream) -> Result<(), UsageError> {
     let pair = |name: &'static str, default: u64| {
-        Ok::<_, Wrong>(s.pair(name, default, number::bytes)?.unwrap_or((default, default)))
+        Ok::<_, UsageError>(s.pair(name, default, number::bytes)?.unwrap_or((default, default)))
     };
     let percent = pair("cmdprio_percentage", 0)?;
     let defaults = Defaults {
@@ -65,7 +65,7 @@ pub fn apply(s: &Settings, stream: &mut Stream) -> Result<(), Wrong> {
 }
 
 /// Checks that the latencies can be reported by priority.
-pub fn check(s: &Settings, stream: &Stream) -> Result<(), Wrong> {
+pub fn check(s: &Settings, stream: &Stream) -> Result<(), UsageError> {
     if stream.priorities.is_empty() || stream.turns.is_none() {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! Shell commands before and after a job: `exec_prerun` and `exec_postrun`. As in fio, output goes to `JOB.prerun.txt` and
 //! `JOB.postrun.txt`; it is appended, so no existing text is lost.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::general::General;
 use super::super::settings::Settings;
 use super::Notes;
@@ -21,13 +21,13 @@ const SCRIPT: &str =
     r#"test ! -h "$1" || { echo "$1 is a symbolic link" >&2; exit 1; }; exec >>"$1" 2>&1; eval "$2""#;
 
 /// Reads the options.
-pub fn read(s: &Settings, general: &General, clones: u32, notes: &mut Notes) -> Result<Commands, Wrong> {
-    let mut one = |name: &'static str, word: &str| -> Result<Option<Action>, Wrong> {
+pub fn read(s: &Settings, general: &General, clones: u32, notes: &mut Notes) -> Result<Commands, UsageError> {
+    let mut one = |name: &'static str, word: &str| -> Result<Option<Action>, UsageError> {
         let Some(command) = s.text(name) else { return Ok(None) };
         if general.read_only {
             return Err(s.wrong(name, format!("{name}: --readonly runs no commands")));
         }
-        let file = format!("{}.{word}.txt", s.called());
+        let file = format!("{}.{word}.txt", s.report_name());
         let once = if clones > 1 { ", once for all clones; fio runs it for each" } else { "" };
         notes.say(format!("{name}: what the command prints is appended to {file}{once}"));
         let words = ["/bin/sh", "-c", SCRIPT, "sh", file.as_str(), command];

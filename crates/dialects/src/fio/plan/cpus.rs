@@ -1,7 +1,7 @@
 //! CPUs and memory nodes of a job's clones.
 
 use super::super::settings::Settings;
-use super::super::{World, Wrong};
+use super::super::{UsageError, World};
 use fathom_workload::{Buffers, Node, Nodes, Pinning};
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub struct Cpus {
 }
 
 /// Reads the CPU options of a job.
-pub fn of(s: &Settings, world: &World<'_>) -> Result<Cpus, Wrong> {
+pub fn of(s: &Settings, world: &World<'_>) -> Result<Cpus, UsageError> {
     // The policy has no effect without a list.
     let split = s.word("cpus_allowed_policy") == Some("split");
     let by_nodes = s.text("numa_cpu_nodes");
@@ -51,7 +51,7 @@ pub fn of(s: &Settings, world: &World<'_>) -> Result<Cpus, Wrong> {
     Ok(Cpus { allowed, split })
 }
 
-fn no_nodes(s: &Settings, text: &str, why: &str) -> Wrong {
+fn no_nodes(s: &Settings, text: &str, why: &str) -> UsageError {
     s.wrong("numa_cpu_nodes", format!("numa_cpu_nodes={text}: {why}"))
         .fio(format!("fio: numa_parse_nodestring failed\nfio: failed parsing numa_cpu_nodes={text}\n"))
 }
@@ -131,7 +131,7 @@ fn nodes(text: &str, world: &World<'_>) -> Result<Vec<u32>, String> {
 }
 
 /// NUMA placement of a job's memory: `numa_mem_policy`.
-pub fn memory(s: &Settings, buffers: &mut Buffers, world: &World<'_>) -> Result<(), Wrong> {
+pub fn memory(s: &Settings, buffers: &mut Buffers, world: &World<'_>) -> Result<(), UsageError> {
     const NAME: &str = "numa_mem_policy";
     let Some(text) = s.text(NAME).map(str::trim) else { return Ok(()) };
     let wrong = |why: &str, fio: &str| {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_of_cpus_is_refused() {
+    fn an_invalid_cpu_list_is_refused() {
         for list in ["x", "0-", "3-1", "4096", "0,,1"] {
             assert!(refused(&format!("--name=a --size=1m --cpus_allowed={list}")).contains("cpus_allowed"));
         }

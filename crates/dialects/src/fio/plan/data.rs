@@ -2,12 +2,12 @@
 
 use super::super::settings::Settings;
 use super::super::version::Version;
-use super::super::{World, Wrong};
-use super::backlog;
-use super::files::Laid;
+use super::super::{UsageError, World};
+use super::files::JobFiles;
+use super::io_type::{Rw, Trims};
 use super::passes::{self, Passes};
-use super::what::{Direction, Trims};
-use super::{Notes, dedupe, pattern, state, verified};
+use super::read_back;
+use super::{Notes, dedupe, pattern, state, verify_options};
 use fathom_workload::{Access, Amount, Backend, Data, RateOf, Record, Stream, Verify};
 
 /// Consequences of the verification options.
@@ -27,18 +27,18 @@ pub struct Checks {
 pub fn apply(
     s: &Settings,
     stream: &mut Stream,
-    rw: Direction,
-    laid: &mut Laid,
+    rw: Rw,
+    laid: &mut JobFiles,
     (world, version): (&World<'_>, Version),
     notes: &mut Notes,
-) -> Result<Checks, Wrong> {
+) -> Result<Checks, UsageError> {
     stream.data = data(s, stream, laid, world, notes)?;
-    let verify = verified::family(s).to_owned();
+    let verify = verify_options::family(s).to_owned();
     let (do_verify, only) = (s.on("do_verify", true), s.on("verify_only", false));
     // Looked up in any case: the options have no effect without verify.
-    let sealed = verified::sealed(s, &verify, stream, world, version)?;
+    let sealed = verify_options::sealed(s, &verify, stream, world, version)?;
     let _ = (s.number("verify_backlog")?, s.number("verify_backlog_batch")?);
-    let trims = backlog::trim(s)?.is_some();
+    let trims = read_back::trim(s)?.is_some();
     if verify == "0" {
         if only {
             return Err(s
@@ -48,7 +48,9 @@ pub fn apply(
         return Ok(Checks::default());
     }
     for name in buffers_beside(s, &verify)? {
-        notes.say(format!("{name} changes nothing beside verify={verify}, as in fio: what is checked has contents of its own"));
+        notes.say(format!(
+            "{name} has no effect with verify={verify}, as in fio: verified blocks have their own contents"
+        ));
     }
     if rw.trims != Trims::No {
         return Err(s
@@ -67,7 +69,7 @@ pub fn apply(
             Verify::No
         }
         Some(sealed) => {
-            verified::fits(s, stream, &sealed)?;
+            verify_options::fits(s, stream, &sealed)?;
             if stream.backend == Backend::Null {
                 notes.say("ioengine=null reads nothing, so nothing is checked".into());
                 Verify::No
@@ -132,7 +134,7 @@ pub fn apply(
         return listed(s, stream, length, (only, !whole));
     }
     let pass_by_pass = Passes::read_back(passes, s, stream, check)?;
-    let mut kept = backlog::kept(s, stream)?;
+    let mut kept = read_back::kept(s, stream)?;
     if kept.after > 0 && !pass_by_pass {
         // Blocks read back during the run count, over all loops together.
         let loops = s.number("loops")?.unwrap_or(1).max(1);
@@ -141,7 +143,7 @@ pub fn apply(
     if pass_by_pass || kept.after > 0 {
         if !pass_by_pass {
             stream.keep_written = Some(kept);
-            backlog::mixed_in(stream, check);
+            read_back::mixed_in(stream, check);
         }
         // Writes in flight at the end, and those that a time limit leaves over, are read back afterwards.
         return Ok(Checks {
@@ -163,7 +165,7 @@ pub fn apply(
 }
 
 /// Checks that the other options of a job allow trimming what it wrote.
-fn trims_go_with(s: &Settings, stream: &Stream) -> Result<(), Wrong> {
+fn trims_go_with(s: &Settings, stream: &Stream) -> Result<(), UsageError> {
     const NAME: &str = "trim_backlog";
     if matches!(stream.backend, Backend::Mmap { .. }) {
         return Err(s
@@ -182,7 +184,7 @@ fn trims_go_with(s: &Settings, stream: &Stream) -> Result<(), Wrong> {
 }
 
 /// Buffer options that verify overrides, as in fio 3.42.
-fn buffers_beside(s: &Settings, verify: &str) -> Result<Vec<&'static str>, Wrong> {
+fn buffers_beside(s: &Settings, verify: &str) -> Result<Vec<&'static str>, UsageError> {
     const COMPRESSES: &str = "buffer_compress_percentage";
     let compresses = (1..100).contains(&s.number(COMPRESSES)?.unwrap_or(0));
     if compresses && s.text("buffer_pattern").is_some() && verify != "null" {
@@ -206,7 +208,12 @@ fn buffers_beside(s: &Settings, verify: &str) -> Result<Vec<&'static str>, Wrong
 }
 
 /// For a job of this many bytes that writes nothing or follows a list.
-fn listed(s: &Settings, stream: &Stream, length: u64, (only, listed): (bool, bool)) -> Result<Checks, Wrong> {
+fn listed(
+    s: &Settings,
+    stream: &Stream,
+    length: u64,
+    (only, listed): (bool, bool),
+) -> Result<Checks, UsageError> {
     if !only && s.time("runtime")? > 0 {
         return Err(s
             .wrong("verify", "reading back what an iolog says needs all of it to be written, and a runtime may end it anywhere")
@@ -220,7 +227,7 @@ fn listed(s: &Settings, stream: &Stream, length: u64, (only, listed): (bool, boo
     if listed {
         // The saved state sets the limit.
         if !(only && state::loads(s)) {
-            backlog::countable(s, "verify", stream, length)?;
+            read_back::countable(s, "verify", stream, length)?;
         }
         if !only && (s.time("ramp_time")? > 0 || s.text("ramp_size").is_some()) {
             return Err(s
@@ -234,11 +241,11 @@ fn listed(s: &Settings, stream: &Stream, length: u64, (only, listed): (bool, boo
 fn data(
     s: &Settings,
     stream: &Stream,
-    laid: &Laid,
+    laid: &JobFiles,
     world: &World<'_>,
     notes: &mut Notes,
-) -> Result<Data, Wrong> {
-    let percent = |name: &'static str| -> Result<u8, Wrong> {
+) -> Result<Data, UsageError> {
+    let percent = |name: &'static str| -> Result<u8, UsageError> {
         let given = s.number(name)?.unwrap_or(0);
         match u8::try_from(given) {
             Ok(p) if p <= 100 => Ok(p),
@@ -359,10 +366,7 @@ mod tests {
         for option in ["zero_buffers", "buffer_pattern=0x41"] {
             let plan = planned(&format!("{line} --{option} --verify=crc32c"));
             assert!(matches!(plan.jobs[0].stream.data, Data::Sealed(_)), "{option}");
-            assert!(
-                plan.notes.iter().any(|n| n.contains("changes nothing beside verify=crc32c")),
-                "{option}"
-            );
+            assert!(plan.notes.iter().any(|n| n.contains("has no effect with verify=crc32c")), "{option}");
             let plan = planned(&format!("{line} --{option} --verify=null"));
             assert!(!matches!(plan.jobs[0].stream.data, Data::Sealed(_)), "{option}");
         }
@@ -376,7 +380,7 @@ mod tests {
             let plan = planned(&format!("{line} {options} --verify=crc32c"));
             let Data::Sealed(sealed) = &plan.jobs[0].stream.data else { panic!("{options}") };
             assert_eq!(sealed.zeros_percent, zeros_percent, "{options}");
-            let said = plan.notes.iter().any(|note| note.contains("changes nothing beside verify"));
+            let said = plan.notes.iter().any(|note| note.contains("has no effect with verify"));
             assert_eq!(said, options.contains("dedupe") || zeros_percent == 0, "{options}");
         }
         let why = refused(&format!("{line} --buffer_compress_percentage=40 --buffer_pattern=1 --verify=md5"));

@@ -1,13 +1,13 @@
 //! Duplicate blocks: a few that repeat, or a working set, per job or shared by all jobs.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::settings::Settings;
 use super::Job;
-use super::files::Laid;
+use super::files::JobFiles;
 use fathom_workload::{Data, Stream};
 
 /// Checks that the options make sense.
-pub fn check(s: &Settings, duplicate_percent: u8) -> Result<(), Wrong> {
+pub fn check(s: &Settings, duplicate_percent: u8) -> Result<(), UsageError> {
     let working_set = is_working_set(s);
     let percent = s.number("dedupe_working_set_percentage")?.unwrap_or(DEFAULT_PERCENT);
     if percent > 100 {
@@ -32,7 +32,12 @@ fn is_working_set(s: &Settings) -> bool {
 }
 
 /// Percent of the duplicates that repeat within a file, and the number of distinct ones (0: a few).
-pub fn shared(s: &Settings, stream: &Stream, laid: &Laid, duplicate_percent: u8) -> Result<(u8, u32), Wrong> {
+pub fn shared(
+    s: &Settings,
+    stream: &Stream,
+    laid: &JobFiles,
+    duplicate_percent: u8,
+) -> Result<(u8, u32), UsageError> {
     if duplicate_percent == 0 || !is_working_set(s) {
         return Ok((100, 0));
     }
@@ -44,7 +49,7 @@ pub fn shared(s: &Settings, stream: &Stream, laid: &Laid, duplicate_percent: u8)
     Ok((if s.on("dedupe_global", false) { 0 } else { 100 }, distinct))
 }
 
-/// Sizes a working set shared by several jobs as the sum of theirs.
+/// Sizes a working set shared by several jobs as the sum of their sizes.
 pub fn share(jobs: &mut [Job]) {
     let all = jobs.iter().filter(|job| is_global(job)).fold(0u32, |sum, job| match job.stream.data {
         Data::Reducible { distinct, .. } => sum.saturating_add(distinct.saturating_mul(job.clones)),

@@ -2,10 +2,10 @@
 
 use super::super::general::General;
 use super::super::settings::Settings;
-use super::super::{World, Wrong};
-use super::files::{self, Laid};
+use super::super::{UsageError, World};
+use super::files::{self, JobFiles};
+use super::io_type::Rw;
 use super::names;
-use super::what::Direction;
 use fathom_workload::{Backend, FileCall, Stream};
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub struct Donor {
 }
 
 /// The file call, for jobs that support it.
-pub(super) fn call(s: &Settings, rw: Direction) -> Result<FileCall, Wrong> {
+pub(super) fn call(s: &Settings, rw: Rw) -> Result<FileCall, UsageError> {
     if rw.reads() {
         return Err(s
             .wrong("ioengine", "e4defrag moves the blocks of each write, and fails reads, as in fio")
@@ -38,10 +38,10 @@ pub(super) fn call(s: &Settings, rw: Direction) -> Result<FileCall, Wrong> {
 pub(super) fn of(
     s: &Settings,
     stream: &Stream,
-    laid: &Laid,
+    laid: &JobFiles,
     general: &General,
     world: &World<'_>,
-) -> Result<Option<Donor>, Wrong> {
+) -> Result<Option<Donor>, UsageError> {
     if stream.backend != Backend::Calls(FileCall::MoveExtents) {
         return Ok(None);
     }
@@ -83,7 +83,7 @@ pub(super) fn of(
     if laid.files.iter().flatten().any(|file| files::same(file, &path)) {
         return Err(s
             .wrong(NAME, format!("{} is one of the job's own files, and cannot be its donor", path.display()))
-            .hint("a name of its own"));
+            .hint("a different file name"));
     }
     let found = (world.find)(&path).filter(|_| !general.is_only_read());
     if found.is_some_and(|f| f.device || f.bottomless) {
@@ -100,7 +100,7 @@ mod tests {
     use fathom_workload::{Backend, Bytes, FileCall, Sizing};
 
     #[test]
-    fn a_donor_is_a_file_set_of_its_own() {
+    fn a_donor_is_a_separate_file_set() {
         let job = "--name=a --ioengine=e4defrag --rw=write --bs=16k";
         for (args, path, bytes, each) in [
             ("--donorname=d --filesize=64k", "d", 65_536, false),

@@ -1,10 +1,10 @@
 //! The engine and its calls, queue depth, and durability of writes.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::settings::{Level, Settings};
 use super::super::table;
 use super::super::text::Setting;
-use super::what::Direction;
+use super::io_type::Rw;
 use super::{Notes, calls, ranges};
 use fathom_workload::{
     Advice, Backend, Buffers, IoClass, MapFlush, OpenSync, Pages, Pvsync2, RunAs, Stream, SyncCall,
@@ -12,7 +12,7 @@ use fathom_workload::{
 };
 
 /// CPU of the submission thread, if there is one.
-fn polling_cpu(s: &Settings, polling: bool, notes: &mut Notes) -> Result<Option<u32>, Wrong> {
+fn polling_cpu(s: &Settings, polling: bool, notes: &mut Notes) -> Result<Option<u32>, UsageError> {
     const NAME: &str = "sqthread_poll_cpu";
     if s.last(NAME).is_none() {
         return Ok(None);
@@ -26,7 +26,7 @@ fn polling_cpu(s: &Settings, polling: bool, notes: &mut Notes) -> Result<Option<
 
 /// When completions are reaped in a job with a known pace. fio reaps one when it needs a slot. Reaping several at once, draining the
 /// queue first, or counting pauses by completions changes the workload.
-pub fn takes(s: &Settings, stream: &mut Stream) -> Result<(), Wrong> {
+pub fn takes(s: &Settings, stream: &mut Stream) -> Result<(), UsageError> {
     let most = s.count("iodepth_batch_complete_max", 0, 0)?.min(stream.queue_depth).max(stream.wait_for);
     let counts = stream.pace.think.is_some_and(|think| !think.by_issue && think.every > 1);
     let lazily = most > 1 || stream.refill_at.is_some() || counts;
@@ -35,7 +35,7 @@ pub fn takes(s: &Settings, stream: &mut Stream) -> Result<(), Wrong> {
 }
 
 /// Applies engine, depth, flags and syncs.
-pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes) -> Result<(), Wrong> {
+pub fn apply(s: &Settings, stream: &mut Stream, rw: Rw, notes: &mut Notes) -> Result<(), UsageError> {
     let asked_depth = s.count("iodepth", 1, 1)?;
     let least = s.count("iodepth_batch_complete_min", 0, 1)?;
     let most = s.count("iodepth_batch_complete_max", 0, 0)?;
@@ -44,7 +44,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
     if depth < asked_depth {
         notes.say(format!(
             "job {}: iodepth_batch_complete_min=0 without iodepth_batch_complete_max: one operation is in flight at a time, as in fio, whatever iodepth says",
-            s.called()
+            s.report_name()
         ));
     }
     let batch = match s.count("iodepth_batch", 0, 1)? {
@@ -167,7 +167,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes
 }
 
 /// `serialize_overlap`. With `offload`, fio serializes overlaps across all jobs.
-fn apart(s: &Settings, stream: &mut Stream, offload: bool) -> Result<(), Wrong> {
+fn apart(s: &Settings, stream: &mut Stream, offload: bool) -> Result<(), UsageError> {
     if !s.on("serialize_overlap", false) {
         return Ok(());
     }
@@ -177,7 +177,7 @@ fn apart(s: &Settings, stream: &mut Stream, offload: bool) -> Result<(), Wrong> 
                 "serialize_overlap",
                 "serialize_overlap with io_submit_mode=offload keeps apart what several jobs have in flight: that is not supported",
             )
-            .hint("instead: io_submit_mode=inline, which keeps those of each job apart; or files of their own"));
+            .hint("instead: io_submit_mode=inline, which keeps the operations of each job apart; or a separate file for each job"));
     }
     // One at a time, operations cannot overlap.
     stream.no_overlap = stream.queue_depth > 1;
@@ -185,7 +185,7 @@ fn apart(s: &Settings, stream: &mut Stream, offload: bool) -> Result<(), Wrong> 
 }
 
 /// Refuses options of engines that the job does not use; inherited global ones have no effect on it.
-fn known_to(s: &Settings, engine: &str, notes: &mut Notes) -> Result<(), Wrong> {
+fn known_to(s: &Settings, engine: &str, notes: &mut Notes) -> Result<(), UsageError> {
     for (level, setting) in s.all() {
         let name = setting.row.name;
         let Some(engines) = table::engines_of(name) else { continue };
@@ -194,7 +194,7 @@ fn known_to(s: &Settings, engine: &str, notes: &mut Notes) -> Result<(), Wrong> 
             s.all().filter(of_level).last().and_then(|(_, of)| of.value.as_deref()).unwrap_or("psync");
         if !engines.contains(&there) {
             let text = setting.value.as_ref().map_or_else(|| name.into(), |value| format!("{name}={value}"));
-            return Err(Wrong::at(
+            return Err(UsageError::at(
                 &setting.spot,
                 format!(
                     "job {}: {name} is an option of {}, and the engine is {there}",
@@ -216,7 +216,7 @@ fn known_to(s: &Settings, engine: &str, notes: &mut Notes) -> Result<(), Wrong> 
 }
 
 /// Whether writes are atomic; for a read-only job, only whether its engine supports it.
-fn atomic(s: &Settings, engine: &str, rw: Direction) -> Result<bool, Wrong> {
+fn atomic(s: &Settings, engine: &str, rw: Rw) -> Result<bool, UsageError> {
     if !s.on("atomic", false) {
         return Ok(false);
     }
@@ -235,12 +235,12 @@ fn atomic(s: &Settings, engine: &str, rw: Direction) -> Result<bool, Wrong> {
 }
 
 /// Huge pages for a mapped file, requested by any number except 0.
-fn huge_pages(s: &Settings, asked: bool, rw: Direction) -> Result<bool, Wrong> {
+fn huge_pages(s: &Settings, asked: bool, rw: Rw) -> Result<bool, UsageError> {
     if asked && rw.writes() {
         return Err(s
             .wrong(
                 "thp",
-                "a job that writes: with thp=1 fio writes to memory of its own, and nothing to the file",
+                "a job that writes: with thp=1 fio writes to private memory, and nothing to the file",
             )
             .hint("instead: thp=0, or rw=read"));
     }
@@ -248,7 +248,7 @@ fn huge_pages(s: &Settings, asked: bool, rw: Direction) -> Result<bool, Wrong> {
 }
 
 /// Access-pattern advice to the kernel, which controls read-ahead. fio gives it unless told not to.
-fn advice(s: &Settings, rw: Direction) -> Advice {
+fn advice(s: &Settings, rw: Rw) -> Advice {
     match s.word("fadvise_hint").unwrap_or("1") {
         "0" | "none" => Advice::No,
         "random" => Advice::Random,
@@ -267,7 +267,7 @@ fn direct(s: &Settings) -> bool {
     }
 }
 
-fn open(s: &Settings, stream: &mut Stream, rw: Direction) {
+fn open(s: &Settings, stream: &mut Stream, rw: Rw) {
     stream.open.advice = advice(s, rw);
     stream.open.direct = direct(s);
     // A read-only job opens its files read-only, whatever the sync options.
@@ -285,7 +285,7 @@ fn open(s: &Settings, stream: &mut Stream, rw: Direction) {
     }
 }
 
-fn syncs(s: &Settings, stream: &mut Stream, rw: Direction, notes: &mut Notes) -> Result<(), Wrong> {
+fn syncs(s: &Settings, stream: &mut Stream, rw: Rw, notes: &mut Notes) -> Result<(), UsageError> {
     let (full, data) = (s.number("fsync")?.unwrap_or(0), s.number("fdatasync")?.unwrap_or(0));
     let at_end = s.on("end_fsync", false) || s.on("fsync_on_close", false);
     let (_, whole) = (s.on("fsync_on_close", false), s.on("end_syncfs", false));
@@ -335,7 +335,7 @@ pub struct Priority {
 }
 
 /// Niceness and I/O priority. As in fio, a class alone implies level 0, and a level alone implies best effort.
-pub fn priority(s: &Settings) -> Result<Priority, Wrong> {
+pub fn priority(s: &Settings) -> Result<Priority, UsageError> {
     let class = match s.number("prioclass")? {
         None | Some(0) => None,
         Some(1) => Some(IoClass::RealTime),
@@ -359,7 +359,7 @@ pub fn priority(s: &Settings) -> Result<Priority, Wrong> {
 }
 
 /// User and group. The highest number means no change, as in fio.
-pub fn run_as(s: &Settings) -> Result<RunAs, Wrong> {
+pub fn run_as(s: &Settings) -> Result<RunAs, UsageError> {
     let id = |name| s.count(name, 0, u32::MAX).map(|id| (id != u32::MAX).then_some(id));
     let whom = RunAs { user: id("uid")?, group: id("gid")? };
     let name = if whom.user.is_some() { "uid" } else { "gid" };
@@ -379,7 +379,7 @@ pub fn run_as(s: &Settings) -> Result<RunAs, Wrong> {
 }
 
 /// Error for a number above fio's maximum.
-pub fn out_of_range(s: &Settings, name: &'static str, given: u64, most: u64) -> Wrong {
+pub fn out_of_range(s: &Settings, name: &'static str, given: u64, most: u64) -> UsageError {
     s.wrong(name, format!("{name}={given}: 0 to {most} is expected")).fio(format!(
         "{name}: max value out of range: {given} ({most} max)\nfio: failed parsing {name}={given}\n"
     ))

@@ -1,7 +1,7 @@
 //! Errors that do not end a job: `continue_on_error` names kinds, `ignore_error` lists error numbers by kind. As in fio 3.33, a kind
 //! without a list means EIO (EILSEQ for verification); a list replaces these, and implies its kind.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::settings::Settings;
 use super::Notes;
 use fathom_record::OpError;
@@ -47,7 +47,7 @@ pub(super) fn apply(
     stream: &mut Stream,
     reads_back: bool,
     notes: &mut Notes,
-) -> Result<Counted, Wrong> {
+) -> Result<Counted, UsageError> {
     let lists = lists(s)?;
     let counted = counted(s, &lists);
     if !counted.any() {
@@ -101,13 +101,13 @@ fn counted(s: &Settings, lists: &[Vec<ErrorNumber>; 3]) -> Counted {
 }
 
 /// `number_ios` as a limit on operations that a job begins. See [`enough`].
-pub(super) fn most(s: &Settings) -> Result<Option<u64>, Wrong> {
+pub(super) fn most(s: &Settings) -> Result<Option<u64>, UsageError> {
     Ok(if enough(s)?.is_some() { None } else { s.number("number_ios")?.filter(|n| *n > 0) })
 }
 
 /// `number_ios` over all loops, as the number of operations that must succeed, for jobs that continue after errors, as in fio 3.42.
 /// `None` (attempts count) if only verification errors are ignored, with `verify_only`, and with mmap.
-fn enough(s: &Settings) -> Result<Option<u64>, Wrong> {
+fn enough(s: &Settings) -> Result<Option<u64>, UsageError> {
     let counted = counted(s, &lists(s)?);
     let never_done = s.on("verify_only", false);
     let in_memory = s.word("ioengine") == Some("mmap");
@@ -119,7 +119,7 @@ fn enough(s: &Settings) -> Result<Option<u64>, Wrong> {
 }
 
 /// Refuses what cannot continue after an error.
-fn refuse(s: &Settings, option: &'static str, stream: &Stream) -> Result<(), Wrong> {
+fn refuse(s: &Settings, option: &'static str, stream: &Stream) -> Result<(), UsageError> {
     use fathom_workload::Backend::{Mmap, Splice, Stdio};
     if matches!(stream.backend, Mmap { .. } | Splice | Stdio { .. }) {
         let engine = s.word("ioengine").unwrap_or_default();
@@ -131,7 +131,7 @@ fn refuse(s: &Settings, option: &'static str, stream: &Stream) -> Result<(), Wro
         return Err(s
             .wrong(
                 "error_dump",
-                "error_dump: of errors that are passed over, how many and the first are told",
+                "error_dump: of ignored errors, only the number and the first one are reported",
             )
             .hint("error_dump=0"));
     }
@@ -139,7 +139,7 @@ fn refuse(s: &Settings, option: &'static str, stream: &Stream) -> Result<(), Wro
 }
 
 /// The lists for reads, writes and verification.
-fn lists(s: &Settings) -> Result<[Vec<ErrorNumber>; 3], Wrong> {
+fn lists(s: &Settings) -> Result<[Vec<ErrorNumber>; 3], UsageError> {
     let mut lists: [Vec<ErrorNumber>; 3] = Default::default();
     let Some(text) = s.text(LISTS) else { return Ok(lists) };
     let wrong = |message: String, fio: String| {

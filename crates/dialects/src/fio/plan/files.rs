@@ -2,15 +2,15 @@
 
 use super::super::general::General;
 use super::super::settings::Settings;
-use super::super::{Found, World, Wrong};
-use super::what::{self, Direction};
-use super::{Notes, Part, append, backlog, calls, names, parts, several};
+use super::super::{Found, UsageError, World};
+use super::io_type::{self, Rw};
+use super::{Notes, Part, append, calls, multi_file, names, parts, read_back};
 use fathom_workload::{Access, Amount, Backend, FileCall, Stream};
 use std::path::{Path, PathBuf};
 
 /// The files of a job as laid out.
 #[derive(Clone, Debug)]
-pub struct Laid {
+pub struct JobFiles {
     /// Paths of the files of each clone.
     pub files: Vec<Vec<PathBuf>>,
     /// Part of the files for each clone.
@@ -23,7 +23,7 @@ pub struct Laid {
     pub ready: Ready,
 }
 
-impl Laid {
+impl JobFiles {
     /// Blocks of the smallest size in a pass of the first clone.
     pub fn blocks(&self, stream: &Stream) -> u64 {
         let Some(part) = self.parts.first() else { return 0 };
@@ -89,12 +89,12 @@ pub enum Memory {
 pub fn lay(
     s: &Settings,
     stream: &mut Stream,
-    rw: Direction,
+    rw: Rw,
     clones: u32,
     general: &General,
     world: &World<'_>,
     notes: &mut Notes,
-) -> Result<Laid, Wrong> {
+) -> Result<JobFiles, UsageError> {
     let null = !stream.backend.has_files();
     let computes = !stream.backend.counts_bytes();
     calls::program_is_there(s, stream, general, world)?;
@@ -108,7 +108,7 @@ pub fn lay(
     let first = files.first().cloned().unwrap_or_default();
     let several = first.len() > 1;
     let shared = files.iter().skip(1).any(|of_clone| *of_clone == first);
-    several::take_turns(s, stream, first.len(), notes)?;
+    multi_file::take_turns(s, stream, first.len(), notes)?;
     let find = |path: &PathBuf| match only_read(general) {
         _ if null => None,
         None => (world.find)(path),
@@ -125,7 +125,7 @@ pub fn lay(
                 continue;
             }
             let mut part = parts::of_one_file(s, stream, clone, find(one), notes)?;
-            part.amount = what::amount(s, stream, &part)?;
+            part.amount = io_type::amount(s, stream, &part)?;
             if by_name {
                 part.amount = calls::one_each(s, stream, 1, part.amount)?;
             }
@@ -135,7 +135,7 @@ pub fn lay(
             let mut of_clone = if append::asked(s) {
                 append::several(s, stream, (clone, shared), &found, notes)?
             } else {
-                several::of(s, stream, clone, &found, notes)?
+                multi_file::of(s, stream, clone, &found, notes)?
             };
             if by_name {
                 of_clone.part.amount = calls::one_each(s, stream, files.len(), of_clone.part.amount)?;
@@ -194,7 +194,7 @@ pub fn lay(
     if make == Make::Extend && rw.mixed {
         notes.say(format!(
             "job {}: create_on_open: what a mix reads has to be there, so its file has its size from the start, and no space",
-            s.called()
+            s.report_name()
         ));
     }
     // Cached blocks are busy and cannot be moved.
@@ -214,11 +214,11 @@ pub fn lay(
     stream.evict_passes = memory == Memory::Dropped
         && !matches!(stream.backend, Backend::Mmap { .. })
         && !stream.direction.trims()
-        && backlog::trim(s)?.is_none()
+        && read_back::trim(s)?.is_none()
         && parts.iter().any(|part| goes_over_it_again(stream, part));
     let keep = !s.on("unlink", false);
     let ready = Ready { make, memory, keep, foreign };
-    Ok(Laid { files, parts, several, sizes, ready })
+    Ok(JobFiles { files, parts, several, sizes, ready })
 }
 
 /// Whether a job has several passes. fio 3.33 evicts the cache before each pass. Without a map of finished blocks it has no passes:
@@ -242,7 +242,7 @@ fn only_read(general: &General) -> Option<Found> {
 }
 
 /// Checks a block device: it may be read; writing requires permission or that no data is lost. Its size is fixed.
-fn device(s: &Settings, path: &Path, allowed: bool, short: bool) -> Result<(), Wrong> {
+fn device(s: &Settings, path: &Path, allowed: bool, short: bool) -> Result<(), UsageError> {
     let name = path.display();
     if short {
         return Err(s
@@ -259,7 +259,7 @@ fn device(s: &Settings, path: &Path, allowed: bool, short: bool) -> Result<(), W
 }
 
 /// Refuses to remove a device.
-fn not_removed(s: &Settings, path: &Path) -> Result<(), Wrong> {
+fn not_removed(s: &Settings, path: &Path) -> Result<(), UsageError> {
     match s.on("unlink", false) {
         true => Err(s.wrong("unlink", format!("the device {} is not removed", path.display()))),
         false => Ok(()),
@@ -267,7 +267,7 @@ fn not_removed(s: &Settings, path: &Path) -> Result<(), Wrong> {
 }
 
 /// How the files of a stream are created, `missing` or not.
-fn make_of(s: &Settings, rw: Direction, stream: &Stream, missing: bool) -> Result<Make, Wrong> {
+fn make_of(s: &Settings, rw: Rw, stream: &Stream, missing: bool) -> Result<Make, UsageError> {
     let on_open = s.on("create_on_open", false);
     if let Some(make) = calls::made(s, &stream.backend) {
         return Ok(make);
@@ -289,7 +289,7 @@ fn make_of(s: &Settings, rw: Direction, stream: &Stream, missing: bool) -> Resul
     Ok(if matches!(make, Make::Reserve | Make::ReserveBehind) { Make::Empty } else { make })
 }
 
-pub(super) fn make(s: &Settings, rw: Direction, null: bool) -> Result<Make, Wrong> {
+pub(super) fn make(s: &Settings, rw: Rw, null: bool) -> Result<Make, UsageError> {
     let word = s.word("fallocate").unwrap_or("native").to_owned();
     let over = s.on("overwrite", false);
     if null {

@@ -1,7 +1,7 @@
 //! Control groups: `cgroup`, `cgroup_weight` and `cgroup_nodelete`. They are created right before the run; here the options are only
 //! validated.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::settings::Settings;
 use super::engine;
 use std::path::{Component, Path};
@@ -10,7 +10,7 @@ use std::path::{Component, Path};
 const WEIGHTS: (u64, u64) = (100, 1000);
 
 /// Validates the options.
-pub fn check(s: &Settings) -> Result<(), Wrong> {
+pub fn check(s: &Settings) -> Result<(), UsageError> {
     let (least, most) = WEIGHTS;
     if let Some(weight) = s.number("cgroup_weight")? {
         if weight > most {

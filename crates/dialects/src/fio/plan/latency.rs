@@ -1,6 +1,6 @@
 //! Search for the largest queue depth that keeps latency below a target.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::settings::Settings;
 use super::Notes;
 use super::pace::Times;
@@ -8,7 +8,12 @@ use fathom_workload::{AdaptiveDepth, DepthGoal, Duration, Longest, Stream};
 
 /// Reads the options. Once the depth is found, fio runs one more window and ends the job. Here `runtime` limits the search only, and
 /// the window is always measured. With `latency_run` everything counts, and `runtime` has its usual meaning.
-pub fn apply(s: &Settings, stream: &mut Stream, times: &mut Times, notes: &mut Notes) -> Result<(), Wrong> {
+pub fn apply(
+    s: &Settings,
+    stream: &mut Stream,
+    times: &mut Times,
+    notes: &mut Notes,
+) -> Result<(), UsageError> {
     const NAME: &str = "latency_target";
     let target = s.time(NAME)?;
     let window = s.time("latency_window")?;

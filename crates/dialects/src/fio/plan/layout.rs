@@ -1,6 +1,6 @@
 //! Jobs that only lay out their files: `create_only`, and jobs whose files are too small for a block.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::files::{Make, Memory};
 use super::{Job, Notes, Part};
 use fathom_workload::{Access, Stream};
@@ -8,7 +8,7 @@ use fathom_workload::{Access, Stream};
 const WORD: &str = "create_only";
 
 /// Removes all I/O from such a job.
-pub fn apply(job: &mut Job, notes: &mut Notes) -> Result<(), Wrong> {
+pub fn apply(job: &mut Job, notes: &mut Notes) -> Result<(), UsageError> {
     let block = format!("holds a block of {} bytes", job.stream.record.unit().0);
     let (word, why) = if job.settings.on(WORD, false) {
         (WORD, String::new())
@@ -78,7 +78,7 @@ mod tests {
     use fathom_workload::Action;
 
     #[test]
-    fn files_are_made_and_nobody_works_on_them() {
+    fn create_only_makes_files_without_work() {
         for (args, made) in [
             ("--rw=read", Action::Prepare("a".into())),
             ("--rw=write", Action::Reserve("a".into())),

@@ -1,10 +1,10 @@
 //! Limits on a job: flow ratios, minimum rates, maximum latency.
 
-use super::super::Wrong;
-use super::super::lenient;
+use super::super::UsageError;
+use super::super::lenient_number;
 use super::super::number::US;
 use super::super::settings::Settings;
-use super::what::{Direction, Trims};
+use super::io_type::{Rw, Trims};
 use fathom_workload::{Duration, Least, Longest, Ratio, Stream};
 
 /// Largest weight of a flow, as in fio.
@@ -17,7 +17,7 @@ const MORE_THAN_ALLOWED: &str = "fio: minimum rate exceeds rate, ddir 0\n\
     fio: minimum rate exceeds rate, ddir 1\nfio: minimum rate exceeds rate, ddir 2\n";
 
 /// Applies the limits to the stream.
-pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wrong> {
+pub fn apply(s: &Settings, stream: &mut Stream, rw: Rw) -> Result<(), UsageError> {
     stream.pace.ratio = ratio(s)?;
     if rw.trims != Trims::No
         && let Some(name) = s.last_of(&["rate_min", "rate_iops_min", "max_latency"])
@@ -32,7 +32,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wro
 }
 
 /// `flow`: jobs with the same `flow_id` issue operations in proportion. flow_id alone has no effect.
-fn ratio(s: &Settings) -> Result<Option<Ratio>, Wrong> {
+fn ratio(s: &Settings) -> Result<Option<Ratio>, UsageError> {
     let group = s.count("flow_id", 0, 0)?;
     let sleep = Duration(s.number("flow_sleep")?.unwrap_or(0).saturating_mul(US));
     match s.number("flow")? {
@@ -46,10 +46,10 @@ fn ratio(s: &Settings) -> Result<Option<Ratio>, Wrong> {
 }
 
 /// `rate_min` and `rate_iops_min` for the job's directions, over `rate_cycle`.
-fn least(s: &Settings, rw: Direction) -> Result<Option<Least>, Wrong> {
+fn least(s: &Settings, rw: Rw) -> Result<Option<Least>, UsageError> {
     let pair = |name: &'static str| {
-        let pair = s.pair(name, 0, lenient::bytes)?.unwrap_or((0, 0));
-        Ok::<_, Wrong>((if rw.reads() { pair.0 } else { 0 }, if rw.writes() { pair.1 } else { 0 }))
+        let pair = s.pair(name, 0, lenient_number::bytes)?.unwrap_or((0, 0));
+        Ok::<_, UsageError>((if rw.reads() { pair.0 } else { 0 }, if rw.writes() { pair.1 } else { 0 }))
     };
     let (bytes, operations) = (pair("rate_min")?, pair("rate_iops_min")?);
     let window = match s.time("rate_cycle")? {
@@ -83,8 +83,8 @@ fn least(s: &Settings, rw: Direction) -> Result<Option<Least>, Wrong> {
 }
 
 /// `max_latency`.
-fn longest(s: &Settings, rw: Direction) -> Result<Option<Longest>, Wrong> {
-    let Some((read, write)) = s.pair("max_latency", 0, |text, _| lenient::time(text, US))? else {
+fn longest(s: &Settings, rw: Rw) -> Result<Option<Longest>, UsageError> {
+    let Some((read, write)) = s.pair("max_latency", 0, |text, _| lenient_number::time(text, US))? else {
         return Ok(None);
     };
     let longest = Longest {

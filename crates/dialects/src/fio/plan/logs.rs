@@ -1,7 +1,7 @@
 //! The logs of a job, their names and sources: most averages come from the interval series of the run, everything else from
 //! single operations, which are then recorded during the run.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::settings::Settings;
 use super::Plan;
 use fathom_workload::Program;
@@ -113,7 +113,7 @@ impl Plan {
 }
 
 /// Reads the options.
-pub fn read(s: &Settings) -> Result<Logs, Wrong> {
+pub fn read(s: &Settings) -> Result<Logs, UsageError> {
     // Without a value, logs are named after the job.
     let name = |option: &'static str| s.last(option).map(|_| s.text(option).unwrap_or(&s.job).to_owned());
     let width = |option: &'static str| s.time(option).map(|ns| (ns > 0).then_some(ns));

@@ -2,15 +2,15 @@
 //! With `loops`, a job ends after a whole pass if fio finds no free block at the end of a pass; if it starts over by itself, it does
 //! `io_size` in every loop. `unlink_each_loop` removes the files between loops, but not after the last one.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::settings::Settings;
-use super::files::Laid;
-use super::{backlog, errors, passes};
+use super::files::JobFiles;
+use super::{errors, passes, read_back};
 use fathom_workload::ops::Place;
 use fathom_workload::{Access, Amount, Backend, Direction, Mix, Record, Stream};
 
 /// Refuses jobs whose files would have to be removed between loops.
-pub fn check(s: &Settings) -> Result<(), Wrong> {
+pub fn check(s: &Settings) -> Result<(), UsageError> {
     const NAME: &str = "unlink_each_loop";
     if s.on(NAME, false) && s.number("loops")?.unwrap_or(1) > 1 {
         return Err(s
@@ -76,7 +76,7 @@ pub fn queues(s: &Settings, stream: &Stream) -> bool {
 }
 
 /// If a job ends because no block is left although bytes remain, a sync also follows its last write.
-pub fn sync_the_last(s: &Settings, stream: &mut Stream, laid: &Laid) -> Result<(), Wrong> {
+pub fn sync_the_last(s: &Settings, stream: &mut Stream, laid: &JobFiles) -> Result<(), UsageError> {
     let (Some(part), Record::Fixed(size)) = (laid.parts.first(), &stream.record) else { return Ok(()) };
     let (size, blocks) = (size.0, laid.blocks(stream));
     let loops = s.number("loops")?.unwrap_or(1).max(1);
@@ -116,7 +116,7 @@ pub fn operations(limit: u64, all: u64, loops: u64) -> u64 {
 }
 
 /// `number_ios` of all loops for varying block sizes. Counting the operations shows whether it or the size ends the job.
-pub fn at_most(s: &Settings, stream: &Stream) -> Result<Option<u64>, Wrong> {
+pub fn at_most(s: &Settings, stream: &Stream) -> Result<Option<u64>, UsageError> {
     const NAME: &str = "number_ios";
     /// Counting takes about 50 ns per operation.
     const MOST: u64 = 1 << 24;
@@ -135,7 +135,7 @@ pub fn at_most(s: &Settings, stream: &Stream) -> Result<Option<u64>, Wrong> {
 pub fn end_after(stream: &mut Stream, most: u64, sizes: Option<&[u64]>, seed: u64, place: Place) {
     let seed = stream.seed_or(seed);
     let most = usize::try_from(most).unwrap_or(usize::MAX);
-    if backlog::operations(stream, sizes, seed, place).nth(most.saturating_sub(1)).is_some() {
+    if read_back::operations(stream, sizes, seed, place).nth(most.saturating_sub(1)).is_some() {
         stream.amount = Amount::Operations(most as u64);
     }
 }

@@ -1,23 +1,23 @@
-//! Several passes of a mix that writes and verifies. A pass has as many reads and writes as there are blocks. The number of passes depends
+//! MultiFile passes of a mix that writes and verifies. A pass has as many reads and writes as there are blocks. The number of passes depends
 //! on how many writes are drawn, which is known only during the run.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::settings::Settings;
-use super::backlog;
-use super::files::Laid;
+use super::files::JobFiles;
 use super::loops;
 use super::passes::{Passes, amount_of, unknown};
+use super::read_back;
 use fathom_workload::{Access, Amount, Bytes, Record, Stream};
 
-/// Several passes of a mix. `None` if fio 3.42 makes no passes: in sequential order, if blocks fill the region and the engine does not
+/// MultiFile passes of a mix. `None` if fio 3.42 makes no passes: in sequential order, if blocks fill the region and the engine does not
 /// queue, it runs until `io_size` is moved.
 pub(super) fn passes(
     s: &Settings,
     stream: &mut Stream,
-    laid: &mut Laid,
+    laid: &mut JobFiles,
     loops: u64,
     (io_size, region): (u64, u64),
-) -> Result<Option<Passes>, Wrong> {
+) -> Result<Option<Passes>, UsageError> {
     let passes = Passes::limited(s, loops, stream)?;
     let changes = !matches!(stream.record, Record::Fixed(_));
     if io_size <= region {
@@ -42,7 +42,7 @@ pub(super) fn passes(
         if !loops::queues(s, stream) {
             return Ok(None);
         }
-        if backlog::kept(s, stream)?.after > 0 {
+        if read_back::kept(s, stream)?.after > 0 {
             return Err(unknown(s, loops, "of a mix in order with verify_backlog and an engine that queues"));
         }
     }
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn number_ios_counts_what_is_read_back_before() {
-        // fio 3.42: 16 operations of its own per pass, 6 of them writes.
+        // fio 3.42: 16 operations per pass without the read-back, 6 of them writes.
         let ends = |args: &str, limit: u64| {
             let (own, writes, _) = done(args);
             let pass = done("--loops=2 --number_ios=9").1;

@@ -4,7 +4,6 @@
 
 mod align;
 mod append;
-mod backlog;
 mod backward;
 mod blocks;
 mod calls;
@@ -14,56 +13,57 @@ mod cpus;
 mod data;
 mod dedupe;
 mod donor;
-mod earlier;
 mod engine;
 pub mod errors;
+mod existing_files;
 mod files;
+mod fio_warnings;
 mod groups;
+mod io_type;
 mod latency;
 mod layout;
 mod limits;
-mod logged;
 mod logs;
 mod loops;
-mod merged;
+mod merge_traces;
 mod mixes;
+mod multi_file;
 mod names;
 mod pace;
+mod parse_notes;
 mod parts;
 mod passes;
 mod pattern;
 mod phases;
 mod ranges;
+mod read_back;
 mod replay;
 mod report;
 mod sequence;
 mod sets;
-mod several;
 mod shared;
 mod sprandom;
 pub mod state;
 pub mod steady;
 mod steps;
-mod surprising;
-mod verified;
-mod warned;
-mod what;
+mod verify_options;
+mod write_iolog;
 mod zones;
 
 pub use commands::Commands;
 pub use engine::Priority;
 pub use files::{Make, Memory};
+pub use io_type::{Rw, Trims};
 pub use logs::{Logs, Value};
-pub use merged::Merged;
+pub use merge_traces::Merged;
 pub use parts::Part;
 pub use report::{Report, Unified};
-pub(super) use verified::family as verify_family;
-pub use what::{Direction as Rw, Trims};
+pub(super) use verify_options::family as verify_family;
 
 use super::general::General;
 use super::settings::{Level, Settings};
 use super::table::State;
-use super::{Spot, World, Wrong};
+use super::{Spot, UsageError, World};
 use fathom_workload::{Access, Amount, Data, Stream, Verify, Workload};
 use std::path::{Path, PathBuf};
 
@@ -122,7 +122,7 @@ pub struct Job {
     /// Whether the read-back follows a list made before the start.
     pub reads_listed: bool,
     /// By clone, the writes that it would have made, for a list that only reads back.
-    pub unwritten: Vec<backlog::Unwritten>,
+    pub unwritten: Vec<read_back::Unwritten>,
     /// Limit on the operations of a clone with varying block sizes; whether it is reached depends on the clone.
     pub at_most: Option<u64>,
     /// Writes to verify for each clone, as saved by an earlier run; empty: all.
@@ -177,7 +177,7 @@ pub fn make(
     settings: Vec<Settings>,
     args: &[String],
     world: &World<'_>,
-) -> Result<Plan, Wrong> {
+) -> Result<Plan, UsageError> {
     let mut notes = Notes::default();
     for (name, why) in &general.ignored {
         notes.ignore(name, why);
@@ -208,7 +208,7 @@ pub fn make(
     phases::fill(&mut workload, &mut jobs);
     if let Err(errors) = workload.check() {
         let first = errors.first().map_or_else(String::new, ToString::to_string);
-        return Err(Wrong::nowhere(format!("what the jobs come to cannot be done: {first}")));
+        return Err(UsageError::nowhere(format!("what the jobs come to cannot be done: {first}")));
     }
     Ok(Plan { general, jobs, workload, notes: notes.said, ignored: notes.ignored, arguments: args.to_vec() })
 }
@@ -219,7 +219,7 @@ fn job(
     general: &General,
     world: &World<'_>,
     notes: &mut Notes,
-) -> Result<Job, Wrong> {
+) -> Result<Job, UsageError> {
     for (_, setting) in settings.all() {
         if let State::Harmless(why) = &setting.row.state {
             notes.ignore(setting.row.name, why);
@@ -231,10 +231,10 @@ fn job(
         return Err(s.wrong("numjobs", format!("numjobs={clones}: at most {MOST_CLONES} are expected")));
     }
     loops::check(s)?;
-    let steps::Stand { group, step, waits } = steps::stand(s, before)?;
+    let steps::JobPosition { group, step, waits } = steps::position(s, before)?;
     let replay = replay::of(s, clones, world, notes)?;
-    let rw = replay.as_ref().map_or_else(|| what::direction(s), |replay| Ok(replay.rw))?;
-    let mut stream = replay.as_ref().map_or_else(|| what::stream(s, rw), |replay| Ok(replay.stream()))?;
+    let rw = replay.as_ref().map_or_else(|| io_type::direction(s), |replay| Ok(replay.rw))?;
+    let mut stream = replay.as_ref().map_or_else(|| io_type::stream(s, rw), |replay| Ok(replay.stream()))?;
     if replay.is_none() {
         sequence::apply(s, rw, &mut stream, notes)?;
         align::apply(s, rw, &mut stream, notes)?;
@@ -247,11 +247,11 @@ fn job(
     let mut laid = match &replay {
         Some(replay) => replay.lay(s, &stream, clones, general, world)?,
         None => {
-            let made = earlier::Made::by(before);
+            let made = existing_files::Made::by(before);
             let find = |path: &Path| made.found(path, (world.find)(path));
             let later = World { find: &find, ..*world };
             files::lay(s, &mut stream, rw, clones, general, &later, notes)
-                .map_err(|wrong| earlier::explained(wrong, s, before))?
+                .map_err(|wrong| existing_files::explained(wrong, s, before))?
         }
     };
     let donor = donor::of(s, &stream, &laid, general, world)?;
@@ -283,9 +283,9 @@ fn job(
     // Calls by name have no preparation, so fio measures the call alone.
     report.lat &= !stream.backend.is_by_name();
     cmdprio::check(s, &stream)?;
-    surprising::warn(s, notes);
+    parse_notes::warn(s, notes);
     let mut job = Job {
-        name: s.called().to_owned(),
+        name: s.report_name().to_owned(),
         group,
         step,
         waits,
@@ -303,7 +303,7 @@ fn job(
         unwritten: Vec::new(),
         up_to: Vec::new(),
         at_most: loops::at_most(s, &stream)?.filter(|_| stream.amount != Amount::Endless),
-        saves: state::saves(s, rw, verified::family(s) != "0" && !checks.only),
+        saves: state::saves(s, rw, verify_options::family(s) != "0" && !checks.only),
         backlog: checks.backlog,
         only_reads_back: checks.only,
         only_lays_out: false,
@@ -350,7 +350,7 @@ fn may_leave_out(job: &Job, jobs: &[Job]) -> bool {
     !passed.writes.is_empty() || passed.enough > 0 || may_be_ended(job, jobs)
 }
 
-/// Whether a job may be ended by another job beside it, by one of its own clones, or by a steady state.
+/// Whether a job may be ended by another job beside it, by one of its clones, or by a steady state.
 fn may_be_ended(job: &Job, jobs: &[Job]) -> bool {
     jobs.iter().any(|other| {
         let beside = other.step == job.step && !other.only_reads_back;
@@ -360,7 +360,7 @@ fn may_be_ended(job: &Job, jobs: &[Job]) -> bool {
 }
 
 /// Makes a job that may leave writes out remember them for the read-back.
-fn remember(job: &mut Job) -> Result<(), Wrong> {
+fn remember(job: &mut Job) -> Result<(), UsageError> {
     if job.only_reads_back || !(job.reads_back || job.backlog) {
         return Ok(());
     }
@@ -371,14 +371,14 @@ fn remember(job: &mut Job) -> Result<(), Wrong> {
             .hint("no exitall beside it, no continue_on_error and no ignore_error; or do_verify=0"));
     }
     if job.stream.keep_written.is_none() {
-        job.stream.keep_written = Some(backlog::kept(&job.settings, &job.stream)?);
+        job.stream.keep_written = Some(read_back::kept(&job.settings, &job.stream)?);
     }
     job.reads_back = true;
     Ok(())
 }
 
 /// The seed of the workload, taken from the first job; jobs with another seed keep theirs.
-fn seed(jobs: &mut [Job], world: &World<'_>) -> Result<u64, Wrong> {
+fn seed(jobs: &mut [Job], world: &World<'_>) -> Result<u64, UsageError> {
     /// fio's default seed.
     const DEFAULT: u64 = 0x89;
     let mut first = None;
@@ -411,7 +411,7 @@ impl Notes {
     fn ignore(&mut self, name: &str, why: &str) {
         if !self.ignored.iter().any(|i| i == name) {
             self.ignored.push(name.into());
-            self.say(format!("{name} changes nothing here: {why}"));
+            self.say(format!("{name} has no effect here: {why}"));
         }
     }
 }

@@ -1,9 +1,9 @@
 //! File names of a job: those listed by `filename`, a device that the job is named after, or names made from job, clone and file
 //! number.
 
+use super::super::error::COMMAND_LINE;
 use super::super::settings::{Level, Settings};
-use super::super::wrong::COMMAND_LINE;
-use super::super::{World, Wrong};
+use super::super::{UsageError, World};
 use super::Notes;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ pub fn paths(
     clones: u32,
     world: &World<'_>,
     notes: &mut Notes,
-) -> Result<Vec<Vec<PathBuf>>, Wrong> {
+) -> Result<Vec<Vec<PathBuf>>, UsageError> {
     let number = s.count("nrfiles", 1, 1)?;
     const MOST: u32 = 1 << 20;
     if number.saturating_mul(clones) > MOST {
@@ -68,7 +68,7 @@ fn below_directory(
     directory: &str,
     number: u32,
     world: &World<'_>,
-) -> Result<Vec<PathBuf>, Wrong> {
+) -> Result<Vec<PathBuf>, UsageError> {
     if s.text("filename").is_some() {
         return Err(s
             .wrong("opendir", "opendir and filename both say which files are worked on")

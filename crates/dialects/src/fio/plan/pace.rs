@@ -1,10 +1,10 @@
 //! Rates, pauses and durations of a job.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::settings::Settings;
-use super::super::{lenient, number};
+use super::super::{lenient_number, number};
 use super::Notes;
-use super::what::{Direction, Trims};
+use super::io_type::{Rw, Trims};
 use fathom_workload::ops::{Place, derive_seed};
 use fathom_workload::{Arrivals, Bytes, Duration, Mix, Rate, RateOf, Record, Stream, Think};
 
@@ -40,18 +40,19 @@ impl Times {
 }
 
 /// `startdelay`: a time, or a range from which every clone draws.
-fn delays(s: &Settings) -> Result<(u64, u64), Wrong> {
+fn delays(s: &Settings) -> Result<(u64, u64), UsageError> {
     const NAME: &str = "startdelay";
     let Some(text) = s.text(NAME) else { return Ok((0, 0)) };
     let (first, last) = text.split_once(['-', ',', ':']).unwrap_or((text, text));
-    let time =
-        |text: &str| lenient::time(text, number::S).map_err(|why| s.wrong(NAME, format!("{NAME}: {why}")));
+    let time = |text: &str| {
+        lenient_number::time(text, number::S).map_err(|why| s.wrong(NAME, format!("{NAME}: {why}")))
+    };
     let (first, last) = (time(first)?, time(last)?);
     Ok((first.min(last), first.max(last)))
 }
 
 /// Reads the durations and pauses of the job.
-pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Times, Wrong> {
+pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Times, UsageError> {
     let runtime = s.time("runtime")?;
     if s.on("time_based", false) && runtime == 0 {
         notes.say(format!(
@@ -108,8 +109,8 @@ pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Tim
 }
 
 /// Sets the rate of a job. fio has separate rates for reads and writes; here a mix has one rate, and the shares follow from both.
-pub fn apply(s: &Settings, stream: &mut Stream, rw: Direction) -> Result<(), Wrong> {
-    let read = |t: &str, kb: u64| lenient::bytes(t, kb);
+pub fn apply(s: &Settings, stream: &mut Stream, rw: Rw) -> Result<(), UsageError> {
+    let read = |t: &str, kb: u64| lenient_number::bytes(t, kb);
     let bytes = s.triple("rate", 0, read)?.filter(|r| *r != [0; 3]);
     let operations = s.triple("rate_iops", 0, read)?.filter(|r| *r != [0; 3]);
     let anew = s.on("rate_ignore_thinktime", false);

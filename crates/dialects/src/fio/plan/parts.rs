@@ -3,7 +3,7 @@
 
 use super::super::number::Size;
 use super::super::settings::Settings;
-use super::super::{Found, Wrong};
+use super::super::{Found, UsageError};
 use super::calls::NO_END;
 use super::{Notes, loops};
 use fathom_workload::ops::{Place, derive_seed};
@@ -33,7 +33,7 @@ pub fn of_one_file(
     clone: u32,
     found: Option<Found>,
     notes: &mut Notes,
-) -> Result<Part, Wrong> {
+) -> Result<Part, UsageError> {
     let null = !stream.backend.has_files();
     let there = found.map_or(0, |f| f.bytes);
     let each = file_size(s, stream, (clone, 0))?;
@@ -90,32 +90,32 @@ pub fn of_one_file(
 }
 
 /// Bytes worked on if each loop does `size` of them: all, or only the start if each loop starts over.
-fn whole_or_start(s: &Settings, stream: &Stream, whole: u64, size: u64) -> Result<u64, Wrong> {
+fn whole_or_start(s: &Settings, stream: &Stream, whole: u64, size: u64) -> Result<u64, UsageError> {
     let loops = s.number("loops")?.unwrap_or(1) > 1 && !s.on("time_based", false);
     match loops && loops::queues(s, stream) {
         false => Ok(whole),
         true if stream.access == Access::Sequential => Ok(size),
         true => Err(s
-            .wrong("loops", "loops: each begins anew in a file that is larger than size, which is not supported of this order with this engine")
+            .wrong("loops", "loops: with this order and engine, repeating the job in a file larger than size is not supported")
             .hint("instead: a size as large as the file, or one loop")),
     }
 }
 
 /// Error: no size is given.
-pub(super) fn no_size(s: &Settings) -> Wrong {
+pub(super) fn no_size(s: &Settings) -> UsageError {
     s.wrong("size", "how large its files are is not said, and they are not there")
         .fio(format!("{}: you need to specify size=\nfio: pid=0, err=22/file:filesetup.c, func=total_file_size, error=Invalid argument\n", s.job))
         .hint("size=1g, for example")
 }
 
 /// Error: a percentage of nothing.
-pub(super) fn no_share(s: &Settings) -> Wrong {
+pub(super) fn no_share(s: &Settings) -> UsageError {
     s.wrong("size", "a percentage is one of the file's size, and the file is not there")
         .hint("give the size in bytes")
 }
 
 /// Error: the sum exceeds the largest file.
-pub(super) fn too_far(s: &Settings) -> Wrong {
+pub(super) fn too_far(s: &Settings) -> UsageError {
     let name = s.last_of(&["size", "filesize"]).unwrap_or("offset");
     s.wrong(name, "sizes and offsets together are larger than 2^64 - 1")
 }
@@ -125,7 +125,7 @@ pub(super) fn file_size(
     s: &Settings,
     stream: &Stream,
     (clone, file): (u32, u32),
-) -> Result<Option<u64>, Wrong> {
+) -> Result<Option<u64>, UsageError> {
     let Some((least, most)) = s.range("filesize")?.filter(|(_, most)| *most > 0) else { return Ok(None) };
     if least == most {
         return Ok(Some(most));
@@ -141,7 +141,7 @@ pub(super) fn file_size(
 }
 
 /// The offset plus a number of increments; percentages are of `whole`.
-fn first_byte(s: &Settings, clone: u32, whole: u64) -> Result<u64, Wrong> {
+fn first_byte(s: &Settings, clone: u32, whole: u64) -> Result<u64, UsageError> {
     let bytes = |size: Option<Size>| size.map_or(0, |size| size.of(whole));
     let offset = bytes(s.size("offset")?);
     let steps = bytes(s.size("offset_increment")?).checked_mul(u64::from(clone));
@@ -157,7 +157,7 @@ pub(super) fn start(
     clone: u32,
     whole: u64,
     notes: &mut Notes,
-) -> Result<u64, Wrong> {
+) -> Result<u64, UsageError> {
     let (offset, step) = (s.size("offset")?, s.size("offset_increment")?);
     let too_far = || s.wrong("offset_increment", "offset and increments add up to more than 2^64 - 1");
     let sum = first_byte(s, clone, whole)?;
@@ -181,12 +181,12 @@ pub(super) fn start(
 
 impl Part {
     /// Bytes of I/O requested: `io_size`, or `size` if that is less than the part.
-    pub fn asked(&self, s: &Settings) -> Result<Option<u64>, Wrong> {
+    pub fn asked(&self, s: &Settings) -> Result<Option<u64>, UsageError> {
         let size = Some(self.size).filter(|size| *size < self.length);
         Ok(s.size("io_size")?.map(|io_size| io_size.of(self.size)).or(size))
     }
 
-    /// Applies the part to a stream. Several files are each used to their end.
+    /// Applies the part to a stream. MultiFile files are each used to their end.
     pub fn place(&self, stream: &mut Stream, several: bool) {
         // Lists contain their own offsets.
         if !matches!(stream.access, fathom_workload::Access::Listed(_)) {
@@ -270,7 +270,7 @@ mod tests {
         }
         for args in ["--filesize=64k --rw=randread", &format!("--filename=there {zones}")] {
             let why = refused(&format!("--name=a --size=16k --ioengine=libaio --loops=2 {args}"));
-            assert!(why.contains("begins anew"), "{args}: {why}");
+            assert!(why.contains("repeating the job"), "{args}: {why}");
         }
         let why = refused(&format!("--name=a --size=32k --filename=there:x {zones}"));
         assert!(why.contains("come out even"), "{why}");

@@ -1,11 +1,11 @@
 //! Passes of a job that writes and verifies, where blocks are written in order or have a map. As observed in fio 3.42, read-back counts
 //! towards `io_size` and `number_ios`, and each pass is read back before the next one.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::settings::Settings;
-use super::files::Laid;
+use super::files::JobFiles;
 use super::sequence::Stretch;
-use super::{backlog, loops, mixes};
+use super::{loops, mixes, read_back};
 use fathom_workload::{Access, Amount, Bytes, Direction, Mix, Record, Stream, Verify};
 
 /// How much is written, and in how many passes.
@@ -27,8 +27,8 @@ impl Passes {
     const ONE: Self = Self { several: false, moves: 0, loops: 0, most: 0, bytes: 0 };
     const SEVERAL: Self = Self { several: true, ..Self::ONE };
 
-    /// Several passes, limited by `number_ios` if given.
-    pub(super) fn limited(s: &Settings, loops: u64, stream: &Stream) -> Result<Self, Wrong> {
+    /// MultiFile passes, limited by `number_ios` if given.
+    pub(super) fn limited(s: &Settings, loops: u64, stream: &Stream) -> Result<Self, UsageError> {
         let most = s.number("number_ios")?.unwrap_or(0).saturating_mul(loops);
         let backlog = s.number("verify_backlog")?.filter(|n| *n > 0 && most > 0);
         if let Some(backlog) = backlog {
@@ -53,9 +53,9 @@ impl Passes {
 pub fn settle(
     s: &Settings,
     stream: &mut Stream,
-    laid: &mut Laid,
+    laid: &mut JobFiles,
     reads_back: bool,
-) -> Result<Option<Passes>, Wrong> {
+) -> Result<Option<Passes>, UsageError> {
     let mixes = matches!(stream.direction, Direction::Mix(_));
     let stops = stops_after(stream, laid).filter(|_| reads_back);
     let stops = if may_read_back_meanwhile(s, stream)? { stops } else { None };
@@ -178,14 +178,14 @@ pub fn settle(
 }
 
 /// Number of blocks after which fio finds none, if stripes do not divide the part evenly.
-pub(super) fn stops_after(stream: &Stream, laid: &Laid) -> Option<u64> {
+pub(super) fn stops_after(stream: &Stream, laid: &JobFiles) -> Option<u64> {
     let part = laid.parts.first().filter(|_| laid.sizes.is_empty())?;
     let striped = matches!(stream.access, Access::Striped { by_kind: false, .. });
     Stretch::of(part).stops_after(stream).filter(|blocks| striped && *blocks > 0)
 }
 
 /// Whether the end cuts off a stripe.
-fn is_cut(stream: &Stream, laid: &Laid) -> bool {
+fn is_cut(stream: &Stream, laid: &JobFiles) -> bool {
     match stream.access {
         Access::Striped { run, gap, .. } if stops_after(stream, laid).is_some() => {
             (1..run.0).contains(&(laid.bytes_of_a_pass() % run.0.saturating_add(gap.0).max(1)))
@@ -197,7 +197,7 @@ fn is_cut(stream: &Stream, laid: &Laid) -> bool {
 /// Whether a job verifies pass by pass until time or `loops` end it: with `time_based`, or without a map of finished blocks.
 /// This applies to queued engines. With others everything is one pass in fio too, unless a sequential pass leaves a remainder smaller
 /// than a block.
-fn goes_round(s: &Settings, stream: &Stream, laid: &Laid) -> Result<bool, Wrong> {
+fn goes_round(s: &Settings, stream: &Stream, laid: &JobFiles) -> Result<bool, UsageError> {
     let endless = stream.amount == Amount::Endless;
     let (loops, region) = (s.number("loops")?.unwrap_or(1), laid.bytes_of_a_pass());
     let in_full = laid.parts.first().map(|part| part.asked(s)).transpose()?.flatten().unwrap_or(0) <= region;
@@ -222,23 +222,28 @@ fn goes_round(s: &Settings, stream: &Stream, laid: &Laid) -> Result<bool, Wrong>
 }
 
 /// Whether reading back between passes is possible. The rate of a mix also applies to its reads.
-fn may_read_back_meanwhile(s: &Settings, stream: &Stream) -> Result<bool, Wrong> {
+fn may_read_back_meanwhile(s: &Settings, stream: &Stream) -> Result<bool, UsageError> {
     let writes_alone = matches!(stream.direction, Direction::Write | Direction::Mix(Mix::ReadPercent(0)));
     let rate = stream.pace.rate.filter(|_| writes_alone);
     Ok(!s.on("verify_only", false)
         && stream.sync_series.is_none()
-        && backlog::trim(s)?.is_none()
-        && backlog::paces_what_checks(stream, rate))
+        && read_back::trim(s)?.is_none()
+        && read_back::paces_what_checks(stream, rate))
 }
 
 /// Sets the amount for all clones.
-pub(super) fn amount_of(stream: &mut Stream, laid: &mut Laid, amount: Amount) {
+pub(super) fn amount_of(stream: &mut Stream, laid: &mut JobFiles, amount: Amount) {
     stream.amount = amount;
     laid.parts.iter_mut().for_each(|part| part.amount = amount);
 }
 
 /// Checks that the end by `number_ios` is known for passes that are read back during the run.
-fn known_beside_number_ios(s: &Settings, loops: u64, stream: &Stream, backlog: u64) -> Result<(), Wrong> {
+fn known_beside_number_ios(
+    s: &Settings,
+    loops: u64,
+    stream: &Stream,
+    backlog: u64,
+) -> Result<(), UsageError> {
     if s.number("verify_backlog_batch")?.is_some_and(|batch| batch != backlog) {
         return Err(unknown(s, loops, "with verify_backlog_batch, together with number_ios"));
     }
@@ -255,14 +260,14 @@ impl Passes {
         s: &Settings,
         stream: &mut Stream,
         check: Verify,
-    ) -> Result<bool, Wrong> {
+    ) -> Result<bool, UsageError> {
         let Some(passes) = this.filter(|passes| passes.several) else { return Ok(false) };
         let loops = s.number("loops")?.unwrap_or(1);
-        let mut kept = backlog::kept(s, stream)?;
+        let mut kept = read_back::kept(s, stream)?;
         if kept.trim.is_some() {
             return Err(unknown(s, loops, "beside trim_backlog"));
         }
-        if !backlog::paces_what_checks(stream, stream.pace.rate) {
+        if !read_back::paces_what_checks(stream, stream.pace.rate) {
             return Err(unknown(s, loops, "with a flow or a latency target"));
         }
         kept.each_pass = true;
@@ -270,12 +275,12 @@ impl Passes {
         kept.pass = Bytes(passes.bytes);
         kept.forgets_sync = loops::queues(s, stream) && passes.bytes == 0;
         stream.keep_written = Some(kept);
-        backlog::mixed_in(stream, check);
+        read_back::mixed_in(stream, check);
         Ok(true)
     }
 
     /// Refuses several passes for a job that only reads back.
-    pub fn once(this: Option<Self>, s: &Settings) -> Result<(), Wrong> {
+    pub fn once(this: Option<Self>, s: &Settings) -> Result<(), UsageError> {
         let loops = s.number("loops")?.unwrap_or(1);
         match this.filter(|passes| passes.several) {
             Some(_) => Err(unknown(s, loops, "with verify_only")),
@@ -285,7 +290,7 @@ impl Passes {
 }
 
 /// Error: the job cannot read back pass by pass.
-pub(super) fn unknown(s: &Settings, loops: u64, what: &str) -> Wrong {
+pub(super) fn unknown(s: &Settings, loops: u64, what: &str) -> UsageError {
     let name = if loops > 1 { "loops" } else { s.last_of(&["io_size", "number_ios"]).unwrap_or("io_size") };
     s.wrong(
         name,

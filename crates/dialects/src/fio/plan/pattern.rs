@@ -18,7 +18,7 @@ pub fn bytes(text: &str, world: &World<'_>) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The bytes of a pattern with optional `%o`, and the positions where it stands for the eight-byte offset of the block.
+/// The bytes of a pattern with optional `%o`, and the positions of the eight-byte block offsets that replace it.
 ///
 /// # Errors
 /// A message that says what was expected.

@@ -1,9 +1,9 @@
 //! Groups jobs into phases: jobs that run together share a phase, and every clone is a group. Read-back of verified writes is a
 //! separate phase after the writing.
 
-use super::backlog;
 use super::errors;
 use super::files::{Make, Memory};
+use super::read_back;
 use super::sets::{self, Sets, Taken};
 use super::{Job, Place, loops, pace, state, steady, steps};
 use fathom_workload::ops;
@@ -160,14 +160,14 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], all_of_it: &[
             let place = ops::Place { phase: wrote.phase, worker: wrote.worker + clone, repetition: 0 };
             let mut of_clone = group(job, sets, clone, back, (seed, place));
             if back && job.reads_listed {
-                let writer = backlog::Writer {
+                let writer = read_back::Writer {
                     group: &group(job, sets, clone, false, (seed, place)),
                     sizes: job.sizes.get(clone as usize).map(Vec::as_slice),
                     seed,
                     place,
                     up_to: job.up_to.get(clone as usize).copied(),
                 };
-                let unwritten = backlog::read_back(&mut of_clone, &writer);
+                let unwritten = read_back::read_back(&mut of_clone, &writer);
                 if job.only_reads_back {
                     job.unwritten.push(unwritten);
                 }
@@ -229,13 +229,13 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool, (seed, place): (u64, op
     }
     if back {
         stream.direction = Direction::Read;
-        stream.verify = backlog::check_of(&stream);
+        stream.verify = read_back::check_of(&stream);
         stream.amount = fathom_workload::Amount::Pass;
         (stream.sync_every, stream.adaptive_depth) = (None, None);
         stream.timed = fathom_workload::Timed::default();
         stream.pace = fathom_workload::Pace::default();
         if stream.keep_written.is_some() {
-            backlog::written_by(&mut stream, WrittenBy { phase: place.phase, worker: place.worker });
+            read_back::written_by(&mut stream, WrittenBy { phase: place.phase, worker: place.worker });
         }
     } else if let Some(most) = job.at_most {
         loops::end_after(&mut stream, most, sizes, seed, place);

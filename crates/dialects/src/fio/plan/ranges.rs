@@ -1,14 +1,14 @@
 //! `sync_file_range`: starts write-back of new data after a number of writes.
 
 use super::super::settings::Settings;
-use super::super::{Wrong, lenient};
+use super::super::{UsageError, lenient_number};
 use super::Notes;
 use fathom_workload::{Backend, Stream, SyncEvery, SyncRange};
 
 const NAME: &str = "sync_file_range";
 
 /// Applies the option; fsync and fdatasync are read before.
-pub fn apply(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<(), Wrong> {
+pub fn apply(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<(), UsageError> {
     let Some(text) = s.text(NAME) else { return Ok(()) };
     let parsed = parse(text, s.kb_base_of(NAME)).map_err(|why| s.wrong(NAME, format!("{NAME}: {why}")));
     let (range, writes) = parsed?;
@@ -61,7 +61,7 @@ fn parse(text: &str, kb_base: u64) -> Result<(SyncRange, u64), String> {
             "wait_before, write or wait_after is expected, and after a colon a number of writes".into()
         );
     }
-    Ok((range, lenient::bytes(number.trim(), kb_base)?))
+    Ok((range, lenient_number::bytes(number.trim(), kb_base)?))
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@
 use super::super::general::General;
 use super::super::iolog::{self, Entry, Log};
 use super::super::settings::Settings;
-use super::super::{World, Wrong};
-use super::files::{self, Laid, Make, Memory, Ready};
-use super::merged::{self, Merged};
-use super::what::{Direction, Trims};
+use super::super::{UsageError, World};
+use super::files::{self, JobFiles, Make, Memory, Ready};
+use super::io_type::{Rw, Trims};
+use super::merge_traces::{self, Merged};
 use super::{Notes, Part, blocks, errors, names};
 use fathom_workload::{Access, Amount, Bytes, Does, Duration, ListedOp, Mix, Pick, Stream};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub struct Replay {
     files: Vec<PathBuf>,
     list: Vec<ListedOp>,
     /// Direction in fio's terms.
-    pub rw: Direction,
+    pub rw: Rw,
     /// The end of the used range of each file.
     ends: Vec<u64>,
     amount: Amount,
@@ -41,7 +41,12 @@ struct Options {
 }
 
 /// Reads the trace of a job, if it replays one.
-pub fn of(s: &Settings, clones: u32, world: &World<'_>, notes: &mut Notes) -> Result<Option<Replay>, Wrong> {
+pub fn of(
+    s: &Settings,
+    clones: u32,
+    world: &World<'_>,
+    notes: &mut Notes,
+) -> Result<Option<Replay>, UsageError> {
     let options = options(s)?;
     let Some(named) = s.text(TRACE).map(str::to_owned) else {
         const MODIFIERS: [&str; 9] = [
@@ -61,7 +66,7 @@ pub fn of(s: &Settings, clones: u32, world: &World<'_>, notes: &mut Notes) -> Re
         return Ok(None);
     };
     let traces = names::split(&named);
-    let merged = merged::of(s, &traces, world, notes)?;
+    let merged = merge_traces::of(s, &traces, world, notes)?;
     let single = merged.as_ref().map(|merged| merged.path.display().to_string());
     let single: Option<String> =
         single.or_else(|| if let [one] = traces.as_slice() { Some(one.clone()) } else { None });
@@ -93,7 +98,7 @@ pub fn of(s: &Settings, clones: u32, world: &World<'_>, notes: &mut Notes) -> Re
     Ok(Some(Replay { files, rw: direction(&list), ends, list, amount, merged }))
 }
 
-fn options(s: &Settings) -> Result<Options, Wrong> {
+fn options(s: &Settings) -> Result<Options, UsageError> {
     let time_percent = s.number("replay_time_scale")?.unwrap_or(100);
     if time_percent == 0 {
         return Err(s
@@ -126,7 +131,7 @@ fn read(
     (trace, merged, most): (&str, Option<Vec<u8>>, usize),
     world: &World<'_>,
     notes: &mut Notes,
-) -> Result<Log, Wrong> {
+) -> Result<Log, UsageError> {
     let failed = |what: String| s.wrong(TRACE, format!("{TRACE}={trace}: {what}"));
     let bytes = match merged {
         Some(bytes) => bytes,
@@ -151,7 +156,7 @@ fn read(
 }
 
 /// Files and operations after applying the options.
-fn changed(s: &Settings, options: &Options, log: Log) -> Result<(Vec<PathBuf>, Vec<Entry>), Wrong> {
+fn changed(s: &Settings, options: &Options, log: Log) -> Result<(Vec<PathBuf>, Vec<Entry>), UsageError> {
     let kind = |entry: &Entry| match entry.does {
         None | Some(Does::Trim) => "trim",
         Some(Does::Read) => "read",
@@ -194,7 +199,7 @@ fn changed(s: &Settings, options: &Options, log: Log) -> Result<(Vec<PathBuf>, V
 }
 
 /// Ignores options that the trace overrides, and refuses those that would change its order or times.
-fn refuse_others(s: &Settings, notes: &mut Notes) -> Result<(), Wrong> {
+fn refuse_others(s: &Settings, notes: &mut Notes) -> Result<(), UsageError> {
     const SAID: [&str; 14] = [
         "rw",
         "bs",
@@ -223,19 +228,19 @@ fn refuse_others(s: &Settings, notes: &mut Notes) -> Result<(), Wrong> {
         let zero = |text: &str| text.split(',').all(|part| matches!(part.trim(), "0" | ""));
         if s.text(name).is_some_and(|text| !zero(text)) {
             return Err(s
-                .wrong(name, format!("{name}: a trace has times and syncs of its own"))
+                .wrong(name, format!("{name}: the trace already defines times and syncs"))
                 .hint("leave it out; replay_time_scale makes a replay faster or slower"));
         }
     }
-    if !matches!(super::verified::family(s), "0" | "null") {
+    if !matches!(super::verify_options::family(s), "0" | "null") {
         return Err(s.wrong("verify", "what a trace writes and reads is not checked").hint("leave it out"));
     }
     Ok(())
 }
 
-fn list(s: &Settings, options: &Options, entries: &[Entry]) -> Result<Vec<ListedOp>, Wrong> {
+fn list(s: &Settings, options: &Options, entries: &[Entry]) -> Result<Vec<ListedOp>, UsageError> {
     let timed = options.stalls && entries.last().is_some_and(|e| e.at_ns > 0);
-    let one = |entry: &Entry| -> Result<ListedOp, Wrong> {
+    let one = |entry: &Entry| -> Result<ListedOp, UsageError> {
         let bytes = u32::try_from(entry.bytes).map_err(|_| {
             s.wrong(TRACE, format!("an operation of {} bytes; below 4 GiB is expected", entry.bytes))
         })?;
@@ -255,7 +260,7 @@ fn list(s: &Settings, options: &Options, entries: &[Entry]) -> Result<Vec<Listed
 }
 
 /// The direction of a list in fio's terms.
-fn direction(list: &[ListedOp]) -> Direction {
+fn direction(list: &[ListedOp]) -> Rw {
     let count = |does| list.iter().filter(|op| op.does == Some(does)).count() as u64;
     let (reads, writes, trims) = (count(Does::Read), count(Does::Write), count(Does::Trim));
     // Trims modify the file like writes.
@@ -264,7 +269,7 @@ fn direction(list: &[ListedOp]) -> Direction {
     let mixed = reads > 0 && changes > 0;
     let read_percent = if mixed { percent.clamp(1, 99) } else { percent };
     let trims = if trims > 0 && reads + writes == 0 { Trims::Only } else { Trims::No };
-    Direction { read_percent: read_percent as u8, mixed, called_mix: mixed, random: false, trims }
+    Rw { read_percent: read_percent as u8, mixed, called_mix: mixed, random: false, trims }
 }
 
 impl Replay {
@@ -292,7 +297,7 @@ impl Replay {
         clones: u32,
         general: &General,
         world: &World<'_>,
-    ) -> Result<Laid, Wrong> {
+    ) -> Result<JobFiles, UsageError> {
         let null = !stream.backend.has_files();
         let may = |path: &PathBuf| {
             general.allow_write.iter().any(|allowed| files::same(allowed, path)) || (world.allowed)(path)
@@ -342,7 +347,7 @@ impl Replay {
             Part { start: 0, length: bytes, file: bytes, real: bytes, size: bytes, amount: self.amount };
         let several = self.files.len() > 1;
         let sizes = vec![self.ends.clone(); if several { clones as usize } else { 0 }];
-        Ok(Laid {
+        Ok(JobFiles {
             files: vec![self.files.clone(); clones as usize],
             parts: vec![part; clones as usize],
             several,
@@ -449,13 +454,13 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_replayed_is_told() {
+    fn invalid_replays_are_reported() {
         for (args, words) in [
             ("--read_iolog=missing.log", "unable to open iolog"),
             ("--read_iolog=trims.log --replay_skip=trim,write", "no read, no write and no trim"),
             ("--read_iolog=broken.log", "line 2"),
             ("--read_iolog=trace.log:trace.log", "a job for each trace"),
-            ("--read_iolog=trace.log --rate_iops=5", "times and syncs of its own"),
+            ("--read_iolog=trace.log --rate_iops=5", "already defines times and syncs"),
             ("--read_iolog=trace.log --verify=md5", "not checked"),
             ("--read_iolog=trace.log --replay_redirect=/dev/disk", "replay_redirect=FILE"),
             ("--read_iolog=trace.log --replay_time_scale=0", "above 0"),

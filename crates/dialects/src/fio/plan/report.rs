@@ -1,7 +1,7 @@
 //! What a job reports: figures, grouping, and percentiles.
 
 use super::super::settings::Settings;
-use super::super::{Version, Wrong};
+use super::super::{UsageError, Version};
 use super::logs::{self, Logs};
 
 /// Reporting options of a job.
@@ -34,7 +34,7 @@ pub struct Report {
     /// Whether rates are in bits.
     pub bits: bool,
     /// Whether the job is reported at all.
-    pub told: bool,
+    pub reported: bool,
     /// Significant figures of bandwidths, amounts and operation counts in the text output.
     pub figures: usize,
     /// Whether reads, writes and trims are reported separately.
@@ -66,13 +66,13 @@ impl Unified {
 
     /// Whether separate figures are reported.
     #[must_use]
-    pub fn apart(self) -> bool {
+    pub fn is_separate(self) -> bool {
         self != Self::Mixed
     }
 
     /// Whether combined figures are reported.
     #[must_use]
-    pub fn together(self) -> bool {
+    pub fn is_combined(self) -> bool {
         self != Self::No
     }
 }
@@ -82,7 +82,7 @@ const PERCENTILES: [f64; 17] =
     [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
 
 /// Significant figures in the text output.
-fn figures(s: &Settings) -> Result<usize, Wrong> {
+fn figures(s: &Settings) -> Result<usize, UsageError> {
     const NAME: &str = "significant_figures";
     match s.number(NAME)?.map(usize::try_from) {
         None => Ok(4),
@@ -93,14 +93,14 @@ fn figures(s: &Settings) -> Result<usize, Wrong> {
 
 /// Width of the windows over time. fio's are in milliseconds and limited by its clock; here they are limited by the interval of
 /// the run.
-fn window(s: &Settings, name: &'static str) -> Result<u64, Wrong> {
+fn window(s: &Settings, name: &'static str) -> Result<u64, UsageError> {
     const LEAST_MS: u64 = 10;
     let ms = s.number(name)?.unwrap_or(500).max(1);
     Ok(ms.div_ceil(LEAST_MS).saturating_mul(LEAST_MS * 1_000_000))
 }
 
 /// Reads the options.
-pub fn read(s: &Settings, version: Version) -> Result<Report, Wrong> {
+pub fn read(s: &Settings, version: Version) -> Result<Report, UsageError> {
     let reduced = s.on("gtod_reduce", false);
     let shown = |name: &'static str| !s.on(name, reduced);
     let mut percentiles = s.floats("percentile_list")?.unwrap_or_else(|| PERCENTILES.to_vec());
@@ -125,7 +125,7 @@ pub fn read(s: &Settings, version: Version) -> Result<Report, Wrong> {
         percentiles,
         kb_base: s.kb_base(),
         bits: s.word("unit_base") == Some("1"),
-        told: s.on("stats", true),
+        reported: s.on("stats", true),
         figures: figures(s)?,
         unified: Unified::of(s),
         logs: logs::read(s)?,

@@ -1,9 +1,9 @@
 //! Orders that repeat or skip offsets: `rw=...:N` with `rw_sequencer`, and `zonemode=strided`.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::number;
 use super::super::settings::Settings;
-use super::what::Direction;
+use super::io_type::Rw;
 use super::{Notes, Part, backward, engine};
 use fathom_workload::{Access, Bytes, Record, Stream};
 
@@ -11,7 +11,7 @@ use fathom_workload::{Access, Bytes, Record, Stream};
 const MOST_OPEN_ZONES: u64 = 4096;
 
 /// Applies the options to the order of a stream.
-pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes) -> Result<(), Wrong> {
+pub fn apply(s: &Settings, rw: Rw, stream: &mut Stream, notes: &mut Notes) -> Result<(), UsageError> {
     let same = s.word("rw_sequencer") == Some("identical");
     let steps = s.after_colon("rw").map(str::trim);
     if let Some(zones) = zones(s)? {
@@ -75,7 +75,7 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, notes: &mut Notes
 }
 
 /// The order of a job with zones.
-fn in_turn(s: &Settings, rw: Direction, stream: &Stream, zones: Zones) -> Result<Access, Wrong> {
+fn in_turn(s: &Settings, rw: Rw, stream: &Stream, zones: Zones) -> Result<Access, UsageError> {
     let wrong = |name: &'static str, why: String, hint: &str| Err(s.wrong(name, why).hint(hint));
     let in_sequence =
         matches!(stream.access, Access::PartlyRandom { reads_percent: 0, writes_percent: 0, .. });
@@ -120,7 +120,7 @@ struct Zones {
 }
 
 /// Reads the zone options. A zone size alone implies strided mode, as in older versions of fio.
-fn zones(s: &Settings) -> Result<Option<Zones>, Wrong> {
+fn zones(s: &Settings) -> Result<Option<Zones>, UsageError> {
     let mode = s.word("zonemode");
     of_zoned_devices(s)?;
     let of = |name: &'static str| s.number(name);
@@ -142,7 +142,7 @@ fn zones(s: &Settings) -> Result<Option<Zones>, Wrong> {
 }
 
 /// Options of zonemode=zbd. They have no effect here, but must be valid for fio 3.42.
-fn of_zoned_devices(s: &Settings) -> Result<(), Wrong> {
+fn of_zoned_devices(s: &Settings) -> Result<(), UsageError> {
     for name in ["max_open_zones", "job_max_open_zones"] {
         if let Some(given) = s.number(name)?.filter(|given| *given > MOST_OPEN_ZONES) {
             return Err(engine::out_of_range(s, name, given, MOST_OPEN_ZONES));
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_random_place_is_kept_for_so_many_operations() {
+    fn a_random_offset_is_kept_for_n_operations() {
         let next = blocks("--size=1m --rw=randread:8");
         let same = blocks("--size=1m --rw=randread:8 --rw_sequencer=identical");
         assert_eq!((next.len(), same.len()), (256, 256));

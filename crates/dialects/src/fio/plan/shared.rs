@@ -1,14 +1,14 @@
 //! Blocks written by several clones or jobs at the same time. Reading back after each pass could find a block that another job is
 //! writing and report an error, as fio 3.42 does. Here such jobs read back after all writes.
 
-use super::super::Wrong;
-use super::{Job, backlog};
+use super::super::UsageError;
+use super::{Job, read_back};
 use fathom_workload::{Amount, Direction, Mix, Verify};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Makes jobs without a pass count read back at their end if they share blocks.
-pub(super) fn read_back_at_the_end(jobs: &mut [Job]) -> Result<(), Wrong> {
+pub(super) fn read_back_at_the_end(jobs: &mut [Job]) -> Result<(), UsageError> {
     for number in sharing(jobs) {
         let job = &mut jobs[number];
         let stream = &mut job.stream;
@@ -16,7 +16,7 @@ pub(super) fn read_back_at_the_end(jobs: &mut [Job]) -> Result<(), Wrong> {
         if !(goes_round && stream.keep_written.is_some_and(|kept| kept.each_pass)) {
             continue;
         }
-        let kept = backlog::kept(&job.settings, stream)?;
+        let kept = read_back::kept(&job.settings, stream)?;
         stream.keep_written = Some(kept);
         job.reads_back = true;
         if kept.after == 0 {

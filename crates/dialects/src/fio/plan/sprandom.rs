@@ -1,17 +1,17 @@
 //! `sprandom`: random writes that put an SSD into the state of long random writing, region by region.
 
 use super::super::settings::Settings;
-use super::super::{World, Wrong};
-use super::files::Laid;
-use super::what::{Direction, Trims};
-use super::{Notes, errors, verified};
+use super::super::{UsageError, World};
+use super::files::JobFiles;
+use super::io_type::{Rw, Trims};
+use super::{Notes, errors, verify_options};
 use fathom_workload::ops::{Place, Region, StreamOps};
 use fathom_workload::{Access, Amount, Record, Stream};
 
 const NAME: &str = "sprandom";
 
 /// The order of the job. Its amount is set once the file is known.
-pub fn order(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wrong> {
+pub fn order(s: &Settings, rw: Rw, stream: &mut Stream) -> Result<(), UsageError> {
     if !s.on(NAME, false) {
         return Ok(());
     }
@@ -53,10 +53,10 @@ pub fn order(s: &Settings, rw: Direction, stream: &mut Stream) -> Result<(), Wro
             return without(name, name);
         }
     }
-    if verified::family(s) != "0" {
+    if verify_options::family(s) != "0" {
         return Err(s
             .wrong("verify", format!("{NAME} beside verify is not supported"))
-            .hint("a job of its own that verifies"));
+            .hint("a separate job that verifies"));
     }
     let spare = s.floats("spr_op")?.and_then(|given| given.first().copied()).unwrap_or(0.15);
     // Above it, fio's estimate of device writes would be lower than the host writes.
@@ -87,10 +87,10 @@ const MOST_REGIONS: u32 = 1 << 20;
 pub fn amount(
     s: &Settings,
     stream: &Stream,
-    laid: &mut Laid,
+    laid: &mut JobFiles,
     world: &World<'_>,
     notes: &mut Notes,
-) -> Result<(), Wrong> {
+) -> Result<(), UsageError> {
     let Access::Preconditioning { spare, rounds, .. } = stream.access else { return Ok(()) };
     if laid.several {
         return Err(s
@@ -101,7 +101,7 @@ pub fn amount(
     for name in ["io_size", "loops"] {
         if s.last(name).is_some() {
             notes.say(format!(
-                "{name} changes nothing here: {NAME} says itself how much is written, as in fio"
+                "{name} has no effect here: {NAME} itself defines how much is written, as in fio"
             ));
         }
     }
@@ -177,7 +177,7 @@ mod tests {
         for args in ["--io_size=1m", "--io_size=1g", "--loops=3"] {
             let (_, amount, notes) = of(&format!("--size=400m {args}"));
             assert_eq!(amount, whole, "{args}");
-            assert!(notes.contains("changes nothing here: sprandom"), "{notes}");
+            assert!(notes.contains("has no effect here: sprandom"), "{notes}");
         }
         let why = refused(&format!("{JOB} --filename=there --size=512k --spr_num_regions=4"));
         assert!(why.contains("goes over all of there, which has 1048576 bytes"), "{why}");

@@ -3,8 +3,8 @@
 
 use super::super::general::General;
 use super::super::settings::Settings;
-use super::super::{World, Wrong};
-use super::{Job, Rw, backlog};
+use super::super::{UsageError, World};
+use super::{Job, Rw, read_back};
 use fathom_workload::{Access, Amount, Record, Stream, Verify};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ fn file(general: &General, job: &str, clone: u32) -> Option<PathBuf> {
 
 /// Progress of a clone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Came {
+pub struct CloneProgress {
     /// Completed writes.
     pub writes: u64,
     /// Whether it ran to its end, including the final sync.
@@ -58,7 +58,7 @@ pub fn files(
     general: &General,
     job: &Job,
     first_clone: u32,
-    came: impl Fn(u32) -> Option<Came>,
+    came: impl Fn(u32) -> Option<CloneProgress>,
 ) -> Vec<(PathBuf, Option<String>)> {
     let Some(saves) = job.saves else { return Vec::new() };
     let name = Value::from(job.name.as_str());
@@ -75,7 +75,7 @@ pub fn files(
 }
 
 /// Number of leading writes that a sync made durable.
-fn synced(stream: &Stream, came: Came) -> u64 {
+fn synced(stream: &Stream, came: CloneProgress) -> u64 {
     if came.ended && (stream.sync_after || stream.timed.fsync || stream.timed.syncfs) {
         return came.writes;
     }
@@ -89,7 +89,7 @@ fn synced(stream: &Stream, came: Came) -> u64 {
 }
 
 /// Loads the saved states for jobs with `verify_state_load`.
-pub(super) fn load(jobs: &mut [Job], general: &General, world: &World<'_>) -> Result<(), Wrong> {
+pub(super) fn load(jobs: &mut [Job], general: &General, world: &World<'_>) -> Result<(), UsageError> {
     if general.is_only_read() {
         return Ok(());
     }
@@ -102,7 +102,7 @@ pub(super) fn load(jobs: &mut [Job], general: &General, world: &World<'_>) -> Re
                 .collect::<Result<_, _>>()?;
             if job.reads_listed {
                 let all = job.up_to.iter().fold(0, |sum: u64, writes| sum.saturating_add(*writes));
-                backlog::few_enough(&job.settings, LOAD, all)?;
+                read_back::few_enough(&job.settings, LOAD, all)?;
             }
             job.only_lays_out = job.up_to.iter().all(|writes| *writes == 0);
         }
@@ -112,7 +112,7 @@ pub(super) fn load(jobs: &mut [Job], general: &General, world: &World<'_>) -> Re
 }
 
 /// The number of writes of a clone in the saved state.
-fn written(job: &Job, general: &General, clone: u32, world: &World<'_>) -> Result<u64, Wrong> {
+fn written(job: &Job, general: &General, clone: u32, world: &World<'_>) -> Result<u64, UsageError> {
     let wrong = |why: String| job.settings.wrong(LOAD, format!("{LOAD}: {why}"));
     let Some(path) = file(general, &job.name, clone) else {
         return Err(wrong("the name of the job has a slash, and no state file is called so".into()));

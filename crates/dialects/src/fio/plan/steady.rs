@@ -1,7 +1,7 @@
 //! Steady-state termination of a job: figure, criterion and window. Also the sentence of fio's debugging output that its tests
 //! search for.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::number;
 use super::super::settings::Settings;
 use super::super::table;
@@ -10,7 +10,7 @@ use super::{Job, Notes};
 use fathom_workload::{Criterion, Duration, Limit, Steady, SteadyFigure, SteadyGroups};
 
 /// The steady-state rule of a job; `None` if it has none.
-pub(in crate::fio) fn read(s: &Settings, notes: &mut Notes) -> Result<Option<Steady>, Wrong> {
+pub(in crate::fio) fn read(s: &Settings, notes: &mut Notes) -> Result<Option<Steady>, UsageError> {
     let duration = s.time("steadystate_duration")?;
     let after = s.time("steadystate_ramp_time")?;
     let interval = s.time("steadystate_check_interval")?;

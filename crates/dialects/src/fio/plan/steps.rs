@@ -1,13 +1,13 @@
 //! Which jobs run together: those between two stonewalls, or between a job that others wait for and the waiting jobs.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::settings::Settings;
 use super::Job;
 use fathom_workload::Backend;
 
 /// Position of a job in the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stand {
+pub struct JobPosition {
     /// Reporting group.
     pub group: u32,
     /// Step number; jobs of the same step run together.
@@ -17,14 +17,14 @@ pub struct Stand {
 }
 
 /// The position of a job, given those before it.
-pub fn stand(s: &Settings, before: &[Job]) -> Result<Stand, Wrong> {
+pub fn position(s: &Settings, before: &[Job]) -> Result<JobPosition, UsageError> {
     let wall = s.on("stonewall", false) || s.begins_file;
     let new_group = wall || s.on("new_group", false);
     let awaited = s.text("wait_for");
     let Some(last) = before.last() else {
         return match awaited {
             Some(name) => Err(unknown(s, name)),
-            None => Ok(Stand { group: 0, step: 0, waits: false }),
+            None => Ok(JobPosition { group: 0, step: 0, waits: false }),
         };
     };
     let group = last.group + u32::from(new_group);
@@ -35,7 +35,7 @@ pub fn stand(s: &Settings, before: &[Job]) -> Result<Stand, Wrong> {
             Some((name, steps.max().ok_or_else(|| unknown(s, name))?))
         }
     };
-    let plain = |step, waits| Ok(Stand { group, step, waits });
+    let plain = |step, waits| Ok(JobPosition { group, step, waits });
     match awaited {
         _ if wall => plain(last.step + 1, false),
         Some((name, step)) if step == last.step => {
@@ -58,7 +58,7 @@ pub fn stand(s: &Settings, before: &[Job]) -> Result<Stand, Wrong> {
 
 /// `exitall` in any job, with any value, makes every job end the others when it is done, as in fio. A job that only lays out files is
 /// done before any other begins: fio would end the others as soon as they run.
-pub fn exit_all(jobs: &mut [Job]) -> Result<(), Wrong> {
+pub fn exit_all(jobs: &mut [Job]) -> Result<(), UsageError> {
     const NAME: &str = "exitall";
     let Some(says) = jobs.iter().position(|job| job.settings.last(NAME).is_some()) else { return Ok(()) };
     for lays in jobs.iter().filter(|job| job.only_lays_out) {
@@ -85,7 +85,7 @@ pub fn ends_its_group(s: &Settings) -> bool {
 }
 
 /// Checks that all jobs ended by `exitall` have started by then.
-pub fn ends(job: &Job, jobs: &[Job]) -> Result<(), Wrong> {
+pub fn ends(job: &Job, jobs: &[Job]) -> Result<(), UsageError> {
     let whom = job.settings.word("exit_what").unwrap_or("group");
     if !job.times.exit_all {
         return Ok(());
@@ -105,7 +105,7 @@ pub fn ends(job: &Job, jobs: &[Job]) -> Result<(), Wrong> {
 }
 
 /// Checks that all jobs that `exit_on_io_done` waits for run beside it.
-pub fn ends_with_io(job: &Job, jobs: &[Job]) -> Result<(), Wrong> {
+pub fn ends_with_io(job: &Job, jobs: &[Job]) -> Result<(), UsageError> {
     const NAME: &str = "exit_on_io_done";
     if !job.times.ends_with_io {
         return Ok(());
@@ -124,7 +124,7 @@ pub fn ends_with_io(job: &Job, jobs: &[Job]) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn unknown(s: &Settings, name: &str) -> Wrong {
+fn unknown(s: &Settings, name: &str) -> UsageError {
     s.wrong("wait_for", format!("wait_for={name}: no job before it has this name"))
         .fio(format!("{}: waitee job {name} unknown.\n", s.job))
 }

@@ -1,11 +1,11 @@
 //! The parts of `random_distribution` that depend on the region size. `zoned`: whether there are zones. `zoned_abs`: zones in bytes;
 //! as in fio 3.33, blocks beyond them are never visited. `sequence`: blocks that must exist.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::number;
 use super::super::settings::Settings;
 use super::Part;
-use super::what::Direction;
+use super::io_type::Rw;
 use fathom_workload::{Access, Amount, Record, Stream, Zone};
 
 const WORD: &str = "random_distribution";
@@ -14,7 +14,7 @@ const WORD: &str = "random_distribution";
 ///
 /// # Errors
 /// Invalid or misfit zones, clones with different regions, or blocks outside the region.
-pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, parts: &mut [Part]) -> Result<(), Wrong> {
+pub fn apply(s: &Settings, rw: Rw, stream: &mut Stream, parts: &mut [Part]) -> Result<(), UsageError> {
     if rw.random && s.word(WORD) == Some("sequence") {
         return sequence(s, stream, parts);
     }
@@ -43,7 +43,7 @@ pub fn apply(s: &Settings, rw: Direction, stream: &mut Stream, parts: &mut [Part
 
 /// Checks the blocks of a sequence. A repeating sequence ends the job where it would leave the region, whatever the amount, as in
 /// fio 3.42.
-fn sequence(s: &Settings, stream: &Stream, parts: &mut [Part]) -> Result<(), Wrong> {
+fn sequence(s: &Settings, stream: &Stream, parts: &mut [Part]) -> Result<(), UsageError> {
     let wrong = |what: &str| s.wrong(WORD, format!("{WORD}=sequence: {what}"));
     let unsupported =
         |what: &str| Err(wrong(&format!("with {what} it is not supported")).hint("leave one of the two out"));

@@ -115,7 +115,7 @@ pub(super) static ROWS: &[Row] = &[
         done(
             "iodepth_batch_complete_min",
             Number,
-            "completions that are waited for when the queue is full; 0 without iodepth_batch_complete_max: one operation is in flight at a time, as in fio",
+            "completions to wait for when the queue is full; 0 without iodepth_batch_complete_max: one operation is in flight at a time, as in fio",
         ),
         &["iodepth_batch_complete"],
     ),
@@ -124,39 +124,39 @@ pub(super) static ROWS: &[Row] = &[
         Number,
         "most completions taken at once when the queue is full; 0: as many as iodepth_batch_complete_min",
     ),
-    done("iodepth_low", Number, "how far a full queue empties before it is filled again"),
+    done("iodepth_low", Number, "depth to which a full queue drains before it is refilled"),
     done(
         "serialize_overlap",
         Flag,
-        "operations of a job in flight do not overlap: one that would waits; across jobs (io_submit_mode=offload) refused",
+        "a job's operations in flight do not overlap: an overlapping one waits; across jobs (io_submit_mode=offload) refused",
     ),
     done(
         "io_submit_mode",
         Word(&["inline", "offload"]),
         "offload: fathom submits by the clock anyway when a rate is set",
     ),
-    done("direct", Bool, "past the page cache (O_DIRECT)"),
+    done("direct", Bool, "bypass the page cache (O_DIRECT)"),
     done("buffered", Bool, "the inverse of direct"),
     done("sync", Word(&["none", "0", "sync", "1", "dsync"]), "O_SYNC, O_DSYNC"),
     done(
         "atomic",
         Bool,
-        "pvsync2, libaio, io_uring with direct=1: each write is whole or not at all after a loss of power (RWF_ATOMIC); an error where file system or device cannot",
+        "pvsync2, libaio, io_uring with direct=1: writes are atomic across a power failure (RWF_ATOMIC); an error if the file system or device does not support it",
     ),
-    done("fsync", Number, "fsync after so many writes"),
-    done("fdatasync", Number, "fdatasync after so many writes"),
+    done("fsync", Number, "fsync after every N writes"),
+    done("fdatasync", Number, "fdatasync after every N writes"),
     done(
         "sync_file_range",
         Text,
-        "sync_file_range over what was written since, after so many writes: wait_before, write, wait_after, `,` between them, and `:N`; with libaio, posixaio and io_uring an fsync, with mmap an msync",
+        "sync_file_range over the range written since, after every N writes: wait_before, write, wait_after, `,` between them, then `:N`; with libaio, posixaio and io_uring an fsync, with mmap an msync",
     ),
-    done("end_fsync", Bool, "fsync at the end, inside the time"),
+    done("end_fsync", Bool, "fsync at the end, within the measured time"),
     done(
         "end_syncfs",
         Bool,
-        "syncfs of the file system of its (first) file at the end, inside the time, instead of end_fsync",
+        "syncfs of the file system of its (first) file at the end, within the measured time, instead of end_fsync",
     ),
-    done("fsync_on_close", Bool, "fsync before closing, inside the time"),
+    done("fsync_on_close", Bool, "fsync before closing, within the measured time"),
     harmless("write_barrier", Number, "barriers", "Linux has no such call any more"),
     done("fixedbufs", Flag, "io_uring: registered buffers"),
     done("registerfiles", Flag, "io_uring: registered files"),
@@ -166,7 +166,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "hipri_percentage",
         Number,
-        "pvsync2: so many percent of the calls, by chance, are polled with hipri",
+        "pvsync2: percentage of the calls, chosen at random, that are polled with hipri",
     ),
     done(
         "force_async",
@@ -184,7 +184,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "cmdprio_percentage",
         Text,
-        "share of the reads and writes, `,` between both, that have an I/O priority of their own",
+        "share of the reads and writes, `,` between both, that get a separate I/O priority",
     ),
     done(
         "cmdprio_class",
@@ -198,12 +198,7 @@ pub(super) static ROWS: &[Row] = &[
         "such shares by block size: SIZE/PERCENT or SIZE/PERCENT/CLASS/LEVEL, or with /HINT, `:` between them",
     ),
     done("cmdprio_hint", Text, "its hint to the device, as priohint"),
-    harmless(
-        "userspace_reap",
-        Flag,
-        "libaio: reap without a call",
-        "completions are reaped as fathom does it",
-    ),
+    harmless("userspace_reap", Flag, "libaio: reap without a call", "fathom has its own way of reaping"),
     done(
         "thp",
         Number,
@@ -214,7 +209,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "cpumode",
         Word(&["noop", "qsort"]),
-        "cpuio: a loop that does nothing, or sorting, which takes the memory of the CPU, too",
+        "cpuio: an empty loop, or sorting, which also uses the CPU's caches",
     ),
     done("exit_on_io_done", Bool, "cpuio: end when all jobs of other engines that run beside it are done"),
     done("stat_type", Word(&["stat", "lstat", "statx"]), "filestat, dirstat: the call"),
@@ -228,7 +223,7 @@ pub(super) static ROWS: &[Row] = &[
         Bool,
         "e4defrag: the donor gets its space in each operation and gives it back; without it, or with 0, it has filesize bytes, once",
     ),
-    done("program", Text, "exec: what it runs while the job does, and ends with it"),
+    done("program", Text, "exec: program that runs for the duration of the job"),
     done(
         "arguments",
         Text,

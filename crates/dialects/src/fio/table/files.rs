@@ -12,9 +12,9 @@ const OF_ZBD: &str = "in fio, too, it changes only jobs with zonemode=zbd, which
 
 pub(super) static ROWS: &[Row] = &[
     done("filename", Text, "files, separated by colons; all clones share them"),
-    done("directory", Text, "directories, dealt to the clones in turn"),
+    done("directory", Text, "directories, assigned to the clones in turn"),
     done("filename_format", Text, "names of the files: $jobname, $jobnum, $filenum, $clientuid"),
-    done("opendir", Text, "all files below a directory, by name; with nrfiles the first so many"),
+    done("opendir", Text, "all files below a directory, by name; with nrfiles=N the first N"),
     harmless("unique_filename", Bool, "names that differ by client", "there are no clients"),
     harmless(
         "filetype",
@@ -26,7 +26,7 @@ pub(super) static ROWS: &[Row] = &[
         "lockfile",
         Word(&["none", "exclusive", "readwrite"]),
         "locks between jobs on one file",
-        "as with fio 3.33, whose operations on one file were seen to run at the same time all the same",
+        "as in fio 3.33, where operations on one file run concurrently anyway",
     ),
     done("unlink", Bool, "remove the files at the end; without it they stay, as fio leaves them"),
     done(
@@ -54,11 +54,15 @@ pub(super) static ROWS: &[Row] = &[
     ),
     done("create_only", Bool, "lay the files out, and do nothing with them"),
     done("pre_read", Bool, "read the files into memory before the start"),
-    done("overwrite", Bool, "lay out what is to be written, so that nothing is allocated while measuring"),
+    done(
+        "overwrite",
+        Bool,
+        "lay files out before they are written, so that nothing is allocated while measuring",
+    ),
     done(
         "file_service_type",
         SERVICE,
-        "how several files of a clone take turns: one operation each, or so many (`:N`); sequential: one file after the other; zipf, pareto and normal: some more often than others",
+        "how several files of a clone take turns: one operation each, or N (`:N`); sequential: one file after the other; zipf, pareto and normal: some more often than others",
     ),
     done(
         "fallocate",
@@ -73,15 +77,15 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "fadvise_hint",
         Word(&["0", "1", "none", "random", "sequential", "noreuse"]),
-        "tell the kernel the order, which changes how far it reads ahead: 1 (random or sequential, as the job is) without it",
+        "tell the kernel the access order, which affects read-ahead (default 1: random or sequential, as in the job)",
     ),
     done(
         "ioscheduler",
         Text,
-        "I/O scheduler of the block devices below its files from the start of all jobs to their end, when fathom puts back what it was; fio leaves it",
+        "I/O scheduler of the block devices below its files while the jobs run; fathom restores the old one afterwards, fio does not",
     ),
     done("disk_util", Bool, "report what the disk did"),
-    harmless("write_hint", Text, "lifetime of written data", "hints change nothing about what is asked"),
+    harmless("write_hint", Text, "lifetime of written data", "hints do not change the requests"),
     done(
         "zonemode",
         Word(&["none", "strided", "zbd"]),

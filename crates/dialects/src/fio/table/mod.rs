@@ -5,17 +5,17 @@ mod data;
 mod defaults;
 mod engine;
 mod files;
+mod io_type;
 mod network;
 mod offsets;
 mod pace;
 mod process;
 mod report;
-mod what;
 
 pub use defaults::default_of;
 pub use engine::engines_of;
 
-use super::{lenient, number, split, three};
+use super::{lenient_number, number, split, triples};
 use std::fmt::Write as _;
 
 /// One option.
@@ -134,21 +134,21 @@ impl Kind {
         };
         match self {
             // As in fio, any number turns a flag on.
-            Self::Flag => lenient::switch(text, i64::MAX).map(drop),
-            Self::Bool => lenient::switch(text, 1).map(drop),
-            Self::Number | Self::Bytes => lenient::bytes(text, kb_base).map(drop),
+            Self::Flag => lenient_number::switch(text, i64::MAX).map(drop),
+            Self::Bool => lenient_number::switch(text, 1).map(drop),
+            Self::Number | Self::Bytes => lenient_number::bytes(text, kb_base).map(drop),
             Self::Signed => {
-                lenient::whole(text).map(drop).ok_or_else(|| format!("{text:?} is not a whole number"))
+                lenient_number::whole(text).map(drop).ok_or_else(|| format!("{text:?} is not a whole number"))
             }
             Self::Range => number::from_to(text, kb_base).map(drop),
-            Self::Size => lenient::size(text, kb_base).map(drop),
-            Self::Time(bare) => lenient::time(text, bare).map(drop),
+            Self::Size => lenient_number::size(text, kb_base).map(drop),
+            Self::Time(bare) => lenient_number::time(text, bare).map(drop),
             Self::Word(words) => word(text, words).map(drop),
             Self::Float => number::float(text).map(drop),
             Self::Floats => number::floats(text).map(drop),
-            Self::BytesTriple => three::read(text, [0; 3], |t| lenient::bytes(t, kb_base)).map(drop),
+            Self::BytesTriple => triples::read(text, [0; 3], |t| lenient_number::bytes(t, kb_base)).map(drop),
             Self::RangeTriple => {
-                three::given(text)?;
+                triples::given(text)?;
                 number::triple(text, [(0, 0); 3], |t| number::range(t, kb_base)).map(drop)
             }
             Self::SplitTriple => {
@@ -208,7 +208,7 @@ const fn also(row: Row, aliases: &'static [&'static str]) -> Row {
 /// All rows, in table order.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     [
-        what::ROWS,
+        io_type::ROWS,
         files::ROWS,
         engine::ROWS,
         offsets::ROWS,

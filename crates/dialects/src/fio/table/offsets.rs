@@ -36,6 +36,6 @@ pub(super) static ROWS: &[Row] = &[
         Text,
         "share of random offsets, of reads, writes and trims; the others follow the last of their kind",
     ),
-    harmless("fadvise_stream", Text, "a stream for the device", "hints change nothing about what is asked"),
+    harmless("fadvise_stream", Text, "a stream for the device", "hints do not change the requests"),
     harmless("random_seed", Number, "an old name without effect", "randseed is meant"),
 ];

@@ -8,15 +8,15 @@ pub(super) static ROWS: &[Row] = &[
     done("rate", BytesTriple, "bytes a second, for reads and writes each"),
     done("rate_iops", BytesTriple, "operations a second, for reads and writes each"),
     also(
-        done("rate_min", BytesTriple, "least bytes a second: a job that does less ends with an error"),
+        done("rate_min", BytesTriple, "minimum bytes a second: a slower job ends with an error"),
         &["ratemin"],
     ),
-    done("rate_iops_min", BytesTriple, "least operations a second, likewise"),
+    done("rate_iops_min", BytesTriple, "minimum operations a second, likewise"),
     also(
         done(
             "rate_cycle",
             Time(MS),
-            "time of which a least rate is the mean; the first begins after two seconds, as in fio",
+            "interval over which minimum rates are averaged; the first begins after two seconds, as in fio",
         ),
         &["ratecycle"],
     ),
@@ -24,29 +24,25 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "rate_ignore_thinktime",
         Bool,
-        "with a rate and thinktime: 0, what a pause kept is made up for; 1, it is due later by the time of the pause",
+        "with a rate and thinktime: 0, operations delayed by a pause are caught up; 1, the schedule shifts by the pause",
     ),
-    done("thinktime", Time(US), "pause after operations: asleep, but for thinktime_spin"),
-    done("thinktime_spin", Time(US), "so much of it, at its beginning, is spent computing"),
-    done("thinktime_blocks", Number, "pause once in so many operations"),
+    done("thinktime", Time(US), "pause after operations, asleep except for thinktime_spin"),
+    done("thinktime_spin", Time(US), "part of thinktime that is spent computing, at its start"),
+    done("thinktime_blocks", Number, "pause after every N operations"),
     done(
         "thinktime_blocks_type",
         Word(&["complete", "issue"]),
-        "with a queue: whether a block counts when it is done or when it is issued. What is in flight ends before a pause begins",
+        "with a queue: whether blocks count at completion or at issue. Operations in flight complete before a pause begins",
     ),
-    done(
-        "thinktime_iotime",
-        Time(S),
-        "pause after so long a time; with thinktime_blocks, whichever comes first",
-    ),
+    done("thinktime_iotime", Time(S), "pause after this time; with thinktime_blocks, whichever comes first"),
     done(
         "latency_target",
         Time(US),
-        "look for the largest depth, up to iodepth, at which latency stays below this",
+        "find the largest depth, up to iodepth, at which latency stays below this",
     ),
-    done("latency_window", Time(US), "time of one trial of it, and of what is measured when it is found"),
-    done("latency_percentile", Float, "percentile that is to stay below it; 100 without"),
-    done("latency_run", Bool, "count the search, and go on looking to the end"),
+    done("latency_window", Time(US), "duration of each trial, and of the measurement at the depth found"),
+    done("latency_percentile", Float, "percentile that must stay below it (default 100)"),
+    done("latency_run", Bool, "count the search in the results, and continue it to the end"),
     done(
         "max_latency",
         Text,
@@ -63,11 +59,11 @@ pub(super) static ROWS: &[Row] = &[
     ),
     also(done("steadystate_duration", Time(S), "over how long"), &["ss_dur"]),
     also(
-        done("steadystate_ramp_time", Time(S), "so long after the job's begin that is looked at"),
+        done("steadystate_ramp_time", Time(S), "time after the start of the job before it is judged"),
         &["ss_ramp"],
     ),
     also(
-        done("steadystate_check_interval", Time(S), "how often there is a figure; 1 s without"),
+        done("steadystate_check_interval", Time(S), "interval between figures (default 1 s)"),
         &["ss_interval"],
     ),
     done(

@@ -34,9 +34,9 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "uid",
         Number,
-        "number of the user that each clone changes to before it opens its files, which are laid out as the user of fathom, as are logs and states written; only root can change to another user",
+        "user ID that each clone switches to before it opens its files; files are laid out, and logs and states written, as fathom's user; only root can switch to another user",
     ),
-    done("gid", Number, "number of its group, likewise; other groups of the process stay"),
+    done("gid", Number, "group ID, likewise; supplementary groups stay"),
     done(
         "cgroup",
         Text,
@@ -47,7 +47,7 @@ pub(super) static ROWS: &[Row] = &[
         Number,
         "its share of the I/O, 100 to 1000, in the file blkio.weight of version 1; an error where there is none",
     ),
-    done("cgroup_nodelete", Bool, "leave a group that was made"),
+    done("cgroup_nodelete", Bool, "keep a group that was created"),
     harmless("comm", Text, "name of the process", "names of threads change nothing"),
     done(
         "exec_prerun",
@@ -58,25 +58,25 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "continue_on_error",
         ERRORS,
-        "go on after errors of reads, writes, both (io), checks (verify) or all: EIO, and what a check finds, unless ignore_error lists others",
+        "continue after errors of reads, writes, both (io), verification (verify) or all: EIO and verification errors, unless ignore_error lists others",
     ),
     done(
         "ignore_error",
         Text,
-        "errors to go on after, by name or number, separated by colons: those of reads, of writes and of checks, separated by commas",
+        "errors to continue after, by name or number, separated by colons: those of reads, of writes and of checks, separated by commas",
     ),
     harmless(
         "error_dump",
         Bool,
         "report errors one by one",
-        "the error that ends a job is always reported; of those that it goes on after, their number and the first, and error_dump=1 is refused there",
+        "the error that ends a job is always reported; of ignored errors, the number and the first, and error_dump=1 is refused with them",
     ),
     also(
         harmless(
             "clocksource",
             Word(&["gettimeofday", "clock_gettime", "cpu"]),
             "the clock",
-            "fathom takes the cheapest that is exact, and checks it",
+            "fathom uses the cheapest exact clock, and checks it",
         ),
         &["clock_source"],
     ),
@@ -86,6 +86,6 @@ pub(super) static ROWS: &[Row] = &[
         "a CPU that only reads the clock",
         "reading the clock costs less than asking another CPU",
     ),
-    harmless("alloc-size", Number, "memory of fio's own", "there is no such pool"),
-    harmless("max-jobs", Number, "most jobs", "there is no such limit"),
+    harmless("alloc-size", Number, "size of fio's memory pool", "there is no such pool"),
+    harmless("max-jobs", Number, "maximum number of jobs", "there is no such limit"),
 ];

@@ -6,12 +6,12 @@ use crate::fio::number::MS;
 
 pub(super) static ROWS: &[Row] = &[
     done("group_reporting", Flag, "one report for each group"),
-    done("stats", Bool, "0: nothing is reported of this job"),
+    done("stats", Bool, "0: leave this job out of the report"),
     done("per_job_logs", Bool, "a log for each clone; 0: one for all"),
     done(
         "gtod_reduce",
         Bool,
-        "report no latencies; fathom measures them all the same, as it costs next to nothing",
+        "report no latencies; fathom still measures them, as this costs next to nothing",
     ),
     done("disable_lat", Bool, "report no latency"),
     done("disable_clat", Bool, "report no completion latency"),
@@ -29,13 +29,13 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "unified_rw_reporting",
         Word(&["none", "0", "mixed", "1", "both", "2"]),
-        "reads, writes and trims as one: mixed instead of, both beside each by itself",
+        "combine reads, writes and trims: mixed, only combined; both, also separately",
     ),
     done("unit_base", Word(&["0", "8", "1"]), "rates in the text: of bytes (0, 8) or of bits (1)"),
     done(
         "kb_base",
         Word(&["1024", "1000"]),
-        "what k means in its section, or to its right on a command line, and which unit comes first in the text",
+        "meaning of k in its section, or to its right on a command line, and the first unit in the text",
     ),
     done("bwavgtime", Number, "windows of bandwidth over time, in ms; rounded up to 10 ms"),
     done("iopsavgtime", Number, "windows of operations over time, in ms; rounded up to 10 ms"),
@@ -53,7 +53,7 @@ pub(super) static ROWS: &[Row] = &[
     ),
     done("log_avg_msec", Time(MS), "width of averages in logs; without it every operation has a line"),
     done("log_hist_msec", Time(MS), "width of histograms in logs; without it they stay empty, as in fio"),
-    done("log_hist_coarseness", Number, "2 to this power of their buckets are one, 0 to 6"),
+    done("log_hist_coarseness", Number, "merge 2^N buckets of these histograms, N from 0 to 6"),
     done("log_max_value", Bool, "largest instead of mean latencies in windows of logs"),
     done("log_window_value", Text, "of latencies in windows: avg, max, or both in two columns"),
     done("log_offset", Bool, "a column for offsets in logs; of averages it is 0"),
@@ -65,8 +65,8 @@ pub(super) static ROWS: &[Row] = &[
     ),
     harmless("log_entries", Number, "room for entries of logs", "there is no such limit"),
     done("log_unix_epoch", Bool, "times of logs count from 1970"),
-    done("log_alternate_epoch", Bool, "the same by another clock"),
-    done("log_alternate_epoch_clock_id", Number, "which clock: 0, that of the wall"),
+    done("log_alternate_epoch", Bool, "times of logs are those of another clock"),
+    done("log_alternate_epoch_clock_id", Number, "that clock; 0: the wall clock"),
     done(
         "log_compression",
         Number,

@@ -142,7 +142,7 @@ fn what_ended_early_says_why() {
 }
 
 #[test]
-fn a_figure_that_is_none_is_told_with_its_line() {
+fn an_invalid_figure_is_reported_with_its_line() {
     let head = "a: (groupid=0, jobs=1): err=17 (file:io_u.c:22, func=sync, error=Odd): pid=7: Mon Jun  2 16:36:56 2025";
     let absurd = format!("    clat (usec): min=3, max=8552, avg=-{}.00, stdev=  inf", "18".repeat(60));
     let text = format!("{head}\n  read: IOPS=22.4k, BW=175MiB/s (184MB/s)(438MiB/2497msec)\n{absurd}\n");

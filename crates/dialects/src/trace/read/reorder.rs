@@ -10,39 +10,39 @@ pub(super) const WINDOW_EVENTS: usize = 1 << 16;
 
 #[derive(Default)]
 pub(super) struct Reorder {
-    held: BinaryHeap<Reverse<Held>>,
+    held: BinaryHeap<Reverse<HeldEvent>>,
     put: u64,
     last_ns: u64,
     late: u64,
 }
 
-struct Held {
+struct HeldEvent {
     event: BlockEvent,
     /// Sequence number, which keeps events of equal time in input order.
     nth: u64,
 }
 
-impl Held {
+impl HeldEvent {
     fn key(&self) -> (u64, u64) {
         (self.event.time_ns, self.nth)
     }
 }
 
-impl PartialEq for Held {
+impl PartialEq for HeldEvent {
     fn eq(&self, other: &Self) -> bool {
         self.key() == other.key()
     }
 }
 
-impl Eq for Held {}
+impl Eq for HeldEvent {}
 
-impl PartialOrd for Held {
+impl PartialOrd for HeldEvent {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Held {
+impl Ord for HeldEvent {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.key().cmp(&other.key())
     }
@@ -50,7 +50,7 @@ impl Ord for Held {
 
 impl Reorder {
     pub(super) fn put(&mut self, event: BlockEvent) {
-        self.held.push(Reverse(Held { event, nth: self.put }));
+        self.held.push(Reverse(HeldEvent { event, nth: self.put }));
         self.put += 1;
     }
 

@@ -417,7 +417,7 @@ fn a_line_that_was_cut_is_left_out_and_one_in_the_middle_is_a_mistake() {
 }
 
 #[test]
-fn what_is_no_trace_is_said_so() {
+fn an_invalid_trace_is_reported() {
     assert!(mistake("").contains("it is empty"));
     assert!(mistake("hello world\n").contains("its first line is \"hello world\""));
     assert!(mistake("hello world\n").contains("--from"));
@@ -504,7 +504,7 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn devices_of_our_own_numbers_are_told_apart() {
+fn devices_with_numbers_of_ours_are_distinguished() {
     let (events, about) = read("10 0 16 8 1\n20 5 24 8 1\n30 0 24 8 1\n");
     let devices: Vec<DeviceNumber> = events.iter().map(|e| e.device).collect();
     assert_eq!(devices, [1, 2, 1].map(|minor| DeviceNumber { major: 0, minor }));

@@ -2,7 +2,7 @@
 //! requests; for devices without requests, and traces with arrivals only, the arrivals.
 //!
 //! The files have the devices' names without a directory: a replay writes to such files in fio's working directory, never to the
-//! traced device, unless fio is told to (--replay_redirect).
+//! traced device, except with --replay_redirect.
 
 use super::EventWriter;
 use super::csv::operation;

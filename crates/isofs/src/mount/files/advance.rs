@@ -1,7 +1,7 @@
 //! Reads of a mount for directories, on demand and in advance, and for small files after an opened one; and whether we or the kernel
 //! cache content.
 
-use super::super::areas::{Read, Told};
+use super::super::areas::{AdvanceReads, Read};
 use super::super::attributes::errno_of;
 use super::super::table::Listing;
 use super::Files;
@@ -54,8 +54,8 @@ impl<S: ReadAt + 'static> Files<S> {
         }
     }
 
-    pub(super) fn count(&self, told: Told) {
-        if told != Told::default() {
+    pub(super) fn count(&self, told: AdvanceReads) {
+        if told != AdvanceReads::default() {
             self.reader.count_directories(told.reads, told.bytes, told.directories);
         }
     }

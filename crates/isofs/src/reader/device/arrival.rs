@@ -1,7 +1,7 @@
 //! Completion of jobs: bytes go into the pages that wait for them; failed parts are read again in smaller pieces or recorded as errors.
 
 use super::super::cache::{Failure, Piece};
-use super::super::pieces::{NOWHERE, SECTOR, Wanted};
+use super::super::pieces::{CANCELLED, SECTOR, Wanted};
 use super::Device;
 use super::job::{HOLE, Job};
 use fathom_iopath::Nanos;
@@ -55,7 +55,7 @@ impl Device {
 
     /// Delivers bytes from `start` of the image on to a page, with the number of valid bytes and the error.
     fn deliver(&mut self, wanted: Wanted, start: u64, buffer: &Arc<Vec<u8>>, whole: Option<(usize, i32)>) {
-        if wanted.page == NOWHERE {
+        if wanted.page == CANCELLED {
             return;
         }
         let skip = usize::try_from(wanted.byte - start).unwrap_or(0);
@@ -97,7 +97,7 @@ impl Device {
         let wanted = self.pieces.get(token);
         let block = usize::try_from(self.block).unwrap_or(2048);
         let divisible = wanted.length > block;
-        let waited_for = wanted.page != NOWHERE && !self.cache.page(wanted.page).ahead;
+        let waited_for = wanted.page != CANCELLED && !self.cache.page(wanted.page).ahead;
         if !self.isolate || !waited_for || (alone && !divisible) {
             self.arrived(token, buffer, Some((whole, errno)));
             return;

@@ -179,7 +179,7 @@ impl Device {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::cache::Key;
+    use super::super::super::cache::PageKey;
     use super::super::super::policy::{Chunk, Policy};
     use super::super::Asker;
     use super::*;
@@ -200,7 +200,7 @@ mod tests {
         let extents: Extents = (0..20_480).map(section).collect();
         let (mut device, now) = (device(&Policy::modern()), Nanos::ZERO);
         for page in 0..5 {
-            assert!(device.ask(now, Key { file: 0, page }, &extents, Kind::Async, BY));
+            assert!(device.ask(now, PageKey { file: 0, page }, &extents, Kind::Async, BY));
         }
         let left = device.backlog.len();
         assert!(left > 1000 && device.refill(now) == 1 && device.backlog.len() == left);
@@ -223,9 +223,9 @@ mod tests {
         for (policy, extents) in [(&Policy::modern(), &extents), (&apart, &extents), (&apart, &together)] {
             let (mut device, now) = (device(policy), Nanos::ZERO);
             for page in 0..2 {
-                assert!(device.ask(now, Key { file: 0, page }, extents, Kind::Async, BY));
+                assert!(device.ask(now, PageKey { file: 0, page }, extents, Kind::Async, BY));
             }
-            let at = device.cache.find(Key { file: 0, page: 0 }).unwrap();
+            let at = device.cache.find(PageKey { file: 0, page: 0 }).unwrap();
             device.promote(now, at, extents, BY);
             assert_eq!(device.counters.promoted, 2, "of each block");
         }

@@ -6,7 +6,7 @@ mod job;
 
 pub use job::{Job, Work};
 
-use super::cache::{Cache, Key};
+use super::cache::{Cache, PageKey};
 use super::counters::Counters;
 use super::pieces::{Pieces, SECTOR, Stage, Wanted};
 use super::policy::{Chunk, Policy, knows_classes};
@@ -160,7 +160,7 @@ impl Device {
     }
 
     /// Inserts a page and requests its pieces; false if there is no space and no caller waits for it.
-    pub(super) fn ask(&mut self, now: Nanos, key: Key, extents: &Extents, kind: Kind, by: Asker) -> bool {
+    pub(super) fn ask(&mut self, now: Nanos, key: PageKey, extents: &Extents, kind: Kind, by: Asker) -> bool {
         let ahead = kind == Kind::Async;
         if !self.make_room() && ahead {
             self.counters.pages_no_room += 1;

@@ -2,7 +2,7 @@
 //! /proc knows, as long as it lives: so that is asked for while counting goes on.
 
 use super::super::own::OwnTasks;
-use super::maps::{Asked, MAX_DEVICES, Maps};
+use super::maps::{MAX_DEVICES, Maps, TaskRequests};
 use fathom_record::block::{
     DeviceNumber, Issuer, IssuerKind, RequestFlags, measured_threads_name, merged_issuers, without_numbers,
 };
@@ -21,7 +21,7 @@ pub(super) struct Issuers {
     tasks: OwnTasks,
     devices: Vec<DeviceNumber>,
     /// By device and PID, as it was counted last.
-    last: HashMap<(usize, u32), Asked>,
+    last: HashMap<(usize, u32), TaskRequests>,
     counted: [Vec<Issuer>; MAX_DEVICES],
 }
 
@@ -30,7 +30,7 @@ impl Issuers {
         Self { tasks: OwnTasks::new(), devices, last: HashMap::new(), counted: Default::default() }
     }
 
-    /// Counting began anew.
+    /// Counting has restarted from zero.
     pub fn restart(&mut self) {
         self.last.clear();
         self.counted = Default::default();
@@ -81,7 +81,7 @@ impl Issuers {
     }
 
     /// All of a device, the most bytes first; `total` is what was issued, by whomever.
-    pub fn of(&self, device: usize, workers: &Asked, total: &Issuer) -> Vec<Issuer> {
+    pub fn of(&self, device: usize, workers: &TaskRequests, total: &Issuer) -> Vec<Issuer> {
         let mut all = self.counted.get(device).cloned().unwrap_or_default();
         all.push(Issuer {
             kind: IssuerKind::Own,

@@ -62,7 +62,7 @@ pub(super) struct Tally {
 
 /// What a task asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct TaskRequests {
     pub pid: u32,
     pub name: [u8; 16],
     pub reads: u64,
@@ -238,27 +238,27 @@ impl Maps {
     }
 
     /// What the measured threads requested.
-    pub fn workers(&self, watch: u32, device: usize) -> Asked {
-        let mut all = Asked::default();
+    pub fn workers(&self, watch: u32, device: usize) -> TaskRequests {
+        let mut all = TaskRequests::default();
         for at in self.by_cpu(1, self.place(watch, device)) {
-            all.add(&Asked::of(&self.workers.get(at)));
+            all.add(&TaskRequests::of(&self.workers.get(at)));
         }
         all
     }
 
     /// What other tasks requested, with the device's index. A task that is just being entered has no name yet and is left out.
-    pub fn issuers(&self, watch: u32) -> Vec<(usize, Asked)> {
+    pub fn issuers(&self, watch: u32) -> Vec<(usize, TaskRequests)> {
         let entries = half(watch, ISSUERS).map(|at| &self.issuers.all()[at]);
         let taken = entries.filter_map(|words| {
             let key = words[0].load(Relaxed);
             let device = (key >> 32 & 0xff) as usize;
-            (key != 0).then(|| (device, Asked::of(&words.each_ref().map(|word| word.load(Relaxed)))))
+            (key != 0).then(|| (device, TaskRequests::of(&words.each_ref().map(|word| word.load(Relaxed)))))
         });
         taken.filter(|(device, asked)| *device < self.devices && asked.name != [0; 16]).collect()
     }
 }
 
-/// Two words of the programs as one of ours.
+/// Combines two 32-bit words of the BPF programs.
 fn two(first: u32, second: u32) -> u64 {
     let [a, b, c, d] = first.to_ne_bytes();
     let [e, f, g, h] = second.to_ne_bytes();
@@ -306,7 +306,7 @@ impl Tally {
     }
 }
 
-impl Asked {
+impl TaskRequests {
     fn of(raw: &[u64; ISSUER]) -> Self {
         let [key, _, low, high, reads, read_bytes, writes, write_bytes, others] = *raw;
         let mut name = [0; 16];

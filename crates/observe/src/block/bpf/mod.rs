@@ -144,8 +144,7 @@ impl std::fmt::Debug for Programs {
     }
 }
 
-/// A slot for each tag of each device: of the hardware queues as many as there are, each with the larger of its own depth and the
-/// scheduler's.
+/// A slot for each tag of each device: per hardware queue, the larger of its depth and the scheduler's.
 fn slots(files: &dyn KernelFiles, devices: &[Watched]) -> Vec<Slots> {
     let mut first = 0;
     let one = |device: &Watched| {
@@ -174,7 +173,7 @@ mod tests {
     fn the_object_was_made_of_this_source() {
         let source = include_str!("requests.bpf.c");
         let of = include_str!("requests.bpf.sha256").trim();
-        assert_eq!(crate::sha256::hex(source), of, "`cargo xtask bpf` makes the object anew");
+        assert_eq!(crate::sha256::hex(source), of, "run `cargo xtask bpf` to rebuild the object");
     }
 
     #[test]

@@ -214,7 +214,7 @@ struct {
 	__type(value, __u64);
 } ends SEC(".maps");
 
-/* Who asked last for a flush of each device: the kernel issues those itself. */
+/* The task that last requested a flush of each device: the kernel issues the flush itself. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);

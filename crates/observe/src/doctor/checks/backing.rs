@@ -37,7 +37,7 @@ fn backing(scene: &Scene, queue: &Queue) -> Option<Finding> {
         DeviceKind::Disk => Some(Finding::good(
             CODE,
             &queue.short("device"),
-            format!("{name} is a disk, or what the kernel is shown as one."),
+            format!("{name} is a disk, or is presented to the kernel as one."),
         )),
         _ => None,
     }
@@ -88,7 +88,7 @@ fn image(scene: &Scene, queue: &Queue) -> Option<Finding> {
             ),
         )
         .figure("allocated", share, "ratio")
-        .remedy("Before measuring fill the file system once with a file and remove it, without discard")
+        .remedy("Before measuring, fill the file system once with a file and remove it, without discard")
         .command(format!("dd if=/dev/zero of={}/fill bs=1M; sync; rm {}/fill", scene.mount_point(), scene.mount_point())),
     )
 }
@@ -109,14 +109,14 @@ fn host(scene: &Scene, queue: &Queue) -> Option<Finding> {
                 queue.name()
             ),
         )
-        .remedy("Ask whoever runs the host; write the test files once before measuring"),
+        .remedy("Ask the administrator of the host; write the test files once before measuring"),
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::super::finding::Severity;
-    use super::super::super::testing::{machine, one, says, scene, silent, told};
+    use super::super::super::testing::{findings_of, machine, one, says, scene, silent};
     use crate::fake::Fake;
     use std::path::Path;
 
@@ -135,7 +135,7 @@ mod tests {
     fn a_sparse_image_is_told_with_its_share() {
         let fake = on_loop().file(IMAGE, "");
         fake.lengthen(IMAGE, 64 << 20);
-        let found = told(&scene(&fake), "backing");
+        let found = findings_of(&scene(&fake), "backing");
         let found: Vec<_> = found.into_iter().filter(|f| f.sentence.starts_with("loop3")).collect();
         let found = one(&found, Severity::Warning, &["sparse", "0 B of its 64 MiB (0.0 %)"]);
         assert!(found.command.contains("/data/fill"));
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_full_image_is_only_noted() {
         let fake = on_loop().file(IMAGE, &"x".repeat(100_000));
-        let found = told(&scene(&fake), "backing");
+        let found = findings_of(&scene(&fake), "backing");
         assert!(
             found.iter().any(|f| f.severity == Severity::Notice && f.sentence.contains(IMAGE)),
             "{found:?}"
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn an_image_that_cannot_be_seen_is_unknown() {
-        let found = told(&scene(&on_loop()), "backing");
+        let found = findings_of(&scene(&on_loop()), "backing");
         assert!(found.iter().any(|f| f.severity == Severity::Unknown), "{found:?}");
     }
 
@@ -169,7 +169,7 @@ mod tests {
         let fake = machine();
         let mut scene = scene(&fake);
         scene.environment["cpu"]["hypervisor"] = "KVMKVMKVM".into();
-        let _ = one(&told(&scene, "host-backing"), Severity::Unknown, &["KVMKVMKVM", "sda"]);
+        let _ = one(&findings_of(&scene, "host-backing"), Severity::Unknown, &["KVMKVMKVM", "sda"]);
         assert!(scene.path.starts_with(Path::new("/data")));
     }
 }

@@ -1,7 +1,7 @@
 //! Whether individual requests at the device can be observed: tracefs, mounted and readable by this user.
 
 use super::super::finding::Finding;
-use super::super::scene::{Reading, Scene};
+use super::super::scene::{FileReading, Scene};
 
 const CODE: &str = "block-events";
 const PLACES: [&str; 2] =
@@ -13,7 +13,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
         return Vec::new();
     }
     let readings = PLACES.map(|place| (place, scene.reading(place)));
-    if let Some((place, _)) = readings.iter().find(|(_, r)| matches!(r, Reading::Text(_))) {
+    if let Some((place, _)) = readings.iter().find(|(_, r)| matches!(r, FileReading::Text(_))) {
         return vec![Finding::good(
             CODE,
             place,
@@ -22,7 +22,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     }
     let lost = "request sizes, their order and the device's own latencies";
     let left = "counters of /proc/diskstats are left";
-    if let Some((place, _)) = readings.iter().find(|(_, r)| *r == Reading::Forbidden) {
+    if let Some((place, _)) = readings.iter().find(|(_, r)| *r == FileReading::Forbidden) {
         let found = Finding::forbidden(CODE, place, format!("{lost} (block events; {left})"));
         let found = found.remedy("As root once: let a group read tracefs");
         return vec![found.command("mount -o remount,mode=750,gid=GROUP /sys/kernel/tracing")];

@@ -26,7 +26,7 @@ fn cpu(scene: &Scene) -> Option<Finding> {
         Some(n) if n < online => Finding::warning(
             "cgroup-cpu",
             "cpu.max",
-            format!("The control group allows {n:.2} of {online:.0} processors: when the quota of a period is used up, every thread stands still until the next."),
+            format!("The control group allows {n:.2} of {online:.0} processors: once the quota of a period is used up, all threads wait for the next period."),
         )
         .figure("quota", n, "processors")
         .remedy("Measure outside the group, or raise its quota"),
@@ -43,7 +43,7 @@ fn memory(scene: &Scene) -> Option<Finding> {
             format!("The control group allows {} of {} of memory, page cache included: files that would fit into the machine's cache do not fit, and write-back begins earlier.", bytes_words(most), bytes_words(total)),
         )
         .figure("limit", most as f64, "bytes")
-        .remedy(format!("Count with {} of cache, or measure outside the group", bytes_words(most))),
+        .remedy(format!("Expect {} of cache, or measure outside the group", bytes_words(most))),
         _ => Finding::good("cgroup-memory", "memory.max", "No control group limits memory below the machine's."),
     })
 }
@@ -82,7 +82,7 @@ fn cpuset(scene: &Scene) -> Option<Finding> {
             "cpuset",
             "cpuset.cpus.effective",
             format!(
-                "Only the processors {list} of {online} may be used: rates that scale with threads end there."
+                "Only the processors {list} of {online} may be used: rates scale with threads only up to there."
             ),
         )
         .remedy("Widen the cpuset if the measurement needs more threads")

@@ -34,7 +34,7 @@ fn source(scene: &Scene) -> Option<Finding> {
     Some(if others.split(' ').any(|o| o == "tsc") {
         finding.remedy("Choose tsc").command(format!("echo tsc > {path}"))
     } else {
-        finding.remedy("The kernel gave tsc up, see `dmesg | grep -i tsc`; look at the firmware's settings")
+        finding.remedy("The kernel rejected tsc: see `dmesg | grep -i tsc` and check the firmware settings")
     })
 }
 
@@ -44,11 +44,11 @@ fn counter(scene: &Scene) -> Option<Finding> {
         Finding::good(
             "tsc",
             "/proc/cpuinfo",
-            "The time stamp counter keeps its pace in all states (constant_tsc, nonstop_tsc).",
+            "The time stamp counter runs at a constant rate in all states (constant_tsc, nonstop_tsc).",
         )
     } else {
-        Finding::warning("tsc", "/proc/cpuinfo", "The time stamp counter changes its pace or stops (constant_tsc or nonstop_tsc is missing): fathom falls back to a dearer clock.")
-            .remedy("Fix the processors' frequency, or let a hypervisor present an invariant counter")
+        Finding::warning("tsc", "/proc/cpuinfo", "The time stamp counter changes its rate or stops (constant_tsc or nonstop_tsc is missing): fathom falls back to a slower clock.")
+            .remedy("Fix the processors' frequency, or have the hypervisor present an invariant counter")
             .command("cpupower frequency-set -g performance")
     })
 }

@@ -12,10 +12,10 @@ const BUSY: f64 = 0.10;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     let Some(busy) = scene.sample.cpu_busy() else { return Vec::new() };
-    let sentence = format!("Others use {} of all processors' time.", percent(busy));
+    let sentence = format!("Other programs use {} of all processor time.", percent(busy));
     let found = if busy >= BUSY {
         Finding::warning(CODE, SOURCE, sentence)
-            .remedy("End what computes, or wait; the most active first")
+            .remedy("Stop the programs that use it, or wait; this lists the most active first")
             .command("ps -eo pid,pcpu,comm --sort=-pcpu | head")
     } else {
         Finding::good(CODE, SOURCE, sentence)
@@ -27,7 +27,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
 mod tests {
     use super::super::super::finding::Severity;
     use super::super::super::look::Look;
-    use super::super::super::testing::{machine, one, scene_after, told};
+    use super::super::super::testing::{findings_of, machine, one, scene_after};
 
     #[test]
     fn what_others_compute_is_measured() {
@@ -38,7 +38,11 @@ mod tests {
             let mut fake = machine();
             let before = Look::take(&fake);
             fake.put("/proc/stat", line);
-            let _ = one(&told(&scene_after(&fake, before), "cpu-busy"), severity, &["of all processors"]);
+            let _ = one(
+                &findings_of(&scene_after(&fake, before), "cpu-busy"),
+                severity,
+                &["of all processor time"],
+            );
         }
     }
 }

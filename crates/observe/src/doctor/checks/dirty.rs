@@ -56,7 +56,7 @@ fn limits(scene: &Scene) -> Option<Finding> {
         Finding::notice(
             "dirty-limits",
             source,
-            format!("{figures}; not as the kernel sets it: {}.", other.join("; ")),
+            format!("{figures}; not the kernel's defaults: {}.", other.join("; ")),
         )
         .remedy("Keep it the same in everything you compare")
     };
@@ -67,19 +67,19 @@ fn now(scene: &Scene) -> Option<Finding> {
     let source = "/proc/meminfo";
     let bytes =
         scene.count("memory.dirty_bytes")?.saturating_add(scene.count("memory.writeback_bytes").unwrap_or(0));
-    let sentence = format!("{} written by others wait in memory", bytes_words(bytes));
-    let remedy = |f: Finding| f.remedy("Let them be written first").command("sync");
+    let sentence = format!("{} written by other programs wait in memory", bytes_words(bytes));
+    let remedy = |f: Finding| f.remedy("Write them back first").command("sync");
     let found = if bytes >= MUCH_BYTES {
         remedy(Finding::warning(
             "dirty-now",
             source,
-            format!("{sentence}: they will be written in the middle of a measurement."),
+            format!("{sentence}: they will be written during a measurement."),
         ))
     } else if bytes >= SOME_BYTES {
         remedy(Finding::notice(
             "dirty-now",
             source,
-            format!("{sentence}: they may be written in the middle of a measurement."),
+            format!("{sentence}: they may be written during a measurement."),
         ))
     } else {
         Finding::good("dirty-now", source, format!("{sentence}."))
@@ -97,7 +97,7 @@ fn laptop(scene: &Scene) -> Option<Finding> {
             "laptop-mode",
             source,
             format!(
-                "Laptop mode is on ({mode:.0} s): writes are kept back and come out in bursts after a read."
+                "Laptop mode is on ({mode:.0} s): writes are held back and go out in bursts after a read."
             ),
         )
         .remedy("Switch it off while measuring")

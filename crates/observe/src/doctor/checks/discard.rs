@@ -19,7 +19,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
             CODE,
             "/proc/self/mountinfo",
             format!(
-                "{} is mounted with discard: each file that is removed sends discards to {name}, beside the requests of a measurement, and a thin or sparse disk becomes thin again there.",
+                "{} is mounted with discard: each removed file sends discards to {name}, beside the requests of a measurement, and a thin or sparse disk loses the blocks again.",
                 mount.mount_point
             ),
         )

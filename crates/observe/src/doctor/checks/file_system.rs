@@ -17,14 +17,14 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
         "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs" | "rootfs" => Finding::error(
             CODE,
             SOURCE,
-            format!("{place} is a {kind}: files here are main memory, a measurement says nothing about storage."),
+            format!("{place} is a {kind}: files here are in main memory, so a measurement says nothing about storage."),
         )
         .remedy("Choose a directory on a disk (`findmnt -t ext4,xfs,btrfs` lists them)"),
         "nfs" | "nfs4" | "cifs" | "smb3" | "ceph" | "lustre" | "afs" | "beegfs" | "gpfs" => Finding::warning(
             CODE,
             SOURCE,
             format!(
-                "{place} is a {kind} from {}: every figure holds the network and the server's cache, and the server's device cannot be seen.",
+                "{place} is a {kind} from {}: every figure includes the network and the server's cache, and the server's device cannot be seen.",
                 mount.source
             ),
         )
@@ -38,7 +38,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
         _ if kind == "fuse" || kind.starts_with("fuse.") => Finding::warning(
             CODE,
             SOURCE,
-            format!("{place} is a {kind} ({}): a program serves its files, each call passes through it, and its device cannot be seen.", mount.source),
+            format!("{place} is a {kind} ({}): a program serves its files and handles each call, and its device cannot be seen.", mount.source),
         )
         .remedy("Measure the directory that the program keeps its files in"),
         "overlay" => Finding::warning(
@@ -53,7 +53,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
         "zfs" | "bcachefs" => Finding::notice(
             CODE,
             SOURCE,
-            format!("{place} is a {kind}: it has checksums, perhaps compression and a cache of its own, and writes to new places; which requests a file causes depends on its history."),
+            format!("{place} is a {kind}: copy-on-write with checksums, its own cache and perhaps compression. Which requests a file causes depends on its history."),
         )
         .remedy("Use incompressible data and files larger than the cache"),
         _ if !scene.stack.devices.is_empty() => {
@@ -62,7 +62,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
         _ => Finding::warning(
             CODE,
             SOURCE,
-            format!("{place} is a {kind} without a block device that could be seen: what reaches storage is not counted."),
+            format!("{place} is a {kind} without a visible block device: what reaches storage is not counted."),
         )
         .remedy("Choose a directory on a disk"),
     };

@@ -22,7 +22,7 @@ fn governor(scene: &Scene) -> Option<Finding> {
         return Some(Finding::untold(
             "governor",
             &source,
-            "who chooses the processors' frequency (no cpufreq here)",
+            "what sets the processors' frequency (no cpufreq here)",
         ));
     };
     let driver = scene.word("cpu.frequency_driver").unwrap_or("unknown driver");
@@ -34,7 +34,7 @@ fn governor(scene: &Scene) -> Option<Finding> {
         ));
     }
     let sentence = format!(
-        "The frequency governor is {governor} ({driver}): a processor that slept between operations starts slowly, and short operations look dearer than they are."
+        "The frequency governor is {governor} ({driver}): a processor that slept between operations starts slowly, and short operations look more expensive than they are."
     );
     let finding =
         Finding::warning("governor", &source, sentence).remedy("Set it to performance while measuring");
@@ -47,7 +47,7 @@ fn boost(scene: &Scene) -> Option<Finding> {
     let intel = "/sys/devices/system/cpu/intel_pstate/no_turbo";
     let source = if scene.text(general).is_some() { general } else { intel };
     Some(if on {
-        let sentence = "Processors may run above their nominal frequency (boost): how far depends on heat and on how many work.";
+        let sentence = "Processors may run above their nominal frequency (boost): how far depends on temperature and on the number of busy processors.";
         let off = if source == general { "0" } else { "1" };
         Finding::notice("boost", source, sentence)
             .remedy("Switch it off where differences of a few percent of processor time matter")
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn intels_driver_tells_boost_the_other_way_round() {
+    fn intel_pstate_no_turbo_inverts_boost() {
         let _ = says(
             &machine().file("/sys/devices/system/cpu/cpufreq/boost", "1\n"),
             "boost",

@@ -26,7 +26,7 @@ fn state(scene: &Scene, queue: &Queue) -> Option<Finding> {
             &source,
             format!("{name} is in the state \"{state}\": requests wait or fail."),
         );
-        return Some(finding.remedy("Read what happened to it").command(format!("dmesg | grep -w {name}")));
+        return Some(finding.remedy("Find the reason").command(format!("dmesg | grep -w {name}")));
     }
     // Hexadecimal. A device that answers "unknown command" during probing is counted, too, so a few errors mean nothing.
     const FEW: u64 = 16;
@@ -41,7 +41,7 @@ fn state(scene: &Scene, queue: &Queue) -> Option<Finding> {
             failed as f64,
             "requests",
         );
-        return Some(finding.remedy("Read which they were").command(format!("dmesg | grep -w {name}")));
+        return Some(finding.remedy("See which they were").command(format!("dmesg | grep -w {name}")));
     }
     Some(Finding::good(CODE, &source, format!("{name} is {state}.")))
 }
@@ -51,7 +51,7 @@ fn wear(scene: &Scene, queue: &Queue) -> Option<Finding> {
     let (name, source) = (queue.name(), queue.short("device/pre_eol_info"));
     let level = scene.text(queue.file("device/pre_eol_info"))?;
     let worn = match level.trim_start_matches("0x").trim_start_matches('0') {
-        "1" => return Some(Finding::good(CODE, &source, format!("{name} says its life is normal."))),
+        "1" => return Some(Finding::good(CODE, &source, format!("{name} reports normal wear."))),
         "2" => "four fifths of its spare blocks are used",
         "3" => "its spare blocks are nearly used up",
         _ => return None,
@@ -59,7 +59,7 @@ fn wear(scene: &Scene, queue: &Queue) -> Option<Finding> {
     let finding = Finding::warning(
         CODE,
         &source,
-        format!("{name} nears its end of life: {worn}, and writes get slower."),
+        format!("{name} nears its end of life: {worn}, and writes slow down."),
     );
     Some(finding.remedy("Measure on another device, and save what is on this one"))
 }

@@ -9,8 +9,8 @@ const SOURCE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     let Some(mode) = scene.word("memory.transparent_huge_pages") else { return Vec::new() };
     vec![if mode == "always" {
-        Finding::notice(CODE, SOURCE, "Transparent huge pages are always on: buffers and mapped files of tmpfs get them or not by how memory lies, and the kernel gathers them in the background.")
-            .remedy("Let programs ask for them")
+        Finding::notice(CODE, SOURCE, "Transparent huge pages are always on: whether buffers and mapped tmpfs files get them depends on memory fragmentation, and the kernel collapses pages in the background.")
+            .remedy("Use them only where programs request them")
             .command(format!("echo madvise > {SOURCE}"))
     } else {
         Finding::good(CODE, SOURCE, format!("Transparent huge pages: {mode}."))

@@ -20,7 +20,7 @@ fn hypervisor(scene: &Scene) -> Option<Finding> {
         name => Finding::notice(
             "hypervisor",
             source,
-            format!("This is a virtual machine ({name}): its disks pass through the host, whose cache, limits and neighbours are in every figure, and the longest latencies may be the host's."),
+            format!("This is a virtual machine ({name}): its disks pass through the host, whose cache, limits and neighbours affect every figure, and the longest latencies may be the host's."),
         )
         .remedy("Repeat at other times of the day before believing a difference"),
     })
@@ -31,13 +31,13 @@ fn steal(scene: &Scene) -> Option<Finding> {
     let (ticks, all) = scene.sample.stolen()?;
     let (now, ever) = (ticks as f64 / all as f64, scene.sample.last().stolen_since_boot()?);
     let sentence = format!(
-        "The hypervisor gave {} of the processors' time to others just now, and {} since the start.",
+        "The hypervisor gave {} of the processors' time to others just now, and {} since boot.",
         percent(now),
         percent(ever)
     );
     let found = if now >= STOLEN && ticks >= LEAST_TICKS || ever >= STOLEN {
         Finding::warning("steal", source, sentence)
-            .remedy("Take a machine whose processors are its own, or repeat until the share is small")
+            .remedy("Use a machine with dedicated processors, or repeat until the share is small")
     } else {
         Finding::good("steal", source, sentence)
     };
@@ -48,10 +48,10 @@ fn steal(scene: &Scene) -> Option<Finding> {
 mod tests {
     use super::super::super::finding::Severity;
     use super::super::super::look::Look;
-    use super::super::super::testing::{machine, one, scene_after, told};
+    use super::super::super::testing::{findings_of, machine, one, scene_after};
 
     #[test]
-    fn stolen_time_is_told_now_and_since_the_start() {
+    fn stolen_time_is_reported_now_and_since_boot() {
         for (line, severity, words) in [
             ("cpu  100 0 100 99890 0 0 0 10", Severity::Warning, "10 %"),
             ("cpu  100 0 100 99899 0 0 0 1", Severity::Good, "1.0 %"),
@@ -60,7 +60,7 @@ mod tests {
             let mut fake = machine();
             let before = Look::take(&fake);
             fake.put("/proc/stat", line);
-            let _ = one(&told(&scene_after(&fake, before), "steal"), severity, &[words]);
+            let _ = one(&findings_of(&scene_after(&fake, before), "steal"), severity, &[words]);
         }
     }
 
@@ -70,9 +70,9 @@ mod tests {
         let before = Look::take(&fake);
         fake.put("/proc/stat", "cpu  100 0 100 800 0 0 0 100\n");
         let _ = one(
-            &told(&scene_after(&fake, before), "steal"),
+            &findings_of(&scene_after(&fake, before), "steal"),
             Severity::Warning,
-            &["0.0 %", "9.1 % since the start"],
+            &["0.0 %", "9.1 % since boot"],
         );
     }
 
@@ -81,6 +81,6 @@ mod tests {
         let fake = machine();
         let mut scene = super::super::super::testing::scene(&fake);
         scene.environment["cpu"]["hypervisor"] = "KVMKVMKVM".into();
-        let _ = one(&told(&scene, "hypervisor"), Severity::Notice, &["KVMKVMKVM"]);
+        let _ = one(&findings_of(&scene, "hypervisor"), Severity::Notice, &["KVMKVMKVM"]);
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
             CODE,
             &source,
             format!(
-                "{sentence}: that is added to operations that wait for the device, most at queue depth 1."
+                "{sentence}: this delays operations that wait for the device, most of all at queue depth 1."
             ),
         )
         .remedy("Forbid deep states while measuring")

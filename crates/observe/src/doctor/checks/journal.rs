@@ -19,7 +19,7 @@ fn journal(scene: &Scene) -> Option<Finding> {
             "journal",
             source,
             format!(
-                "The journal lies on a device of its own, {}: what a sync costs is that device's figure.",
+                "The journal is on a separate device, {}: the cost of a sync is largely that device's.",
                 log.name
             ),
         ));
@@ -32,7 +32,7 @@ fn journal(scene: &Scene) -> Option<Finding> {
         "<none>" => Finding::notice(
             "journal",
             &path,
-            "This ext4 has no journal: fsync and changes of directories cost less than on a usual ext4, and cannot stand beside it.",
+            "This ext4 has no journal: fsync and directory changes cost less than on an ext4 with one, and the figures are not comparable.",
         )
         .remedy("Compare only with file systems without a journal, or add one while it is unmounted (tune2fs -O has_journal)"),
         _ => Finding::good("journal", &path, "This ext4 has a journal."),

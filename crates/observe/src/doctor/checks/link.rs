@@ -73,7 +73,7 @@ fn link_speed(scene: &Scene, queue: &Queue) -> Option<Finding> {
         Finding::warning(
             "link-speed",
             &source,
-            format!("The PCIe link of {name} runs at {now} x{width}, and the drive can {most} x{widest}: its rate is bounded by the slot, or by power saving."),
+            format!("The PCIe link of {name} runs at {now} x{width}, and the drive supports {most} x{widest}: the slot, or power saving, limits its rate."),
         )
         .remedy("Use another slot; if it is power saving, switch ASPM off")
         .command("echo performance > /sys/module/pcie_aspm/parameters/policy")

@@ -1,19 +1,19 @@
 //! Kernel lockdown, as after a secure boot: which means of observation it forbids, even to root.
 
 use super::super::finding::Finding;
-use super::super::scene::{Reading, Scene};
+use super::super::scene::{FileReading, Scene};
 
 const CODE: &str = "lockdown";
 const SOURCE: &str = "/sys/kernel/security/lockdown";
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     let text = match scene.reading(SOURCE) {
-        Reading::Text(text) => text,
-        Reading::Forbidden => {
+        FileReading::Text(text) => text,
+        FileReading::Forbidden => {
             return vec![Finding::forbidden(CODE, SOURCE, "whether the kernel is locked down")];
         }
         // No file means no lockdown module; if securityfs is not mounted, nothing is locked that fathom uses by default.
-        Reading::Absent => return Vec::new(),
+        FileReading::Absent => return Vec::new(),
     };
     let mode =
         text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or("none", |(mode, _)| mode);

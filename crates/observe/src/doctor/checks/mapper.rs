@@ -27,7 +27,7 @@ fn of(scene: &Scene, queue: &Queue) -> Vec<Finding> {
             "{called} is encrypted: every byte costs processor time, and requests pass through further queues."
         );
         let finding = Finding::notice("encryption", &source, sentence);
-        found.push(finding.remedy("See what the processor can encrypt").command("cryptsetup benchmark"));
+        found.push(finding.remedy("Measure how fast the processor encrypts").command("cryptsetup benchmark"));
     } else if ["-tpool", "-pool", "-tdata"].iter().any(|end| uuid.ends_with(end)) {
         let sentence = format!(
             "{called} is a thin pool: the first write to each piece allocates it, and reading an unallocated one reaches no device."

@@ -23,9 +23,12 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
         Finding::warning(
             CODE,
             SOURCE,
-            format!("Only {figures} ({}): the kernel takes pages away while it is measured.", percent(share)),
+            format!(
+                "Only {figures} ({}): the kernel will reclaim pages during a measurement.",
+                percent(share)
+            ),
         )
-        .remedy("End what takes it")
+        .remedy("Stop the programs that use it")
         .command("ps aux --sort=-rss | head")
     } else {
         Finding::good(

@@ -27,12 +27,12 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
         .map(|(fault, part)| format!("{fault}: {part}"))
         .collect();
     vec![if costly.is_empty() {
-        Finding::good(CODE, SOURCE, "No mitigation makes system calls dearer.")
+        Finding::good(CODE, SOURCE, "No mitigation makes system calls slower.")
     } else {
         Finding::notice(
             CODE,
             SOURCE,
-            format!("{} of the kernel's mitigations make system calls dearer ({}): small operations cost more than on a machine without them.", costly.len(), costly.join("; ")),
+            format!("{} of the kernel's mitigations make system calls slower ({}): small operations cost more than on a machine without them.", costly.len(), costly.join("; ")),
         )
         .figure("mitigations", costly.len() as f64, "mitigations")
         .remedy("Compare only machines with the same ones; the kernel parameter mitigations=off shows what they cost, on a machine that may be at risk")

@@ -8,23 +8,19 @@ const SOURCE: &str = "/proc/self/mountinfo";
 /// (option as the kernel shows it, with its value where only that counts; severity; effect). Warnings are options that change the meaning
 /// of a write or a sync, so that figures are not comparable with those of a default mount.
 const KNOWN: [(&str, Severity, &str); 22] = [
-    (
-        "sync",
-        Severity::Warning,
-        "every write waits for the device, also those of programs that did not ask for it",
-    ),
+    ("sync", Severity::Warning, "every write waits for the device, also in programs that did not request it"),
     ("dirsync", Severity::Warning, "every change of a directory waits for the device"),
     ("wsync", Severity::Warning, "every change of a directory waits for the log"),
     ("data=journal", Severity::Warning, "every byte is written twice, first to the journal"),
     (
         "nobarrier",
         Severity::Warning,
-        "fsync does not make the device write its cache, so it is faster than it may be",
+        "fsync does not flush the device's cache: it is too fast, and data can be lost",
     ),
     (
         "barrier=0",
         Severity::Warning,
-        "fsync does not make the device write its cache, so it is faster than it may be",
+        "fsync does not flush the device's cache: it is too fast, and data can be lost",
     ),
     ("dax", Severity::Notice, "files are mapped without a page cache, and O_DIRECT changes nothing"),
     ("dax=always", Severity::Notice, "files are mapped without a page cache, and O_DIRECT changes nothing"),
@@ -34,18 +30,14 @@ const KNOWN: [(&str, Severity, &str); 22] = [
     ("data=writeback", Severity::Notice, "the journal does not wait for data, so a commit is cheaper"),
     ("nodelalloc", Severity::Notice, "blocks are allocated at the write, not at write-back"),
     ("nodatacow", Severity::Notice, "data is overwritten in place, without checksums"),
-    (
-        "autodefrag",
-        Severity::Notice,
-        "small random writes cause further writes behind the back of a measurement",
-    ),
+    ("autodefrag", Severity::Notice, "small random writes cause additional writes in the background"),
     ("journal_async_commit", Severity::Notice, "a commit does not wait for its descriptor blocks"),
     ("noload", Severity::Notice, "the journal was not replayed"),
     ("norecovery", Severity::Notice, "the log was not replayed"),
     ("dioread_lock", Severity::Notice, "reads with O_DIRECT take the inode's lock"),
     ("swalloc", Severity::Notice, "files are allocated by stripe width"),
-    ("fsync_mode=nobarrier", Severity::Warning, "fsync does not make the device write its cache"),
-    ("mode=lfs", Severity::Notice, "all writes go to new places"),
+    ("fsync_mode=nobarrier", Severity::Warning, "fsync does not flush the device's cache"),
+    ("mode=lfs", Severity::Notice, "all writes go to new blocks"),
 ];
 
 /// Options that make a file system compress.
@@ -105,7 +97,7 @@ fn compression(scene: &Scene) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::super::finding::Severity;
-    use super::super::super::testing::{machine, says, scene, silent, told};
+    use super::super::super::testing::{findings_of, machine, says, scene, silent};
 
     fn with(options: &str) -> crate::fake::Fake {
         machine().file(
@@ -130,7 +122,7 @@ mod tests {
 
     #[test]
     fn each_option_has_its_sentence() {
-        assert_eq!(told(&scene(&with("nobarrier,lazytime")), "mount-options").len(), 2);
+        assert_eq!(findings_of(&scene(&with("nobarrier,lazytime")), "mount-options").len(), 2);
     }
 
     #[test]

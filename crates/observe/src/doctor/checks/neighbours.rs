@@ -38,8 +38,8 @@ fn of(scene: &Scene, queue: &Queue) -> Option<Finding> {
             .map(|(n, r)| format!("{n} ({}/s)", bytes_words(*r as u64)))
             .collect();
         let who = if who.is_empty() { String::new() } else { format!("; most from {}", who.join(", ")) };
-        Finding::warning(CODE, SOURCE, format!("Others use {name}: {figures}{who}."))
-            .remedy("End it or wait; fathom counts what is foreign in every run, but cannot take it out")
+        Finding::warning(CODE, SOURCE, format!("Other programs use {name}: {figures}{who}."))
+            .remedy("Stop it or wait; fathom counts foreign I/O in every run, but cannot subtract it")
     } else {
         Finding::good(CODE, SOURCE, format!("{name} is quiet: {figures}."))
     };
@@ -55,7 +55,7 @@ fn of(scene: &Scene, queue: &Queue) -> Option<Finding> {
 mod tests {
     use super::super::super::finding::Severity;
     use super::super::super::look::Look;
-    use super::super::super::testing::{machine, one, scene_after, told};
+    use super::super::super::testing::{findings_of, machine, one, scene_after};
 
     fn after(line: &str, io: &str) -> Vec<super::Finding> {
         let mut fake = machine()
@@ -65,7 +65,7 @@ mod tests {
         fake.put("/proc/uptime", "90001.00 1\n");
         fake.put("/proc/diskstats", &format!("   8       0 sda {line}\n"));
         fake.put("/proc/44/io", io);
-        told(&scene_after(&fake, before), "disk-traffic")
+        findings_of(&scene_after(&fake, before), "disk-traffic")
     }
 
     #[test]

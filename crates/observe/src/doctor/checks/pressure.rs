@@ -1,15 +1,25 @@
 //! Pressure stall information: the share of the last ten seconds in which some task waited for the disk, a processor or memory.
 
 use super::super::finding::Finding;
-use super::super::scene::{Reading, Scene};
+use super::super::scene::{FileReading, Scene};
 
 /// (resource, code, share in percent from which it matters, remedy). Above 5 % of waiting for the disk, other programs' I/O is in every
 /// figure. Processors are briefly shared on any machine, so only a tenth counts. Memory stalls mean reclaim, which should not happen
 /// during a measurement.
 const RESOURCES: [(&str, &str, f64, &str); 3] = [
-    ("io", "pressure-io", 5.0, "Find who does I/O (`fathom watch`, `iotop -o`), and end it or wait"),
-    ("cpu", "pressure-cpu", 10.0, "Find who computes (`top`), and end it or wait"),
-    ("memory", "pressure-memory", 1.0, "Find who takes the memory (`ps aux --sort=-rss | head`), and end it"),
+    (
+        "io",
+        "pressure-io",
+        5.0,
+        "Find the programs that do I/O (`fathom watch`, `iotop -o`); stop them or wait",
+    ),
+    ("cpu", "pressure-cpu", 10.0, "Find the programs that use the processors (`top`); stop them or wait"),
+    (
+        "memory",
+        "pressure-memory",
+        1.0,
+        "Find the programs that use the memory (`ps aux --sort=-rss | head`); stop them",
+    ),
 ];
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
@@ -19,7 +29,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
 fn of(scene: &Scene, name: &str, code: &'static str, limit: f64, remedy: &str) -> Finding {
     let source = format!("/proc/pressure/{name}");
     // If PSI is compiled in but switched off, the file exists and reading it fails.
-    let Reading::Text(text) = scene.reading(&source) else {
+    let FileReading::Text(text) = scene.reading(&source) else {
         let untold = Finding::untold(code, &source, format!("how long others wait for {name}"));
         return untold.remedy("Boot with psi=1");
     };
@@ -47,7 +57,7 @@ fn of(scene: &Scene, name: &str, code: &'static str, limit: f64, remedy: &str) -
 #[cfg(test)]
 mod tests {
     use super::super::super::finding::Severity;
-    use super::super::super::testing::{machine, says, scene, told};
+    use super::super::super::testing::{findings_of, machine, says, scene};
 
     #[test]
     fn each_resource_has_its_threshold() {
@@ -70,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_kernel_without_it_is_not_called_quiet() {
-        let found = told(&scene(&crate::fake::Fake::new()), "pressure-io");
+        let found = findings_of(&scene(&crate::fake::Fake::new()), "pressure-io");
         assert_eq!(found[0].severity, Severity::Unknown);
     }
 }

@@ -31,7 +31,10 @@ fn usual_read_ahead(scene: &Scene, queues: &[Queue], now: u64) -> (u64, &'static
     let optimal = top.count("optimal_io_bytes").unwrap_or(0);
     let rotational = top.flag("rotational") == Some(true) && optimal == 0;
     if rotational && top.count("max_sectors_kb").is_some_and(|kib| now == 2 * kib) {
-        return (READ_AHEAD_KIB, " (what newer kernels choose for a disk that they take for a spinning one)");
+        return (
+            READ_AHEAD_KIB,
+            " (the default of newer kernels for a disk that they take for a spinning one)",
+        );
     }
     (READ_AHEAD_KIB.max(2 * optimal / 1024), "")
 }
@@ -77,7 +80,7 @@ fn requests(queue: &Queue) -> Option<Finding> {
         Finding::notice(
             "nr-requests",
             &source,
-            format!("{name} takes only {now} requests at once: at a greater queue depth the rest waits before the device."),
+            format!("{name} takes only {now} requests at once: at a greater queue depth the rest waits above the device."),
         )
         .remedy("Raise it as far as the device allows")
         .command(format!("echo 256 > {source}"))
@@ -108,7 +111,7 @@ fn throttle(queue: &Queue) -> Option<Finding> {
             format!("{name} holds write-back back while reads take longer than {} ms: buffered writes beside reads get slower.", us as f64 / 1000.0),
         )
         .figure("target", us as f64, "us")
-        .remedy("Know it when reads and buffered writes are mixed; this switches it off")
+        .remedy("Consider it when reads and buffered writes are mixed; this switches it off")
         .command(format!("echo 0 > {source}")),
     })
 }
@@ -149,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_devices_optimal_request_raises_what_is_usual() {
+    fn a_larger_optimal_request_size_raises_the_usual_read_ahead() {
         let fake = with("optimal_io_size", "2097152\n").file("/sys/class/bdi/8:1/read_ahead_kb", "4096\n");
         let _ = says(&fake, "read-ahead", Severity::Good, &["4096"]);
     }
@@ -159,8 +162,12 @@ mod tests {
         let fake = with("rotational", "1\n")
             .file(&format!("{SDA}/queue/max_sectors_kb"), "4096\n")
             .file("/sys/class/bdi/8:1/read_ahead_kb", "8192\n");
-        let _ =
-            says(&fake, "read-ahead", Severity::Notice, &["8192 KiB (what newer kernels choose", "128 KiB"]);
+        let _ = says(
+            &fake,
+            "read-ahead",
+            Severity::Notice,
+            &["8192 KiB (the default of newer kernels", "128 KiB"],
+        );
     }
 
     #[test]

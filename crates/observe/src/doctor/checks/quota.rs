@@ -34,7 +34,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
             CODE,
             SOURCE,
             format!(
-                "{place} keeps quotas ({}): each allocation is booked, and a run may end at a limit.",
+                "{place} keeps quotas ({}): each allocation is accounted, and a run may hit a limit.",
                 seen.join(",")
             ),
         )

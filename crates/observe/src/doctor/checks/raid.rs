@@ -22,7 +22,7 @@ fn degraded(scene: &Scene, queue: &Queue) -> Option<Finding> {
         ));
     }
     let sentence = format!(
-        "{name} ({level}) misses {missing:.0} of its members: reads are put together from the others."
+        "{name} ({level}) lacks {missing:.0} of its members: reads are reconstructed from the others."
     );
     let finding = Finding::warning("raid-degraded", &source, sentence).figure("missing", missing, "members");
     Some(
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_missing_member_is_said() {
-        let _ = says(&with("1\n", "idle\n"), "raid-degraded", Severity::Warning, &["md0 (raid5) misses 1"]);
+        let _ = says(&with("1\n", "idle\n"), "raid-degraded", Severity::Warning, &["md0 (raid5) lacks 1"]);
         let _ = says(&with("0\n", "idle\n"), "raid-degraded", Severity::Good, &[]);
         silent(&machine(), "raid-degraded");
     }

@@ -15,15 +15,11 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     let found = Finding::error(
         CODE,
         SOURCE,
-        format!(
-            "{place} is mounted read-only: only files that are there already can be read, nothing can be laid out."
-        ),
+        format!("{place} is mounted read-only: existing files can be read, but none can be laid out."),
     );
     vec![
         found
-            .remedy(
-                "If it was an error that made it so (see `dmesg`), repair it first; else mount it writable",
-            )
+            .remedy("If an error caused this (see `dmesg`), repair it first; otherwise mount it writable")
             .command(format!("mount -o remount,rw {place}")),
     ]
 }

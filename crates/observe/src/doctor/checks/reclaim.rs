@@ -25,8 +25,8 @@ fn damon(scene: &Scene) -> Option<Finding> {
         }
     };
     Some(
-        Finding::notice("reclaim", &source, format!("{what}: it may take file pages that rest for a while out of the page cache, so a warm cache cools by itself."))
-            .remedy("Repeat what is to be warm shortly after it was read; fathom looks at residency before each repetition"),
+        Finding::notice("reclaim", &source, format!("{what}: it may evict idle file pages, so a warm cache cools by itself."))
+            .remedy("Measure warm reads shortly after reading the files; fathom checks residency before each repetition"),
     )
 }
 

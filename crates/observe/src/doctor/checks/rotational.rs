@@ -16,12 +16,12 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
                 (true, true) => Finding::notice(
                     CODE,
                     &source,
-                    format!("The kernel takes {name} for a spinning disk, as virtual disks say without knowing: bfq, write-back throttling and btrfs act as if seeks were dear."),
+                    format!("The kernel takes {name} for a spinning disk, as virtual disks often report: bfq, write-back throttling and btrfs act as if seeks were expensive."),
                 )
-                .remedy("If the host keeps it on flash, say so before mounting")
+                .remedy("If the host keeps it on flash, set this before mounting")
                 .command(format!("echo 0 > {source}")),
                 (true, false) => Finding::good(CODE, &source, format!("{name} is a spinning disk.")),
-                (false, _) => Finding::good(CODE, &source, format!("{name} has no moving parts, as far as it says.")),
+                (false, _) => Finding::good(CODE, &source, format!("{name} reports no moving parts.")),
             })
         })
         .collect()
@@ -30,7 +30,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::super::finding::Severity;
-    use super::super::super::testing::{SDA, machine, one, says, scene, told};
+    use super::super::super::testing::{SDA, findings_of, machine, one, says, scene};
 
     #[test]
     fn only_a_virtual_disk_is_doubted() {
@@ -38,6 +38,6 @@ mod tests {
         let _ = says(&fake, "rotational", Severity::Good, &["spinning"]);
         let mut scene = scene(&fake);
         scene.environment["cpu"]["hypervisor"] = "KVMKVMKVM".into();
-        let _ = one(&told(&scene, "rotational"), Severity::Notice, &["sda", "spinning"]);
+        let _ = one(&findings_of(&scene, "rotational"), Severity::Notice, &["sda", "spinning"]);
     }
 }

@@ -34,7 +34,7 @@ fn of(scene: &Scene, queue: &Queue) -> Option<Finding> {
             &source,
             format!("{name} has the scheduler {chosen}, where the kernel would choose {usual}: {does}."),
         )
-        .remedy("Keep it if it is what you use; else take the kernel's choice")
+        .remedy("Keep it if it is what you use; otherwise set the kernel's choice")
         .command(format!("echo {usual} > {source}"))
     })
 }

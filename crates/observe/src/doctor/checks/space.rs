@@ -55,9 +55,9 @@ fn fill(scene: &Scene, space: &Space) -> Finding {
         Finding::warning(
             "space",
             SOURCE,
-            format!("The file system is nearly full: {figures}; new files lie in pieces, and flash has little room to move data."),
+            format!("The file system is nearly full: {figures}; new files are fragmented, and flash has little free space for garbage collection."),
         )
-        .remedy("Free a fifth of it, then lay the files out anew")
+        .remedy("Free a fifth of it, then lay the files out again")
         .command(format!("du -xh --max-depth=1 {} | sort -h", scene.mount_point()))
     } else if level >= FILLING && !memory {
         Finding::notice(
@@ -65,7 +65,7 @@ fn fill(scene: &Scene, space: &Space) -> Finding {
             SOURCE,
             format!("The file system is filling: {figures}; measure at the same level when you compare."),
         )
-        .remedy("Free some of it, or look at the pieces of the files (`filefrag FILE`)")
+        .remedy("Free some of it, or check the fragmentation of the files (`filefrag FILE`)")
     } else if space.free_bytes < LITTLE_BYTES {
         Finding::notice(
             "space",
@@ -87,7 +87,7 @@ fn reserved(space: &Space) -> Option<Finding> {
             "space-reserved",
             SOURCE,
             format!(
-                "{} of {} ({}) are reserved or not usable: an ordinary user's files may grow to {} only.",
+                "{} of {} ({}) are reserved or unusable: an ordinary user's files may grow to {} only.",
                 bytes_words(kept),
                 bytes_words(space.total_bytes),
                 percent(share),
@@ -106,14 +106,14 @@ fn inodes(space: &Space) -> Option<Finding> {
     let figures = format!("{} of {} inodes are free", space.files_free, space.files_total);
     let found = if space.files_free == 0 {
         Finding::error("inodes", SOURCE, format!("No file can be created: {figures}."))
-            .remedy("Remove files, or make the file system anew with more inodes (mkfs.ext4 -N)")
+            .remedy("Remove files, or create the file system again with more inodes (mkfs.ext4 -N)")
     } else if share < FEW_INODES {
         Finding::warning(
             "inodes",
             SOURCE,
             format!("Inodes run out: {figures}; filesets of many files will fail."),
         )
-        .remedy("Remove files, or make the file system anew with more inodes (mkfs.ext4 -N)")
+        .remedy("Remove files, or create the file system again with more inodes (mkfs.ext4 -N)")
     } else {
         Finding::good("inodes", SOURCE, format!("{figures}."))
     };

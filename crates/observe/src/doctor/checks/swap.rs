@@ -24,7 +24,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
             CODE,
             "/proc/vmstat",
             format!(
-                "{moved} pages were swapped in or out just now: that is I/O of its own, and memory is short."
+                "Memory is short: {moved} pages were swapped in or out just now, and that I/O adds to every figure."
             ),
         )
         .remedy("Free memory")
@@ -49,7 +49,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
 mod tests {
     use super::super::super::finding::Severity;
     use super::super::super::look::Look;
-    use super::super::super::testing::{machine, one, says, scene_after, told};
+    use super::super::super::testing::{findings_of, machine, one, says, scene_after};
 
     #[test]
     fn swap_in_use_is_noted() {
@@ -66,6 +66,6 @@ mod tests {
         let mut fake = machine();
         let before = Look::take(&fake);
         fake.put("/proc/vmstat", "pswpin 3\npswpout 9\n");
-        let _ = one(&told(&scene_after(&fake, before), "swap"), Severity::Warning, &["12 pages"]);
+        let _ = one(&findings_of(&scene_after(&fake, before), "swap"), Severity::Warning, &["12 pages"]);
     }
 }

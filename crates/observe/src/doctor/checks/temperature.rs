@@ -24,10 +24,10 @@ fn of(scene: &Scene, queue: &Queue) -> Option<Finding> {
     let figures = format!("{} has {now:.0} °C, its limit is {limit:.0} °C", queue.name());
     let finding = if now >= limit {
         Finding::warning(CODE, &source, format!("{figures}: it slows itself down."))
-            .remedy("Let it cool down, or give it air")
+            .remedy("Let it cool down, or improve its cooling")
     } else if now >= limit - CLOSE_C {
         Finding::notice(CODE, &source, format!("{figures}: under load it will reach it and slow down."))
-            .remedy("Give it air, and watch the rate over time")
+            .remedy("Improve its cooling, and watch the rate over time")
     } else {
         Finding::good(CODE, &source, format!("{figures}."))
     };

@@ -16,7 +16,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
         return Vec::new();
     };
     let sentence = format!(
-        "Processors were slowed down for their temperature {now} times just now, and {ever} times since the start."
+        "Processors were slowed down because of their temperature {now} times just now, and {ever} times since boot."
     );
     let found = if now > 0 {
         Finding::warning(CODE, COUNTERS, sentence).remedy("Let the machine cool down, and look at its fans")
@@ -46,7 +46,7 @@ fn cooling(scene: &Scene) -> Option<Finding> {
 mod tests {
     use super::super::super::finding::Severity;
     use super::super::super::look::Look;
-    use super::super::super::testing::{machine, one, says, scene_after, told};
+    use super::super::super::testing::{findings_of, machine, one, says, scene_after};
 
     const COUNT: &str = "/sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count";
 
@@ -57,8 +57,11 @@ mod tests {
         let mut fake = machine();
         let before = Look::take(&fake);
         fake.put(COUNT, "2\n");
-        let _ =
-            one(&told(&scene_after(&fake, before), "throttling"), Severity::Warning, &["2 times just now"]);
+        let _ = one(
+            &findings_of(&scene_after(&fake, before), "throttling"),
+            Severity::Warning,
+            &["2 times just now"],
+        );
     }
 
     #[test]

@@ -16,9 +16,13 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     };
     let minutes = seconds / 60.0;
     let found = if seconds < SETTLED_S {
-        Finding::notice(CODE, SOURCE, format!("The machine was started {minutes:.0} min ago: jobs that wait for the start to be over may run now."))
-            .remedy("Wait, or see what is to come")
-            .command("systemctl list-timers")
+        Finding::notice(
+            CODE,
+            SOURCE,
+            format!("The machine was started {minutes:.0} min ago: jobs scheduled after boot may run now."),
+        )
+        .remedy("Wait, or list the scheduled jobs")
+        .command("systemctl list-timers")
     } else {
         Finding::good(CODE, SOURCE, format!("The machine was started {minutes:.0} min ago."))
     };

@@ -29,19 +29,19 @@ fn of(scene: &Scene, queue: &Queue) -> Option<Finding> {
     let drive = drive_says(scene, queue);
     if drive.is_some_and(|d| d.starts_with("write back")) {
         let sentence = format!(
-            "{name} has a volatile write cache, but the kernel was told that it has none: fsync does not flush it, is faster than it may be, and data can be lost."
+            "{name} has a volatile write cache, but the kernel is configured to assume none: fsync does not flush it, looks too fast, and data can be lost."
         );
         let finding = Finding::warning(CODE, &source, sentence);
         return Some(
-            finding.remedy("Tell the kernel of the cache").command(format!("echo \"write back\" > {source}")),
+            finding
+                .remedy("Make the kernel flush the cache")
+                .command(format!("echo \"write back\" > {source}")),
         );
     }
     Some(Finding::notice(
         CODE,
         &source,
-        format!(
-            "{name} says it has no volatile write cache: fsync sends it no flush, and a sync costs only its writes."
-        ),
+        format!("{name} reports no volatile write cache: fsync sends no flush and costs only its writes."),
     ))
 }
 

@@ -70,7 +70,7 @@ fn without_holes(asked: u64, r: &Repetition) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::doubts::Seen;
+    use crate::doubts::DoubtInputs;
     use crate::doubts::test_runs::{code, doubts, phase, run_of};
     use fathom_record::{Extents, Phase};
 
@@ -81,13 +81,17 @@ mod tests {
         let mut p = phase("read", 100 * MIB, 100 * MIB);
         p.direct = true;
         let clean = run_of(vec![p.clone()]);
-        assert_eq!(doubts(&clean, &Seen::default()), []);
+        assert_eq!(doubts(&clean, &DoubtInputs::default()), []);
         p.repetitions[0].physical.devices[0].read_bytes = 96 * MIB;
         p.repetitions[0].physical.own_read_bytes = Some(96 * MIB);
-        assert_eq!(doubts(&run_of(vec![p.clone()]), &Seen::default()), [], "within what counting explains");
+        assert_eq!(
+            doubts(&run_of(vec![p.clone()]), &DoubtInputs::default()),
+            [],
+            "within what counting explains"
+        );
         p.repetitions[0].physical.devices[0].read_bytes = 10 * MIB;
         p.repetitions[0].physical.own_read_bytes = Some(10 * MIB);
-        let found = doubts(&run_of(vec![p.clone()]), &Seen::default());
+        let found = doubts(&run_of(vec![p.clone()]), &DoubtInputs::default());
         let doubt = found.iter().find(|d| d.code == "impossible-direct").expect("a doubt");
         assert!(
             doubt.sentence.contains("100 MiB of it were read while sda moved 10 MiB in all"),
@@ -96,7 +100,7 @@ mod tests {
         );
         p.repetitions[0].ramp_ns = 100_000_000;
         let said = |p: &Phase| {
-            let found = doubts(&run_of(vec![p.clone()]), &Seen::default());
+            let found = doubts(&run_of(vec![p.clone()]), &DoubtInputs::default());
             found.iter().any(|d| d.code == "impossible-direct")
         };
         assert!(!said(&p), "the counters may have been read late after a warm-up");
@@ -105,10 +109,10 @@ mod tests {
         p.repetitions[0].ramp_ns = 0;
         p.repetitions[0].extents =
             Some(Extents { bytes: 100 * MIB, hole_bytes: 90 * MIB, ..Extents::default() });
-        let found = doubts(&run_of(vec![p.clone()]), &Seen::default());
+        let found = doubts(&run_of(vec![p.clone()]), &DoubtInputs::default());
         assert!(found.iter().all(|d| d.code != "impossible-direct"), "holes: {found:?}");
         p.repetitions[0].extents = None;
         p.direct = false;
-        let _ = code(&run_of(vec![p]), &Seen::default(), "page-cache");
+        let _ = code(&run_of(vec![p]), &DoubtInputs::default(), "page-cache");
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn check(run: &Run) -> Option<Doubt> {
     let phases: Vec<&Phase> = all.iter().map(|(phase, _)| *phase).collect();
     let (_, (own, moved, name)) = all.iter().max_by_key(|(_, (own, moved, _))| own - moved)?;
     let text = format!(
-        "in {} this program got {} that the kernel had charged to it as read from storage, and {name}, the device that was found below the files, counted {}: part of the data came from elsewhere (a link or a mount to another file system, a layer that is not told in /sys), or {name} does not count what it reads (queue/iostats). Name a directory on the storage you mean.",
+        "in {} the kernel charged {} of reads from storage to this program, but {name}, the device found below the files, counted only {}: part of the data came from elsewhere (a link or a mount to another file system, a layer that /sys does not show), or {name} does not count what it reads (queue/iostats). Name a directory on the storage you mean.",
         which(run, &phases),
         bytes_words(*own),
         bytes_words(*moved)
@@ -42,7 +42,7 @@ fn charged(phase: &Phase, r: &Repetition) -> Option<(u64, u64, String)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::doubts::Seen;
+    use crate::doubts::DoubtInputs;
     use crate::doubts::test_runs::{doubts, phase, run_of};
     use fathom_record::{Extents, Phase, Residency};
 
@@ -62,22 +62,22 @@ mod tests {
     }
 
     fn said(phase: Phase) -> Option<String> {
-        let all = doubts(&run_of(vec![phase]), &Seen::default());
+        let all = doubts(&run_of(vec![phase]), &DoubtInputs::default());
         all.into_iter().find(|d| d.code == CODE).map(|d| d.sentence)
     }
 
     #[test]
     fn direct_reads_that_the_device_did_not_do_are_another_devices() {
         let sentence = said(reads(true, 200 * MIB, 200 * MIB, 100 * MIB)).expect("a doubt");
-        assert!(sentence.contains("got 200 MiB") && sentence.contains("sda"), "{sentence}");
-        assert!(sentence.contains("counted 100 MiB"), "{sentence}");
+        assert!(sentence.contains("charged 200 MiB") && sentence.contains("sda"), "{sentence}");
+        assert!(sentence.contains("counted only 100 MiB"), "{sentence}");
         assert_eq!(said(reads(true, 100 * MIB, 104 * MIB, 100 * MIB)), None);
     }
 
     #[test]
-    fn a_device_that_read_nothing_did_not_deliver_what_was_not_in_memory() {
+    fn reads_charged_but_not_counted_by_the_device_are_reported() {
         let sentence = said(reads(false, 20 * MIB, 32 * MIB, 0)).expect("a doubt");
-        assert!(sentence.contains("got 20 MiB") && sentence.contains("counted 0 B"), "{sentence}");
+        assert!(sentence.contains("charged 20 MiB") && sentence.contains("counted only 0 B"), "{sentence}");
     }
 
     #[test]
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_need_not_come_from_a_device_is_no_other_device() {
+    fn reads_that_need_no_device_raise_no_doubt() {
         let of = |change: fn(&mut Phase)| {
             let mut p = reads(true, 200 * MIB, 200 * MIB, 100 * MIB);
             change(&mut p);

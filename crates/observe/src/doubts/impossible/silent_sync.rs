@@ -19,7 +19,7 @@ pub(super) fn check(run: &Run) -> Option<Doubt> {
     let (_, worst) = all.iter().max_by_key(|(_, s)| s.syncs)?;
     let times = if worst.syncs == 1 { "once".into() } else { format!("{} times", worst.syncs) };
     let text = format!(
-        "in {} fsync returned {times} after a write, and {} saw {} flushes and {} writes: what was acknowledged cannot be on it, and would be lost with the power. Something between ignores syncs (a file system mounted so, libeatmydata, an emulated disk with cache=unsafe).",
+        "in {} fsync returned {times} after a write, and {} saw {} flushes and {} writes: acknowledged data cannot be on it and would be lost in a power failure. Something in between ignores syncs (a mount option, libeatmydata, an emulated disk with cache=unsafe).",
         which(run, &phases),
         worst.device,
         worst.flushes,
@@ -51,23 +51,23 @@ fn silent(_: &Phase, r: &Repetition) -> Option<Silent> {
 
 #[cfg(test)]
 mod tests {
-    use crate::doubts::Seen;
+    use crate::doubts::DoubtInputs;
     use crate::doubts::test_runs::{doubts, none, phase, run_of};
     use fathom_record::{Histogram, OpKind, OpStat};
 
     const MIB: u64 = 1 << 20;
 
     #[test]
-    fn syncs_that_the_device_never_saw_are_told() {
+    fn syncs_without_device_flushes_are_reported() {
         let mut p = phase("write", 40 * MIB, 40 * MIB);
         let stat = |op, ops| OpStat { op, ops, bytes: 0, latency: Histogram::default() };
         p.repetitions[0].workers[0].stats = vec![stat(OpKind::Write, 10_000), stat(OpKind::Sync, 10_000)];
         p.repetitions[0].physical.devices[0].write_ios = 20_000;
         p.repetitions[0].physical.devices[0].flush_ios = 10_000;
-        none(&run_of(vec![p.clone()]), &Seen::default());
+        none(&run_of(vec![p.clone()]), &DoubtInputs::default());
         p.repetitions[0].physical.devices[0].write_ios = 0;
         p.repetitions[0].physical.devices[0].flush_ios = 0;
-        let found = doubts(&run_of(vec![p.clone()]), &Seen::default());
+        let found = doubts(&run_of(vec![p.clone()]), &DoubtInputs::default());
         let doubt = found.iter().find(|d| d.code == "impossible-sync").expect("a doubt");
         assert!(
             doubt
@@ -79,12 +79,12 @@ mod tests {
         // Sixteen workers may share each commit.
         p.repetitions[0].physical.devices[0].flush_ios = 10_000 / 16;
         p.repetitions[0].workers.extend(vec![fathom_record::Worker::default(); 15]);
-        let found = doubts(&run_of(vec![p.clone()]), &Seen::default());
+        let found = doubts(&run_of(vec![p.clone()]), &DoubtInputs::default());
         assert!(found.iter().all(|d| d.code != "impossible-sync"), "{found:?}");
         // Nothing was written.
         p.repetitions[0].workers[0].stats = vec![stat(OpKind::Sync, 10_000)];
         p.repetitions[0].physical.devices[0].flush_ios = 0;
-        let found = doubts(&run_of(vec![p]), &Seen::default());
+        let found = doubts(&run_of(vec![p]), &DoubtInputs::default());
         assert!(found.iter().all(|d| d.code != "impossible-sync"), "{found:?}");
     }
 }

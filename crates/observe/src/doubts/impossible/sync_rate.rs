@@ -19,7 +19,7 @@ pub(super) fn check(run: &Run) -> Option<Doubt> {
     let excess = |t: &TooFast| t.asked_per_s / t.device_per_s.max(1.0);
     let (_, worst) = all.iter().max_by(|a, b| excess(&a.1).total_cmp(&excess(&b.1)))?;
     let text = format!(
-        "{} wrote synchronously at {}/s, and {} took only {}/s meanwhile: a part of it was acknowledged before it was on the device. It is the rate of what lies between (a cache that answers for the device), not the device's.",
+        "{} wrote synchronously at {}/s, but {} took only {}/s: part of it was acknowledged before it was on the device. This is the rate of a layer in between (a cache that answers for the device), not the device's.",
         which(run, &phases),
         bytes_words(worst.asked_per_s as u64),
         worst.device,
@@ -48,7 +48,7 @@ fn too_fast(phase: &Phase, r: &Repetition) -> Option<TooFast> {
 
 #[cfg(test)]
 mod tests {
-    use crate::doubts::Seen;
+    use crate::doubts::DoubtInputs;
     use crate::doubts::test_runs::{doubts, phase, run_of};
     use fathom_record::{Phase, Residency};
 
@@ -63,15 +63,15 @@ mod tests {
     }
 
     fn sentence(p: Phase) -> Option<String> {
-        let found = doubts(&run_of(vec![p]), &Seen::default());
+        let found = doubts(&run_of(vec![p]), &DoubtInputs::default());
         found.into_iter().find(|d| d.code == "impossible-sync-rate").map(|d| d.sentence)
     }
 
     #[test]
-    fn synchronous_writes_that_outrun_the_device_are_told() {
+    fn synchronous_writes_faster_than_the_device_are_reported() {
         assert_eq!(sentence(synced(100 * MIB, 25_600)), None);
         let told = sentence(synced(10 * MIB, 25_600)).expect("a doubt");
-        assert!(told.contains("wrote synchronously at 1000 MiB/s, and sda took only 100 MiB/s"), "{told}");
+        assert!(told.contains("wrote synchronously at 1000 MiB/s, but sda took only 100 MiB/s"), "{told}");
         assert_eq!(sentence(synced(10 * MIB, 2_560)), None, "ten times over the same 10 MiB");
         let mut buffered = synced(10 * MIB, 25_600);
         buffered.sync_in_clock = false;

@@ -1,7 +1,7 @@
 //! Block events of one run, as seen by the device: requests by size, and how many did not start where the previous one
 //! ended.
 
-use fathom_observe::block::{Detail, Instance, Sink, Taken, Watch, Watched, Who};
+use fathom_observe::block::{Detail, Instance, Sink, Watch, WatchResult, Watched, Who};
 use fathom_record::BlockEvent;
 use fathom_record::block::{BlockAction, RequestFlags};
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ pub fn during<T>(
     let devices = std::slice::from_ref(device);
     let watch = Watch::start(instance, devices, Detail::Requests, EXPECTED_IOPS, Blocks::default())?;
     let done = what();
-    let Taken { sink, lost, observer_cpu_ns, .. } = watch.stop()?;
+    let WatchResult { sink, lost, observer_cpu_ns, .. } = watch.stop()?;
     Ok((done, Some(Blocks { lost, observer_cpu_ns, ..sink })))
 }
 

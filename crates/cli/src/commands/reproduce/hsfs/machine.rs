@@ -5,7 +5,7 @@
 use super::host::Host;
 use super::reading::{REQUEST_NS, Reader, Requests, WINDOW_NS, WINDOW_PAGES, cpu_ns};
 use fathom_iopath::Nanos;
-use fathom_isofs::reader::{Call, Core, Job, Policy, Standing, Work};
+use fathom_isofs::reader::{Call, Core, Job, PagePosition, Policy, Work};
 use fathom_sim::SimError;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -55,7 +55,7 @@ struct Carried {
 struct Task<'r> {
     reader: &'r mut dyn Reader,
     call: Option<Call>,
-    standing: Option<Standing>,
+    standing: Option<PagePosition>,
     /// The current call had to request a page.
     missed: bool,
     asleep: bool,

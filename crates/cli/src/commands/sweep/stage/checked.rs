@@ -146,8 +146,8 @@ impl Stage<'_> {
     }
 
     fn try_one(&mut self, wanted: &[(Place, String)]) -> Result<Result<Vec<Found>, String>, Stop> {
-        let Some(turner) = &mut self.turner else { return Ok(Ok(Vec::new())) };
-        match turner.turn(wanted) {
+        let Some(setter) = &mut self.setter else { return Ok(Ok(Vec::new())) };
+        match setter.apply(wanted) {
             Ok(readings) => Ok(Ok(readings.into_iter().map(found).collect())),
             // This cell's scheduler has no such tunable.
             Err(KnobError::Refused { knob, device, error, .. })

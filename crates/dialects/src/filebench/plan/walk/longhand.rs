@@ -32,7 +32,7 @@ impl Walker<'_> {
         }
         let mut run = self.prepare(source, span)?;
         run.shuts_down = false;
-        self.life = Some(Life { source, span, run, before_s: 0, since_s: 0, snapped: false });
+        self.life = Some(RunningProcesses { source, span, run, before_s: 0, since_s: 0, snapped: false });
         Ok(())
     }
 

@@ -5,10 +5,10 @@ mod include;
 mod longhand;
 mod running;
 
-use super::acts::TYPES;
 use super::created;
 use super::fault::{Fallible, Fault};
-use super::filesets::{CompiledSet, Drawn, SetDefinition};
+use super::filesets::{CompiledSet, RandomVariables, SetDefinition};
+use super::flowop_types::TYPES;
 use super::flowops::{CompositeDefinition, Flowops};
 use super::listing::{self, FlowopList};
 use super::processes::{self, ProcessDefinition};
@@ -62,7 +62,7 @@ pub(super) fn walk(
 }
 
 /// Processes started by `create processes` and not yet ended.
-struct Life {
+struct RunningProcesses {
     source: usize,
     span: Span,
     run: Run,
@@ -92,8 +92,8 @@ struct Walker<'a> {
     histograms: bool,
     /// The sets as created, last defined first.
     created: Option<Vec<CompiledSet>>,
-    drawn: Drawn,
-    life: Option<Life>,
+    drawn: RandomVariables,
+    life: Option<RunningProcesses>,
     dump_directory: PathBuf,
     steps: Vec<Step>,
     notes: Vec<String>,
@@ -130,7 +130,7 @@ impl<'a> Walker<'a> {
             eventgen: None,
             histograms: false,
             created: None,
-            drawn: Drawn::default(),
+            drawn: RandomVariables::default(),
             life: None,
             dump_directory: PathBuf::new(),
             steps: Vec::new(),

@@ -27,7 +27,7 @@ impl Walker<'_> {
             Listed::Filesets => match &self.created {
                 Some(sets) => listing::filesets(sets, true),
                 None => {
-                    let mut drawn = Drawn::default();
+                    let mut drawn = RandomVariables::default();
                     let mut sets = Vec::new();
                     for d in self.sets.iter().rev() {
                         let set = d.compile(&self.variables, self.options, self.world.look, &mut drawn);

@@ -5,12 +5,12 @@
 //!
 //! Not available: lost events (blktrace only reports them on stderr), and device names.
 
+mod merge;
 mod record;
-mod together;
 mod words;
 
+pub use merge::{Part, merge};
 pub(super) use record::recognise;
-pub use together::{Part, merge};
 
 use super::Decode;
 use super::extent::event;

@@ -15,12 +15,12 @@ const MOST_FILES: usize = 64;
 
 /// The entry of each directory that was opened last.
 #[derive(Debug)]
-pub(super) struct Following {
+pub(super) struct Prefetch {
     most: u64,
     last: Mutex<HashMap<u64, usize, FixedState>>,
 }
 
-impl Following {
+impl Prefetch {
     /// With 0 bytes nothing is prefetched.
     pub(super) fn new(most: u64) -> Self {
         Self { most, last: Mutex::default() }
@@ -70,7 +70,7 @@ mod tests {
         let built = builder.file("d", b"").file("e", b"3").file("f", b"4").build();
         let image = Image::open(built.bytes, &Options::default()).unwrap();
         let listing = Listing::new(image.read_dir(image.root()).unwrap().entries);
-        let following = Following::new(1000);
+        let following = Prefetch::new(1000);
         let opens = |name: &[u8]| {
             let behind = following.behind(1, &listing, listing.find(name).unwrap());
             let name = |node: &&Node| listing.entries[listing.place_of(node.record()).unwrap()].name.clone();
@@ -82,6 +82,6 @@ mod tests {
         assert_eq!(opens(b"f"), b"", "the same again");
         assert_eq!(opens(b"a"), b"", "back");
         assert_eq!(opens(b"c"), b"ef", "and on");
-        assert!(Following::new(0).behind(1, &listing, listing.find(b"a").unwrap()).is_empty());
+        assert!(Prefetch::new(0).behind(1, &listing, listing.find(b"a").unwrap()).is_empty());
     }
 }

@@ -43,7 +43,7 @@ pub const COMMAND_LINE: &str = "command line";
 
 /// An error that ends the program before it runs anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct UsageError {
     /// Position in a text, if there is one.
     pub spot: Option<Box<Spot>>,
     /// fio's own message, for scripts that search for it: whole lines.
@@ -54,7 +54,7 @@ pub struct Wrong {
     pub hint: Option<String>,
 }
 
-impl Wrong {
+impl UsageError {
     /// An error at a position.
     #[must_use]
     pub fn at(spot: &Spot, message: impl Into<String>) -> Self {
@@ -85,7 +85,7 @@ impl Wrong {
     }
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for UsageError {
     /// fio's message, `FILE:LINE:COLUMN: MESSAGE`, the line with carets below, and the hint; whole lines.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.fio_says)?;
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn the_carets_stand_below_what_is_meant() {
         let (source, text): (Rc<str>, Rc<str>) = ("j.fio".into(), "\tä=raed".into());
-        let wrong = Wrong::at(&Spot::new(&source, 3, &text, 4, 4), "bad").hint("mend it");
+        let wrong = UsageError::at(&Spot::new(&source, 3, &text, 4, 4), "bad").hint("mend it");
         assert_eq!(wrong.to_string(), "fio: j.fio:3:4: bad\n  \tä=raed\n  \t  ^^^^\nhint: mend it\n");
     }
 

@@ -2,14 +2,14 @@
 
 use super::super::number::{self, Size};
 use super::super::settings::Settings;
-use super::super::{Found, Wrong};
+use super::super::{Found, UsageError};
 use super::sequence::Stretch;
-use super::{Notes, Part, errors, parts, verified};
+use super::{Notes, Part, errors, parts, verify_options};
 use fathom_workload::{Access, Amount, Backend, Bytes, Direction, Pick, Record, Stream, Turns};
 
 /// The files of a clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Several {
+pub struct MultiFile {
     /// Combined part: first byte of each file, total length, and size of the largest.
     pub part: Part,
     /// Required size of each file in bytes; everything after the first byte is used.
@@ -23,7 +23,7 @@ pub fn of(
     clone: u32,
     found: &[Option<Found>],
     notes: &mut Notes,
-) -> Result<Several, Wrong> {
+) -> Result<MultiFile, UsageError> {
     let count = found.len().max(1) as u64;
     let share = |name| matches!(s.size(name), Ok(Some(Size::Percent(1..))));
     let bytes_of = |found: &Option<Found>| found.map_or(0, |f| f.bytes);
@@ -92,7 +92,7 @@ pub fn of(
         sizes.iter().map(|bytes| (bytes - start) / block).fold(0, u64::saturating_add)
     })?;
     let size = most.unwrap_or(whole);
-    Ok(Several { part: Part { start, length: whole, file, real: file, size, amount }, sizes })
+    Ok(MultiFile { part: Part { start, length: whole, file, real: file, size, amount }, sizes })
 }
 
 /// The amount for files with `whole` bytes in use, at most `most` of them in a pass.
@@ -101,7 +101,7 @@ fn amount(
     stream: &Stream,
     (whole, most): (u64, Option<u64>),
     operations: &dyn Fn(u64) -> u64,
-) -> Result<Amount, Wrong> {
+) -> Result<Amount, UsageError> {
     let loops = s.number("loops")?.unwrap_or(1).max(1);
     let io_size = s.size("io_size")?.map(|size| size.of(most.unwrap_or(whole)));
     let limit = errors::most(s)?;
@@ -143,13 +143,18 @@ fn amount(
 fn checks_the_rest(s: &Settings, stream: &Stream, pass: u64, blocks: u64) -> bool {
     let Record::Fixed(block) = stream.record else { return false };
     stream.direction == Direction::Read
-        && verified::family(s) != "0"
+        && verify_options::family(s) != "0"
         && s.on("do_verify", true)
         && pass.saturating_sub(blocks.saturating_mul(block.0)) >= block.0
 }
 
 /// Makes a stream take turns between several files.
-pub fn take_turns(s: &Settings, stream: &mut Stream, files: usize, notes: &mut Notes) -> Result<(), Wrong> {
+pub fn take_turns(
+    s: &Settings,
+    stream: &mut Stream,
+    files: usize,
+    notes: &mut Notes,
+) -> Result<(), UsageError> {
     const WORD: &str = "file_service_type";
     // The options have no effect on a single file.
     let (word, open) = (s.word(WORD).unwrap_or("roundrobin").to_owned(), s.count("openfiles", 0, 0)?);
@@ -158,7 +163,7 @@ pub fn take_turns(s: &Settings, stream: &mut Stream, files: usize, notes: &mut N
     }
     let wrong = |why: String| s.wrong(WORD, format!("{WORD}={word}: {why}"));
     let parameter = s.after_colon(WORD).map(str::to_owned);
-    let number = |default: Option<f64>| -> Result<f64, Wrong> {
+    let number = |default: Option<f64>| -> Result<f64, UsageError> {
         match (&parameter, default) {
             (Some(text), _) => number::float(text).map_err(&wrong),
             (None, Some(default)) => Ok(default),

@@ -1,5 +1,5 @@
 //! What these benches record on: a loop device with a file over another one, direct I/O between them, and block events of the upper
-//! one written by `fathom trace record`. The lower one can be held to so many requests a second, so that a queue forms above it. All of
+//! one written by `fathom trace record`. The lower one can be limited to N requests a second, so that a queue forms above it. All of
 //! it is gone when this is dropped.
 
 use super::throttle::Throttle;
@@ -26,7 +26,7 @@ const QUIET: Form = Form {
 };
 
 /// The devices, the upper one first, as they have to go.
-pub struct Stand<'a> {
+pub struct TestBed<'a> {
     upper: LoopDisk,
     throttle: Throttle,
     _lower: LoopDevice,
@@ -54,7 +54,7 @@ pub fn need_root(bench: &str) -> Result<()> {
     Ok(())
 }
 
-impl<'a> Stand<'a> {
+impl<'a> TestBed<'a> {
     /// Made in a directory, with a file of random bytes on it.
     pub fn made(dir: &Path, fathom: &'a Path) -> Result<Self> {
         let backing = Backing(dir.join("disk"));
@@ -142,7 +142,7 @@ mod tests {
             return;
         }
         let dir = tempfile::tempdir().unwrap();
-        let stand = match Stand::made(dir.path(), Path::new("true")) {
+        let stand = match TestBed::made(dir.path(), Path::new("true")) {
             Ok(stand) => stand,
             Err(error) => return fathom_testkit::skip(test, &format!("no such devices: {error:#}")),
         };

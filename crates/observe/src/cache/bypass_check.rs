@@ -14,7 +14,7 @@ const MOST_FILES: usize = 16;
 
 /// Checks the files of one phase.
 #[derive(Debug, Default)]
-pub struct Passing {
+pub struct CacheBypassCheck {
     paths: Vec<PathBuf>,
     /// Pages dirtied on the whole machine up to the start of the phase.
     dirtied: Option<u64>,
@@ -22,7 +22,7 @@ pub struct Passing {
     most: u64,
 }
 
-impl Passing {
+impl CacheBypassCheck {
     /// For a phase that writes these files with O_DIRECT.
     #[must_use]
     pub fn of(paths: &[PathBuf]) -> Self {
@@ -84,12 +84,16 @@ mod tests {
 
     #[test]
     fn the_machine_must_have_dirtied_what_was_written() {
-        let seen = Passing { most: 3, ..Passing::default() };
+        let seen = CacheBypassCheck { most: 3, ..CacheBypassCheck::default() };
         let written = 100 * page_bytes();
         assert_eq!(seen.judge(Some(100), written), 3 * page_bytes());
         assert_eq!(seen.judge(Some(49), written), 0, "what was dirty was not what was written");
         assert_eq!(seen.judge(None, written), 0, "nobody tells");
-        assert_eq!(Passing::default().judge(Some(100), written), 0, "a neighbour's pages prove nothing");
+        assert_eq!(
+            CacheBypassCheck::default().judge(Some(100), written),
+            0,
+            "a neighbour's pages prove nothing"
+        );
     }
 
     #[test]
@@ -99,7 +103,7 @@ mod tests {
         std::fs::write(&path, vec![7u8; 1 << 16]).expect("a file");
         let waited = Residency { dirty_pages: 1, ..Residency::default() };
         for before in [Some(waited), None] {
-            let mut passing = Passing::of(std::slice::from_ref(&path));
+            let mut passing = CacheBypassCheck::of(std::slice::from_ref(&path));
             passing.start(before);
             passing.look();
             assert_eq!(passing.most, 0, "{before:?}");

@@ -2,7 +2,7 @@
 
 use super::super::settings::Settings;
 use super::super::version::Version;
-use super::super::{World, Wrong};
+use super::super::{UsageError, World};
 use super::pattern;
 use fathom_workload::{Bytes, Header, Record, Sealed, Stream, Sum};
 
@@ -19,7 +19,7 @@ pub fn sealed(
     stream: &Stream,
     world: &World<'_>,
     version: Version,
-) -> Result<Option<Sealed>, Wrong> {
+) -> Result<Option<Sealed>, UsageError> {
     if verify != "0" && matches!(stream.record, Record::ByKind { .. }) {
         let name = s.last_of(&["bs", "bsrange", "bssplit"]).unwrap_or("bs");
         return Err(s
@@ -96,7 +96,7 @@ pub fn sealed(
 }
 
 /// Checks that records consist of whole blocks, and that a block holds its header.
-pub fn fits(s: &Settings, stream: &Stream, sealed: &Sealed) -> Result<(), Wrong> {
+pub fn fits(s: &Settings, stream: &Stream, sealed: &Sealed) -> Result<(), UsageError> {
     let (block, whole, at) = (sealed.block.0.max(1), sealed.header_bytes(), sealed.header_at.0);
     let odd = |bytes: &Bytes| !bytes.0.is_multiple_of(block);
     let records = match &stream.record {
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told() {
+    fn conflicting_verify_options_are_refused() {
         for (args, words) in [
             ("--verify=pattern", "needs verify_pattern"),
             ("--verify=crc32c --bssplit=4k/50:6k/50", "sizes are multiples of the smallest"),

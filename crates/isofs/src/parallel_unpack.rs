@@ -13,14 +13,14 @@ const STAYS: Duration = Duration::from_secs(1);
 
 /// A block to be decompressed.
 #[derive(Debug)]
-pub(crate) struct Job {
+pub(crate) struct UnpackJob {
     pub(crate) packed: Vec<u8>,
     pub(crate) bytes: usize,
 }
 
 /// The blocks of one read.
 struct Batch {
-    jobs: Vec<Job>,
+    jobs: Vec<UnpackJob>,
     codec: Codec,
     /// Index of the next block not taken.
     next: AtomicUsize,
@@ -34,7 +34,7 @@ struct Done {
 }
 
 impl Batch {
-    fn new(jobs: Vec<Job>, codec: Codec) -> Self {
+    fn new(jobs: Vec<UnpackJob>, codec: Codec) -> Self {
         let left = jobs.len();
         let done = Mutex::new(Done { unpacked: vec![None; left], left });
         Self { jobs, codec, next: AtomicUsize::new(0), done, all: Condvar::new() }
@@ -83,7 +83,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Decompresses blocks on the processors that other reads leave free, including the caller's own.
-pub(crate) fn unpack(jobs: Vec<Job>, codec: Codec) -> Vec<Option<Vec<u8>>> {
+pub(crate) fn unpack(jobs: Vec<UnpackJob>, codec: Codec) -> Vec<Option<Vec<u8>>> {
     static PROCESSORS: OnceLock<usize> = OnceLock::new();
     let processors = *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
     let reads = READS.fetch_add(1, Ordering::Relaxed) + 1;
@@ -93,7 +93,7 @@ pub(crate) fn unpack(jobs: Vec<Job>, codec: Codec) -> Vec<Option<Vec<u8>>> {
     unpacked
 }
 
-fn unpack_with(helpers: usize, most: usize, jobs: Vec<Job>, codec: Codec) -> Vec<Option<Vec<u8>>> {
+fn unpack_with(helpers: usize, most: usize, jobs: Vec<UnpackJob>, codec: Codec) -> Vec<Option<Vec<u8>>> {
     let batch = Arc::new(Batch::new(jobs, codec));
     if helpers > 0 {
         ask(&batch, helpers, most);
@@ -147,10 +147,10 @@ mod tests {
     use super::*;
     use std::io::Write as _;
 
-    fn job(n: u8) -> Job {
+    fn job(n: u8) -> UnpackJob {
         let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
         encoder.write_all(&vec![n; 32 << 10]).unwrap();
-        Job { packed: encoder.finish().unwrap(), bytes: 32 << 10 }
+        UnpackJob { packed: encoder.finish().unwrap(), bytes: 32 << 10 }
     }
 
     #[test]
@@ -161,7 +161,7 @@ mod tests {
                     std::thread::spawn(move || {
                         for round in 0..20_u8 {
                             let first = reader.wrapping_mul(50) + round;
-                            let mut jobs: Vec<Job> = (0..8).map(|n| job(first + n)).collect();
+                            let mut jobs: Vec<UnpackJob> = (0..8).map(|n| job(first + n)).collect();
                             jobs[3].packed.truncate(9); // damaged: left out, the others are decompressed
                             let got = unpack_with(helpers, 4, jobs, Codec::Zlib);
                             for (n, block) in (0..8_u8).zip(got) {

@@ -2,7 +2,7 @@
 //! fio 3.42 describes. fio itself fails to: its merge ends with "iolog short read", and it replays the first trace.
 
 use super::super::settings::Settings;
-use super::super::{World, Wrong};
+use super::super::{UsageError, World};
 use super::Notes;
 use super::replay::TRACE;
 use crate::trace::{Part, merge};
@@ -29,7 +29,7 @@ pub fn of(
     traces: &[String],
     world: &World<'_>,
     notes: &mut Notes,
-) -> Result<Option<Merged>, Wrong> {
+) -> Result<Option<Merged>, UsageError> {
     let Some(name) = s.text(FILE) else {
         if let Some(given) = s.last_of(&[SCALARS, TIMES]) {
             notes.say(format!("job {}: {given} means nothing without {FILE}", s.job));
@@ -60,7 +60,7 @@ pub fn of(
 }
 
 /// One number per trace; the default is 100 percent and a single repetition.
-fn one_each(s: &Settings, option: &'static str, traces: usize) -> Result<Vec<f64>, Wrong> {
+fn one_each(s: &Settings, option: &'static str, traces: usize) -> Result<Vec<f64>, UsageError> {
     let Some(given) = s.floats(option)? else {
         return Ok(vec![if option == SCALARS { 100.0 } else { 1.0 }; traces]);
     };

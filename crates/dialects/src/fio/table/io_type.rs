@@ -27,7 +27,7 @@ pub(super) static ROWS: &[Row] = &[
         done(
             "rw",
             RW,
-            "what is done, and in which order. A trim is a hole in a file, a discard on a device. `:N`: so many operations at every random place, or so many bytes left out",
+            "operations and their order. A trim punches a hole in a file and discards on a device. `:N`: N operations at each random offset, or N bytes skipped",
         ),
         &["readwrite"],
     ),
@@ -42,7 +42,7 @@ pub(super) static ROWS: &[Row] = &[
         done(
             "bs",
             BytesTriple,
-            "block size; of a mix, reads and writes each have theirs; trims and the writes behind them have that of trims",
+            "block size; in a mix separate for reads and writes; trims, and the writes after them, use that of trims",
         ),
         &["blocksize"],
     ),
@@ -55,7 +55,7 @@ pub(super) static ROWS: &[Row] = &[
         done(
             "bs_unaligned",
             Flag,
-            "sizes of bsrange of any number of bytes, which is refused: they are multiples of the smallest; other sizes it does not change",
+            "arbitrary sizes within bsrange: refused, as sizes are multiples of the smallest; no effect on other sizes",
         ),
         &["blocksize_unaligned"],
     ),
@@ -63,7 +63,7 @@ pub(super) static ROWS: &[Row] = &[
         done(
             "ba",
             BytesTriple,
-            "what random offsets are multiples of, with repeats if that is not the (smallest) block size; of one file, not verified",
+            "alignment of random offsets, which repeat if it is not the (smallest) block size; one file, not verified",
         ),
         &["blockalign"],
     ),
@@ -77,7 +77,7 @@ pub(super) static ROWS: &[Row] = &[
         done(
             "io_size",
             Size,
-            "bytes that are moved, in as many passes as that takes; what verify reads back after each pass counts",
+            "bytes to move, in as many passes as needed; bytes that verify reads back after each pass count",
         ),
         &["io_limit"],
     ),
@@ -90,7 +90,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "file_append",
         Bool,
-        "work behind the end of a file as it is found, for one pass; nobody working on it before",
+        "work beyond the existing end of a file, for one pass; no other job may use it before",
     ),
     also(
         done("fill_device", Bool, "write until there is no space, which ends the job without an error"),
@@ -107,7 +107,7 @@ pub(super) static ROWS: &[Row] = &[
         "added to the offset, times the number of the clone; percentages likewise",
     ),
     done("offset_align", Bytes, "what percentages in offset are rounded up to; 0: the (smallest) block size"),
-    done("loops", Number, "how often the amount is done"),
+    done("loops", Number, "number of passes"),
     done("number_ios", Number, "most operations of a loop; nothing with time_based"),
     also(done("runtime", Time(S), "longest time"), &["timeout"]),
     done("time_based", Flag, "go on until runtime is over"),
@@ -136,7 +136,7 @@ pub(super) static ROWS: &[Row] = &[
     done(
         "exit_what",
         Word(&["group", "all", "stonewall"]),
-        "whom a job ends, with exitall: group, those of its group that run with it; stonewall, all that run with it; all is done where nobody comes after",
+        "jobs that a finished job ends, with exitall: group, those of its group that run with it; stonewall, all that run with it; all is supported where no job follows",
     ),
     done("exitall_on_error", Flag, "an error ends the jobs that run together; without it they go on"),
     done("numjobs", Number, "number of clones"),
@@ -152,8 +152,8 @@ pub(super) static ROWS: &[Row] = &[
         "profile",
         Text,
         &[],
-        "a workload of fio's own making",
-        "profiles are not part of this",
+        "a built-in workload of fio",
+        "fathom has no profiles",
         "examples/ has workloads",
     ),
     done(
@@ -162,7 +162,7 @@ pub(super) static ROWS: &[Row] = &[
         "precondition an SSD: each block once, in no order, region by region, with blocks of the region before written again; over all of the file, as in fio",
     ),
     done("spr_num_regions", Number, "regions of sprandom"),
-    done("spr_op", Float, "blocks that the device has beyond those it shows, as a share of these; below 5/3"),
+    done("spr_op", Float, "over-provisioning of the device, as a share of its visible blocks; below 5/3"),
     done(
         "spr_cs",
         Bytes,
@@ -178,7 +178,7 @@ pub(super) static ROWS: &[Row] = &[
         "flow_watermark",
         Number,
         "how far a flow may run ahead",
-        "fio 3.33 has it no longer: nobody runs ahead",
+        "removed in fio 3.33: no job runs ahead",
     ),
-    done("flow_sleep", Number, "microseconds that who is ahead sleeps before looking again"),
+    done("flow_sleep", Number, "microseconds that a job that is ahead sleeps before it checks again"),
 ];

@@ -1,6 +1,6 @@
 //! fio's own warnings, in its words: `--warnings-fatal` turns these, and no others, into errors.
 
-use super::{Job, Plan, verified};
+use super::{Job, Plan, verify_options};
 
 const OVERWRITTEN: &str =
     "multiple writers may overwrite blocks that belong to other jobs. This can cause verification failures.";
@@ -17,7 +17,7 @@ impl Plan {
 
 fn warning(job: &Job) -> Option<&'static str> {
     let s = &job.settings;
-    let verifies = verified::family(s) != "0";
+    let verifies = verify_options::family(s) != "0";
     let shared = job.clones > 1 && job.files.windows(2).any(|two| two[0] == two[1]);
     let ranges = ["bsrange", "bssplit", "bs_unaligned"].iter().any(|name| s.text(name).is_some());
     if s.on("time_based", false) && s.text("runtime").is_none() {
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fio_warns_of_is_told_from_what_we_note() {
+    fn fio_warnings_differ_from_our_notes() {
         let of = |line: &str| planned(line).warning();
         assert_eq!(of("--name=a --size=1m --rw=write --iodepth=16"), None);
         assert_eq!(of("--name=a --size=1m --time_based"), Some(ENDLESS));

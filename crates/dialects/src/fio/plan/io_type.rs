@@ -1,15 +1,15 @@
 //! Direction, order of offsets, block sizes and amount of a job.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::settings::Settings;
-use super::super::{lenient, number};
+use super::super::{lenient_number, number};
 use super::sequence::Stretch;
 use super::{Part, errors};
 use fathom_workload::{Access, Amount, Bytes, Mix, Record, Stream, Zone};
 
 /// Direction and order of a job in fio's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Direction {
+pub struct Rw {
     /// Percentage of reads, 0 to 100.
     pub read_percent: u8,
     /// Whether it both reads and writes.
@@ -34,7 +34,7 @@ pub enum Trims {
     BeforeWrites,
 }
 
-impl Direction {
+impl Rw {
     /// Whether the job reads.
     #[must_use]
     pub fn reads(self) -> bool {
@@ -80,7 +80,7 @@ impl Direction {
 }
 
 /// Parses the direction.
-pub fn direction(s: &Settings) -> Result<Direction, Wrong> {
+pub fn direction(s: &Settings) -> Result<Rw, UsageError> {
     let word = s.word("rw").unwrap_or("read").to_owned();
     let trims = match (word.contains("trim"), word.contains("write")) {
         (false, _) => Trims::No,
@@ -110,11 +110,11 @@ pub fn direction(s: &Settings) -> Result<Direction, Wrong> {
     };
     // A mix without writes modifies nothing and needs no permission.
     let mixed = (1..100).contains(&read_percent);
-    Ok(Direction { read_percent, mixed, called_mix, random: word.starts_with("rand"), trims })
+    Ok(Rw { read_percent, mixed, called_mix, random: word.starts_with("rand"), trims })
 }
 
 /// A stream with direction, block sizes and order.
-pub fn stream(s: &Settings, rw: Direction) -> Result<Stream, Wrong> {
+pub fn stream(s: &Settings, rw: Rw) -> Result<Stream, UsageError> {
     let record = record(s, rw)?;
     let direction = match (rw.mixed, rw.read_percent) {
         _ if rw.trims == Trims::Only => fathom_workload::Direction::Trim,
@@ -132,7 +132,7 @@ pub fn stream(s: &Settings, rw: Direction) -> Result<Stream, Wrong> {
     Ok(Stream { record, access, ..Stream::new("", direction, Bytes(4096)) })
 }
 
-fn record(s: &Settings, rw: Direction) -> Result<Record, Wrong> {
+fn record(s: &Settings, rw: Rw) -> Result<Record, UsageError> {
     const DEFAULT: u64 = 4096;
     let name = s.last_of(&["bs", "bsrange", "bssplit"]).unwrap_or("bs");
     let unaligned = s.on("bs_unaligned", false);
@@ -160,7 +160,7 @@ fn record(s: &Settings, rw: Direction) -> Result<Record, Wrong> {
             three.map(|sizes| Record::Split(sizes.into_iter().map(sized).collect()))
         }
         _ => {
-            let three = s.triple(name, DEFAULT, lenient::bytes)?.unwrap_or([DEFAULT; 3]);
+            let three = s.triple(name, DEFAULT, lenient_number::bytes)?.unwrap_or([DEFAULT; 3]);
             three.map(|size| Record::Fixed(Bytes(size)))
         }
     };
@@ -179,7 +179,7 @@ fn record(s: &Settings, rw: Direction) -> Result<Record, Wrong> {
 }
 
 /// The block size of sequential or of random jobs.
-fn by_order(s: &Settings, name: &'static str, rw: Direction, three: [Record; 3]) -> Result<Record, Wrong> {
+fn by_order(s: &Settings, name: &'static str, rw: Rw, three: [Record; 3]) -> Result<Record, UsageError> {
     const NAME: &str = "bs_is_seq_rand";
     let [sequential, random, _] = three;
     if rw.random && sequential != random && shares(s)?.is_some() {
@@ -196,7 +196,7 @@ fn by_order(s: &Settings, name: &'static str, rw: Direction, three: [Record; 3])
 }
 
 /// Checks that the block sizes are valid.
-fn possible(s: &Settings, name: &'static str, record: &Record) -> Result<(), Wrong> {
+fn possible(s: &Settings, name: &'static str, record: &Record) -> Result<(), UsageError> {
     let least = record.unit().0;
     if least == 0 {
         return Err(s.wrong(name, format!("{name}: a block of 0 bytes")));
@@ -211,7 +211,7 @@ fn possible(s: &Settings, name: &'static str, record: &Record) -> Result<(), Wro
     Ok(())
 }
 
-fn access(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
+fn access(s: &Settings, rw: Rw) -> Result<Access, UsageError> {
     let order = order(s, rw)?;
     let Some([reads, writes, trims]) = shares(s)?.filter(|_| rw.random) else { return Ok(order) };
     if s.after_colon("rw").is_some() {
@@ -245,7 +245,7 @@ fn access(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
 }
 
 /// Percentages of random offsets for reads, writes and trims, unless all are random.
-fn shares(s: &Settings) -> Result<Option<[u64; 3]>, Wrong> {
+fn shares(s: &Settings) -> Result<Option<[u64; 3]>, UsageError> {
     const NAME: &str = "percentage_random";
     let read =
         |text: &str, _: u64| text.trim().parse::<u64>().map_err(|_| format!("{text:?} is no percentage"));
@@ -259,7 +259,7 @@ fn shares(s: &Settings) -> Result<Option<[u64; 3]>, Wrong> {
 /// fio's limit.
 const MOST_OF_A_SEQUENCE: usize = 64;
 
-fn order(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
+fn order(s: &Settings, rw: Rw) -> Result<Access, UsageError> {
     const WORD: &str = "random_distribution";
     let lfsr = s.word("random_generator") == Some("lfsr");
     let once_each = lfsr || !s.on("norandommap", false);
@@ -277,7 +277,7 @@ fn order(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
     let (first, centre) =
         parameters.split_once(':').map_or((parameters.as_str(), None), |(a, b)| (a, Some(b)));
     let one = |default: f64| if parameters.is_empty() { Ok(default) } else { float(first) };
-    let around = |order: Access| -> Result<Access, Wrong> {
+    let around = |order: Access| -> Result<Access, UsageError> {
         let Some(centre) = centre.map(&float).transpose()? else { return Ok(order) };
         if !(0.0..=1.0).contains(&centre) {
             return refused("a centre lies between 0 and 1", &format!("{WORD}={distribution}:{first}:0.5"));
@@ -337,7 +337,7 @@ fn order(s: &Settings, rw: Direction) -> Result<Access, Wrong> {
                     "two jobs",
                 );
             }
-            let records = parameters.split(',').map(number).collect::<Result<Vec<u64>, Wrong>>()?;
+            let records = parameters.split(',').map(number).collect::<Result<Vec<u64>, UsageError>>()?;
             if records.len() > MOST_OF_A_SEQUENCE {
                 return refused(
                     &format!("{} blocks are more than {MOST_OF_A_SEQUENCE}", records.len()),
@@ -391,7 +391,7 @@ fn zones(text: &str) -> Result<Vec<Zone>, String> {
 }
 
 /// The amount of I/O in a part.
-pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, Wrong> {
+pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, UsageError> {
     let loops = s.number("loops")?.unwrap_or(1).max(1);
     let stretch = Stretch::of(part);
     let (uneven, stops) = (stretch.uneven(stream, loops), stretch.stops_after(stream));

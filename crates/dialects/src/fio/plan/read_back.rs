@@ -2,7 +2,7 @@
 //! them back at the end, or during the run with `verify_backlog`. A job that writes nothing (`verify_only`), or whose operations are a
 //! list (`read_iolog`), remembers nothing: its writes are computed beforehand and become a list of reads.
 
-use super::super::Wrong;
+use super::super::UsageError;
 use super::super::settings::Settings;
 use fathom_workload::ops::{Done, Op, OpKind, Place, Region, Source as _, StreamOps, TurnOps};
 use fathom_workload::{
@@ -16,7 +16,7 @@ const BACKLOG: &str = "verify_backlog";
 const MOST: u64 = 1 << 20;
 
 /// Which writes a stream remembers, according to `verify_backlog`.
-pub fn kept(s: &Settings, stream: &Stream) -> Result<KeepWritten, Wrong> {
+pub fn kept(s: &Settings, stream: &Stream) -> Result<KeepWritten, UsageError> {
     let after = s.number(BACKLOG)?.unwrap_or(0);
     let batch = s.number("verify_backlog_batch")?.filter(|_| after > 0).unwrap_or(0);
     // A rate applies to the writes. A mix has one for its own reads too, and verifying reads do not count towards it.
@@ -43,7 +43,7 @@ pub fn paces_what_checks(stream: &Stream, rate: Option<Rate>) -> bool {
 }
 
 /// The blocks that a job trims after writing them and reads back as zeros; `None` without `trim_backlog`.
-pub fn trim(s: &Settings) -> Result<Option<TrimWritten>, Wrong> {
+pub fn trim(s: &Settings) -> Result<Option<TrimWritten>, UsageError> {
     const PERCENT: &str = "trim_percentage";
     let percent = s.number(PERCENT)?.unwrap_or(0);
     let after = s.number("trim_backlog")?.unwrap_or(0);
@@ -71,7 +71,7 @@ pub fn written_by(stream: &mut Stream, by: WrittenBy) {
 }
 
 /// Checks that the number of operations is known before the start and that they fit in memory.
-pub fn countable(s: &Settings, name: &'static str, stream: &Stream, length: u64) -> Result<(), Wrong> {
+pub fn countable(s: &Settings, name: &'static str, stream: &Stream, length: u64) -> Result<(), UsageError> {
     let unit = stream.record.unit().0.max(1);
     let pass = length / unit;
     let operations = match stream.amount {
@@ -85,7 +85,7 @@ pub fn countable(s: &Settings, name: &'static str, stream: &Stream, length: u64)
 }
 
 /// Checks that the lists of all clones, with `writes` entries in total, fit in memory.
-pub fn few_enough(s: &Settings, name: &'static str, writes: u64) -> Result<(), Wrong> {
+pub fn few_enough(s: &Settings, name: &'static str, writes: u64) -> Result<(), UsageError> {
     if writes <= MOST {
         return Ok(());
     }

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_recording_or_too_long_is_refused() {
+    fn invalid_or_too_long_recordings_are_refused() {
         let junk = Part { bytes: vec![b'x'; 64], ..part("junk", &[], 100.0, 1) };
         assert!(merge(&[junk], 100).unwrap_err().to_string().contains("expected a record of blktrace"));
         for times in [51, u64::MAX] {

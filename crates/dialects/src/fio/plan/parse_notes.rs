@@ -1,7 +1,7 @@
 //! Values that fio reads unlike people do: fathom reads them as fio does, and says so.
 
 use super::super::settings::Settings;
-use super::super::{lenient, number, split, table, three};
+use super::super::{lenient_number, number, split, table, triples};
 use super::Notes;
 
 /// Notes on values that fio parses unexpectedly.
@@ -9,7 +9,7 @@ pub fn warn(s: &Settings, notes: &mut Notes) {
     for (_, setting) in s.all() {
         let text = matches!(setting.row.kind, table::Kind::Text | table::Kind::OptionalText);
         if let Some(value) =
-            setting.value.as_deref().filter(|v| !text && lenient::cuts_off(v, setting.row.kind))
+            setting.value.as_deref().filter(|v| !text && lenient_number::cuts_off(v, setting.row.kind))
         {
             notes.say(format!(
                 "{}={value}: as in fio, what stands behind the number counts for nothing, and nothing is computed",
@@ -35,7 +35,7 @@ pub fn warn(s: &Settings, notes: &mut Notes) {
         if setting.row.name == "bssplit" && split::leaves_something(value) {
             notes.say(format!("bssplit={value}: as in fio, what is left of 100 % goes to the largest share"));
         }
-        if setting.row.kind == table::Kind::BytesTriple && three::looks_like_a_range(value) {
+        if setting.row.kind == table::Kind::BytesTriple && triples::looks_like_a_range(value) {
             let name = setting.row.name;
             let range = if name == "bs" { "; bsrange=LOW-HIGH is a range" } else { "" };
             notes.say(format!(

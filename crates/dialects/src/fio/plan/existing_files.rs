@@ -1,7 +1,7 @@
 //! Files laid out by an earlier job: a later job without its own size finds them with their final size, as in fio.
 
 use super::super::settings::Settings;
-use super::super::{Found, Wrong};
+use super::super::{Found, UsageError};
 use super::Job;
 use super::files::Make;
 use std::collections::HashMap;
@@ -48,7 +48,7 @@ fn files_of(job: &Job) -> impl Iterator<Item = (&Path, u64)> {
 }
 
 /// Explains an error for a job that depends on one that fills the device, whose final size is unknown.
-pub(super) fn explained(wrong: Wrong, s: &Settings, before: &[Job]) -> Wrong {
+pub(super) fn explained(wrong: UsageError, s: &Settings, before: &[Job]) -> UsageError {
     let of_size = wrong.fio_says.contains("you need to specify size=");
     let filling = before.iter().rfind(|job| job.stream.until_full && of_size);
     match filling.filter(|_| s.last_of(&["size", "filesize"]).is_none()) {

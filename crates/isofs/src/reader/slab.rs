@@ -2,12 +2,12 @@
 
 /// Values by number, numbers reused.
 #[derive(Debug)]
-pub(super) struct Places<T> {
+pub(super) struct Slab<T> {
     values: Vec<Option<T>>,
     free: Vec<u32>,
 }
 
-impl<T> Places<T> {
+impl<T> Slab<T> {
     pub(super) fn new() -> Self {
         Self { values: Vec::new(), free: Vec::new() }
     }
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn numbers_are_used_again() {
-        let mut places = Places::new();
+        let mut places = Slab::new();
         assert_eq!((places.put('a'), places.put('b')), (0, 1));
         assert_eq!((places.take(0), places.take(0), places.take(9)), (Some('a'), None, None));
         assert_eq!((places.put('c'), places.get(0), places.get(1)), (0, Some(&'c'), Some(&'b')));

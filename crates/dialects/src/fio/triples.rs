@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_range_is_none_and_is_said() {
+    fn a_value_like_a_range_is_not_one_and_is_noted() {
         let plan = planned("--name=a --rw=randrw --size=1m --bs=4k-8k");
         let Program::Stream(stream) = &plan.workload.phases[0].groups[0].threads[0].program else { panic!() };
         let fixed = |bytes| Box::new(Record::Fixed(Bytes(bytes)));

@@ -51,7 +51,7 @@ pub fn disturbed(files: &dyn KnobFiles, places: &[Place], readings: &[Reading]) 
 }
 
 /// Holds the changes until they are restored, at the latest on drop.
-pub struct Turner<'f> {
+pub struct Setter<'f> {
     files: &'f dyn KnobFiles,
     journal: Option<Journal>,
     locks: Vec<(PathBuf, File)>,
@@ -59,7 +59,7 @@ pub struct Turner<'f> {
     disks: Vec<Arc<OwnDirectory>>,
 }
 
-impl<'f> Turner<'f> {
+impl<'f> Setter<'f> {
     /// Creates the journal and nothing else.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl<'f> Turner<'f> {
         let known: Vec<PathBuf> = self.journal()?.facts().saved.into_iter().map(|s| s.path).collect();
         let mut facts: Vec<Fact> = Vec::new();
         for place in places {
-            may_turn(self.files, place)?;
+            may_set(self.files, place)?;
             for place in std::iter::once(place.clone()).chain(companions(self.files, place)) {
                 let value = match self.files.read(&place.path) {
                     Ok(text) => Some(value_in(&text)),
@@ -143,7 +143,7 @@ impl<'f> Turner<'f> {
     ///
     /// # Errors
     /// If the kernel refuses a value; those set before it stay set until they are restored.
-    pub fn turn(&mut self, wanted: &[(Place, String)]) -> Result<Vec<Reading>, KnobError> {
+    pub fn apply(&mut self, wanted: &[(Place, String)]) -> Result<Vec<Reading>, KnobError> {
         let mut wanted: Vec<&(Place, String)> = wanted.iter().collect();
         wanted.sort_by_key(|w| w.0.knob.rank());
         for (place, value) in &wanted {
@@ -237,7 +237,7 @@ impl<'f> Turner<'f> {
     }
 }
 
-impl Drop for Turner<'_> {
+impl Drop for Setter<'_> {
     fn drop(&mut self) {
         // Reached after an error or a panic: failures stay in the journal and are reported at the next start.
         let _ = self.finish();
@@ -260,7 +260,7 @@ fn unreadable(place: &Place, error: std::io::Error) -> KnobError {
 ///
 /// # Errors
 /// If not, with the kernel's reason.
-pub fn may_turn(files: &dyn KnobFiles, place: &Place) -> Result<(), KnobError> {
+pub fn may_set(files: &dyn KnobFiles, place: &Place) -> Result<(), KnobError> {
     match files.may_write(&place.path) {
         // A tunable of a scheduler that is not active yet.
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -12,7 +12,7 @@ const AT_ONCE: Duration = Duration::from_millis(300);
 
 /// Whether a `stat` of the path returns in time, even if only to say that nothing is there.
 #[must_use]
-pub fn answers(path: &Path) -> bool {
+pub fn is_responsive(path: &Path) -> bool {
     asked(path, PATIENCE, |path| {
         let mut about = std::mem::MaybeUninit::uninit();
         // SAFETY: the path is NUL-terminated, and the buffer holds a stat.
@@ -71,14 +71,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_there_and_what_is_not_answers_and_a_dead_mount_does_not() {
-        assert!(answers(Path::new("/")) && answers(Path::new("/nowhere/at/all")));
-        let Some(dead) = fathom_testkit::DeadMount::mount(
-            "what_is_there_and_what_is_not_answers_and_a_dead_mount_does_not",
-        ) else {
+    fn existing_and_missing_paths_respond_a_dead_mount_does_not() {
+        assert!(is_responsive(Path::new("/")) && is_responsive(Path::new("/nowhere/at/all")));
+        let Some(dead) =
+            fathom_testkit::DeadMount::mount("existing_and_missing_paths_respond_a_dead_mount_does_not")
+        else {
             return;
         };
-        assert!(!answers(&dead.path().join("file")) && !is_cut_off(dead.path()));
+        assert!(!is_responsive(&dead.path().join("file")) && !is_cut_off(dead.path()));
         assert!(!is_cut_off(Path::new("/")));
     }
 }
