@@ -226,7 +226,7 @@ impl Machine {
     }
 
     /// The files are yet to be made: they are empty, and their indirect blocks will be created with them.
-    pub(crate) fn not_there_yet(&self, set: &Set) {
+    pub(crate) fn clear_until_made(&self, set: &Set) {
         let mut files = self.files.borrow_mut();
         for number in set.files() {
             let file = files.get_mut(number);

@@ -8,7 +8,7 @@ use fathom_record::block::log::{LogHeader, LogWriter};
 use fathom_sim::devices::{AnyDevice, Device as _, DeviceProfile, by_name};
 use fathom_sim::host;
 use fathom_sim::random::{Entity, Stream};
-use fathom_sim::replay::{Arrival, Mode, Setup, replay};
+use fathom_sim::replay::{Arrival, Mode, ReplaySetup, replay};
 use fathom_sim::{Stack, never, simulate};
 use fathom_workload::Workload;
 use std::convert::Infallible;
@@ -72,7 +72,7 @@ fn replayed(device: AnyDevice, depth: u32) -> u64 {
     let rules = Rules::today(Limits::LOOP_618, device.depth());
     let queue = Queue::new(elevator::by_name("mq-deadline").expect("it exists"), rules);
     let mode = Mode::Closed(NonZeroU32::new(depth).expect("not 0"));
-    let setup = Setup { queue, device, device_name: "disk".into(), mode };
+    let setup = ReplaySetup { queue, device, device_name: "disk".into(), mode };
     let out = replay(
         setup,
         || Ok::<_, Infallible>(arrivals.next()),

@@ -38,7 +38,7 @@ fn followed(scheduler: &str, text: &str) -> Agreed {
     let schedulers = vec![(scheduler.to_owned(), elevator::by_name(scheduler).unwrap())];
     let places = traced.most_in_device;
     let mut follower =
-        Follower::new(Setup { traced, schedulers, limits: Limits::LOOP_618, places, most_misses: 9 });
+        Follower::new(FollowerSetup { traced, schedulers, limits: Limits::LOOP_618, places, most_misses: 9 });
     events.iter().for_each(|e| follower.event(e));
     follower.finish(places)
 }
@@ -155,7 +155,7 @@ fn a_scatter_list_that_may_be_full_is_the_kernels_to_know() {
     for scheduler in ["none", "mq-deadline", "bfq-lite"] {
         let row = &followed(scheduler, &text).rows[0];
         assert_eq!((row.kernel_merges, row.model_merges), (8, 8), "{row:?}");
-        assert_eq!((row.merges_differ, row.merges_told), (0, 1), "{row:?}");
+        assert_eq!((row.merges_differ, row.merges_explained), (0, 1), "{row:?}");
         assert_eq!((row.issued, row.same), (2, 2), "{row:?}");
     }
     // With eight of them the pages fit, so segments cannot be the reason.

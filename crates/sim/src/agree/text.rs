@@ -1,6 +1,6 @@
 //! An agreement as text for a terminal of 100 columns: one row per scheduler, then the first disagreements with their context.
 
-use super::{Agreed, Chosen, Disagreement, MergeDisagreement, Row};
+use super::{Agreed, AgreementRow, Chosen, Disagreement, MergeDisagreement};
 use std::fmt::{Display, Formatter, Result};
 
 impl Display for Agreed {
@@ -32,12 +32,12 @@ impl Display for Agreed {
                 self.direct
             )?;
         }
-        for row in self.rows.iter().filter(|r| r.merges_told > 0) {
+        for row in self.rows.iter().filter(|r| r.merges_explained > 0) {
             writeln!(
                 f,
                 "{}: {} bios touch a request and were not merged with it, for it may have as many segments as the device\n\
                  takes: how many it has is not in a trace, so the kernel's word is taken for it.",
-                row.scheduler, row.merges_told
+                row.scheduler, row.merges_explained
             )?;
         }
         // The start of a trace affects all alike.
@@ -54,7 +54,7 @@ impl Display for Agreed {
     }
 }
 
-fn line(row: &Row, f: &mut Formatter<'_>) -> Result {
+fn line(row: &AgreementRow, f: &mut Formatter<'_>) -> Result {
     let percent = |share: Option<f64>| share.map_or("-".to_owned(), |p| format!("{p:.1} %"));
     writeln!(
         f,
@@ -72,7 +72,7 @@ fn line(row: &Row, f: &mut Formatter<'_>) -> Result {
     )
 }
 
-fn merges(row: &Row, f: &mut Formatter<'_>) -> Result {
+fn merges(row: &AgreementRow, f: &mut Formatter<'_>) -> Result {
     let (shown, all) = (row.merge_disagreements.len() as u64, row.merges_differ);
     let of = if shown < all { format!("the first {shown} of {all} bios") } else { "bios".into() };
     writeln!(f, "\n{}: {of} that one merged and the other did not", row.scheduler)?;
@@ -89,7 +89,7 @@ fn merges(row: &Row, f: &mut Formatter<'_>) -> Result {
     Ok(())
 }
 
-fn disagreements(row: &Row, f: &mut Formatter<'_>) -> Result {
+fn disagreements(row: &AgreementRow, f: &mut Formatter<'_>) -> Result {
     let all = row.issued - row.same;
     let shown = row.disagreements.len() as u64;
     let of = if shown < all {

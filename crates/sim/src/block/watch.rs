@@ -10,7 +10,7 @@ use fathom_record::block::{
 /// Number of the simulated device; no real device has major 0.
 const DEVICE: DeviceNumber = DeviceNumber { major: 0, minor: 1 };
 
-pub(crate) struct Watch {
+pub(crate) struct BlockObserver {
     pub analysis: Analysis,
     /// Requests in the device: the time integral of their number, and the sum of their times there, ns.
     pub depth_ns: u128,
@@ -22,7 +22,7 @@ pub(crate) struct Watch {
     pub written_bytes: u64,
 }
 
-impl Watch {
+impl BlockObserver {
     /// For a device that takes `depth` commands at once.
     pub fn new(name: &str, depth: u32) -> Self {
         let watched = WatchedDevice { number: DEVICE, name: name.into(), level: 0, bio_based: false };

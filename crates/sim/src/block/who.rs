@@ -20,7 +20,7 @@ impl Who {
     }
 
     /// Display name.
-    pub fn told(self) -> String {
+    pub fn label(self) -> String {
         match self {
             Self::JOURNAL => "the journal".into(),
             Self::FLUSHER => "the flusher".into(),

@@ -10,12 +10,12 @@ const LEAST: u64 = 20;
 
 /// The line being fitted.
 #[derive(Clone, Debug, Default)]
-pub struct Line {
+pub struct LineFit {
     both: Sums<2>,
     alone: Sums<1>,
 }
 
-impl Line {
+impl LineFit {
     /// A request as a point of the fit.
     pub(super) fn point(service: &Service) -> Point {
         let ns = i64::try_from(service.ns).unwrap_or(i64::MAX);

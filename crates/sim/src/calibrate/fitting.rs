@@ -1,6 +1,6 @@
 //! One fit of any kind, from its first request to the text of a profile.
 
-use super::constant::Line;
+use super::constant::LineFit;
 use super::disk::Curve;
 use super::points::{Course, Point};
 use super::service::{Service, Services};
@@ -17,9 +17,9 @@ const AMPLE_GB: f64 = 1000.0;
 #[derive(Clone, Debug)]
 pub enum Fitting {
     /// A time per command and one per byte.
-    Constant(Line),
+    Constant(LineFit),
     /// A distribution of times per command, with the line through times over sizes.
-    Distribution(Line, Spread),
+    Distribution(LineFit, Spread),
     /// The seek curve of a known disk.
     Disk(Box<Known>),
 }
@@ -62,12 +62,12 @@ impl Fitting {
     /// For a device without an arm.
     #[must_use]
     pub fn constant() -> Self {
-        Self::Constant(Line::default())
+        Self::Constant(LineFit::default())
     }
 
     /// For a device of which only the times are known, assumed to serve `channels` commands in parallel; `line` gives the time per byte.
     #[must_use]
-    pub fn distribution(line: &Line, channels: usize) -> Self {
+    pub fn distribution(line: &LineFit, channels: usize) -> Self {
         let ns_per_byte = line.course().map_or(0.0, |course| course.linear_ns);
         Self::Distribution(line.clone(), Spread::new(channels, ns_per_byte))
     }
@@ -114,7 +114,7 @@ impl Fitting {
     #[must_use]
     pub fn point(&self, service: &Service) -> Option<Point> {
         match self {
-            Self::Constant(_) | Self::Distribution(..) => Some(Line::point(service)),
+            Self::Constant(_) | Self::Distribution(..) => Some(LineFit::point(service)),
             Self::Disk(known) => known.curve.point(service),
         }
     }

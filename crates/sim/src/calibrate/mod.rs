@@ -16,14 +16,14 @@ mod disk;
 mod fitting;
 mod judged;
 mod least_squares;
+pub mod parallel;
 mod points;
 mod service;
-pub mod several;
 mod spread;
 #[cfg(test)]
 mod tests;
 
-pub use constant::Line;
+pub use constant::LineFit;
 pub use disk::Curve;
 pub use fitting::{Fitting, Known, LikeError, with_demerit};
 pub use judged::{Judged, demerit_percent};

@@ -12,14 +12,14 @@ const LEAST: u64 = 20;
 
 /// Histogram of observed times.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct TimeSample {
     /// Count per bucket; allocated on first use.
     counts: Vec<u64>,
     count: u64,
     sum_ns: u128,
 }
 
-impl Seen {
+impl TimeSample {
     pub fn add(&mut self, ns: u64) {
         if self.counts.is_empty() {
             self.counts = vec![0; BUCKETS];
@@ -79,15 +79,15 @@ impl Seen {
 pub struct Spread {
     channels: usize,
     ns_per_byte: f64,
-    reads: Seen,
-    writes: Seen,
+    reads: TimeSample,
+    writes: TimeSample,
 }
 
 impl Spread {
     /// For a device with `channels` channels and this time per byte.
     #[must_use]
     pub fn new(channels: usize, ns_per_byte: f64) -> Self {
-        Self { channels, ns_per_byte, reads: Seen::default(), writes: Seen::default() }
+        Self { channels, ns_per_byte, reads: TimeSample::default(), writes: TimeSample::default() }
     }
 
     /// Commands served in parallel.
@@ -135,7 +135,7 @@ impl Spread {
 
     /// The lists as lines of a profile. A direction without requests takes the times of the other.
     pub(super) fn lines(&self) -> String {
-        let line = |key: &str, seen: &Seen, other: &Seen| {
+        let line = |key: &str, seen: &TimeSample, other: &TimeSample| {
             let (of, src, note) = if seen.count > 0 {
                 (seen, "fit", format!("means of equal shares of {} requests", seen.count))
             } else {
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn shares_have_the_mean_of_what_was_seen() {
         for count in [1_u64, 5, 127, 128, 129, 1000, 40_000] {
-            let mut seen = Seen::default();
+            let mut seen = TimeSample::default();
             (0..count).for_each(|n| seen.add(if n % 40 == 0 { 98_000_000 } else { 50_000 + n }));
             let shares = seen.shares_us();
             assert_eq!(shares.len(), count.min(128) as usize);

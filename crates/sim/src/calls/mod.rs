@@ -9,7 +9,7 @@ mod read;
 mod sync;
 mod write;
 
-pub(crate) use mapped::{Ahead, Table};
+pub(crate) use mapped::{MappingAdvice, PageTable};
 
 use crate::block::Who;
 use crate::files::FileNumber;

@@ -2,7 +2,7 @@
 //! all writes of the file in flight, and with barriers flushes the device's cache.
 
 use super::Handle;
-use crate::block::{Piece, Purpose, Who};
+use crate::block::{BlockIo, Purpose, Who};
 use crate::cache::Flags;
 use crate::files::FileNumber;
 use crate::host::JournalRule;
@@ -127,7 +127,7 @@ impl Machine {
         let Some((sector, number)) = place else { return };
         let purpose = Purpose::Write { file, page: number, pages };
         let sectors = pages * BLOCK_SECTORS as u32;
-        self.submit(who, Piece { write: true, sync, sector, sectors, span, purpose }).await;
+        self.submit(who, BlockIo { write: true, sync, sector, sectors, span, purpose }).await;
     }
 
     /// Returns once no write of a file is in flight.
@@ -166,7 +166,7 @@ impl Machine {
         self.block.plug(who);
         for n in 0..u64::from(blocks) {
             self.parts.borrow_mut().more(parts);
-            let piece = Piece {
+            let piece = BlockIo {
                 write: true,
                 sync,
                 sector: sector + n * BLOCK_SECTORS,

@@ -4,8 +4,8 @@
 mod file;
 
 use crate::cache::PageNumber;
-use crate::layout::{Allocator, BLOCK_SECTORS, Places};
-use file::Piece;
+use crate::layout::{Allocator, BLOCK_SECTORS, BlockMap};
+use file::PageRun;
 pub(crate) use file::{File, Metadata};
 use std::ops::Range;
 
@@ -109,7 +109,7 @@ impl Files {
         }
         let number = self.pages as PageNumber;
         if end > this.pages && this.page(this.pages) != number {
-            this.more.push(Piece { page: this.pages, number });
+            this.more.push(PageRun { page: this.pages, number });
         }
         (self.pages, this.pages) = (numbers, end);
         for hole in missing {
@@ -163,7 +163,7 @@ impl Files {
 }
 
 /// The parts of a range that have no blocks.
-fn without_blocks(places: &Places, pages: Range<u32>) -> Vec<Range<u32>> {
+fn without_blocks(places: &BlockMap, pages: Range<u32>) -> Vec<Range<u32>> {
     let (mut at, mut found) = (pages.start, Vec::new());
     while at < pages.end {
         let from = at;

@@ -17,7 +17,7 @@ use serde::Deserialize;
 
 /// A profile that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ProfileError {
+pub enum HostProfileError {
     /// No shipped profile has this name.
     #[error("no host profile {name:?}; there are {known}, and a file's path is taken too", known = NAMES.join(", "))]
     Unknown {
@@ -169,10 +169,10 @@ impl Host {
     ///
     /// # Errors
     /// The text is not TOML, lacks a value or has one out of range.
-    pub fn parse(name: &str, text: &str) -> Result<Self, ProfileError> {
+    pub fn parse(name: &str, text: &str) -> Result<Self, HostProfileError> {
         let failed = |e: toml::de::Error| {
             let message = e.message().to_string();
-            ProfileError::Text { place: place(name, text, e.span()), message }
+            HostProfileError::Text { place: place(name, text, e.span()), message }
         };
         let table: toml::Table = text.parse().map_err(failed)?;
         let mut host: Self = toml::from_str(text).map_err(failed)?;
@@ -182,8 +182,8 @@ impl Host {
         Ok(host)
     }
 
-    fn check(&self, name: &str, text: &str) -> Result<(), ProfileError> {
-        let wrong = |key: &str, value: &str, expected: &str| ProfileError::Text {
+    fn check(&self, name: &str, text: &str) -> Result<(), HostProfileError> {
+        let wrong = |key: &str, value: &str, expected: &str| HostProfileError::Text {
             place: place(name, text, of_key(text, key)),
             message: format!("{key} is {value}; expected {expected}"),
         };

@@ -1,7 +1,7 @@
 //! The event loop: takes the next event and resumes the task it concerns. System tasks (journal, flusher) stay for the whole run; a
 //! phase's tasks are added and removed with it.
 
-use super::task::{Job, TaskNumber};
+use super::task::{TaskFuture, TaskNumber};
 use super::{Event, Machine};
 use crate::event::Class;
 use std::task::{Context, Waker};
@@ -11,7 +11,7 @@ pub(crate) struct Executor<'m> {
     stop: fn(u64) -> bool,
     looked: u32,
     machine: &'m Machine,
-    tasks: Vec<Option<Job<'m>>>,
+    tasks: Vec<Option<TaskFuture<'m>>>,
     /// Number of tasks that must end before the current part of the run is over.
     awaited: usize,
     /// Index of the first of them.
@@ -58,13 +58,13 @@ impl<'m> Executor<'m> {
     }
 
     /// Adds a service task, which never ends. Must come before all other tasks.
-    pub fn serve(&mut self, job: Job<'m>) {
+    pub fn serve(&mut self, job: TaskFuture<'m>) {
         self.add(job);
         self.first_awaited = self.tasks.len();
     }
 
     /// Adds a task of the current part and returns its number.
-    pub fn add(&mut self, job: Job<'m>) -> TaskNumber {
+    pub fn add(&mut self, job: TaskFuture<'m>) -> TaskNumber {
         self.tasks.push(Some(job));
         (self.tasks.len() - 1) as TaskNumber
     }

@@ -8,24 +8,24 @@ use std::collections::VecDeque;
 
 /// Groups of parts: for each, the parts outstanding and the task that waits for the last.
 #[derive(Default)]
-pub(crate) struct Parts {
-    entries: Vec<Entry>,
+pub(crate) struct PartGroups {
+    entries: Vec<PartGroup>,
     free: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Entry {
+struct PartGroup {
     left: u32,
     waiter: Option<TaskNumber>,
 }
 
-impl Parts {
+impl PartGroups {
     /// Creates a group without parts.
     pub fn make(&mut self) -> u32 {
         if let Some(number) = self.free.pop() {
             return number;
         }
-        self.entries.push(Entry::default());
+        self.entries.push(PartGroup::default());
         (self.entries.len() - 1) as u32
     }
 
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_last_part_ends_the_wait() {
-        let mut parts = Parts::default();
+        let mut parts = PartGroups::default();
         let n = parts.make();
         parts.more(n);
         parts.more(n);

@@ -11,6 +11,7 @@ mod arrival;
 mod engine;
 mod feed;
 mod handing;
+mod in_flight;
 mod ring;
 mod served;
 mod synthetic;
@@ -18,7 +19,6 @@ pub(crate) mod tasks;
 #[cfg(test)]
 mod tests;
 mod watch;
-mod wholes;
 
 pub use arrival::{After, Arrival, Arrivals, LeftOut};
 pub use engine::replay;
@@ -71,7 +71,7 @@ impl Scale {
 }
 
 /// What a trace is replayed on.
-pub struct Setup {
+pub struct ReplaySetup {
     /// The queue with its scheduler, limits and tags.
     pub queue: Queue,
     /// The simulated device.
@@ -88,7 +88,7 @@ pub struct Replayed {
     /// Activity at the device, analysed as for a real one.
     pub block: BlockLayer,
     /// Counters of the replay.
-    pub counts: Counts,
+    pub counts: ReplayCounts,
     /// Completed arrivals by kind. Latencies run from the scheduled time to the completion of all parts.
     pub served: Vec<OpStat>,
     /// Counters of the scheduler, by name.
@@ -109,7 +109,7 @@ pub struct Replayed {
 
 /// Counters of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct ReplayCounts {
     /// Arrivals submitted.
     pub arrivals: u64,
     /// Arrivals completed.

@@ -10,9 +10,9 @@ mod sizes;
 pub use setup::{Setup, SimError, never};
 
 use crate::block::Who;
+use crate::call_log::LoggedCall;
 use crate::flows;
 use crate::machine::{Executor, Machine};
-use crate::noted::Noted;
 use crate::outcome::{Inside, Simulated};
 use crate::sets::Sets;
 use crate::stack::Stack;
@@ -38,7 +38,7 @@ pub fn simulate_noting(
     workload: &Workload,
     setup: Setup,
     most: usize,
-) -> Result<(Simulated, Vec<Noted>), SimError> {
+) -> Result<(Simulated, Vec<LoggedCall>), SimError> {
     let refused = threads::refusals(workload);
     if !refused.is_empty() {
         return Err(SimError::Unsupported(refused.join("\n")));
@@ -51,7 +51,7 @@ pub fn simulate_noting(
     let capacity_sectors = setup.device.capacity_sectors();
     sizes::check(workload, &setup.host, capacity_sectors)?;
     let machine = machine(setup)?;
-    machine.noted.borrow_mut().note_calls(most);
+    machine.call_log.borrow_mut().keep_calls(most);
     let sets = Sets::make(&machine, workload, room(&machine, capacity_sectors))?;
     check_space(&machine, capacity_sectors)?;
     machine.files.borrow_mut().limit(limit(&machine, capacity_sectors));
@@ -91,9 +91,9 @@ pub fn simulate_noting(
     drop(executor);
     out.inside.gather(&machine);
     out.inside.notes.extend(flows::notes(workload));
-    let noted = machine.noted.take();
-    out.inside.said = noted.said;
-    Ok((out, noted.calls))
+    let call_log = machine.call_log.take();
+    out.inside.said = call_log.said;
+    Ok((out, call_log.calls))
 }
 
 impl Inside {

@@ -1,6 +1,6 @@
 //! A stream that does one operation at a time: its warm-up and its counted part.
 
-use super::hot::{Hot, Outcome, perform};
+use super::hot::{Hot, LoopEnd, perform};
 use super::pace::{Waited, is_stopped};
 use crate::calls::Short;
 use crate::files::PAGE;
@@ -9,23 +9,23 @@ use fathom_workload::ops::{Op, OpKind, Source};
 
 impl Hot<'_, '_> {
     /// Runs the warm-up until counting begins; `Some` if the worker ended before.
-    pub async fn warm_up(&mut self, source: &mut dyn Source, warm: &WarmUp<'_>) -> Option<Outcome> {
+    pub async fn warm_up(&mut self, source: &mut dyn Source, warm: &WarmUp<'_>) -> Option<LoopEnd> {
         self.deadline_ns = warm.deadline();
         while !warm.is_over(self.machine.now()) {
             if is_stopped(self.machine, self.plan, self.together) {
-                return Some(Outcome::Stopped);
+                return Some(LoopEnd::Stopped);
             }
             self.done.early = self.pace.early(self.machine.now());
             let drawn = self.pending.take().or_else(|| source.next(&self.done)).or_else(|| {
                 source.refill(None);
                 source.next(&self.done)
             });
-            let Some(op) = drawn else { return Some(Outcome::Completed) };
+            let Some(op) = drawn else { return Some(LoopEnd::Completed) };
             if self.evicts(&op) {
                 continue;
             }
             if let Some(outcome) = self.one(source, op, false).await {
-                if outcome == Outcome::Stopped && self.pending.is_some() {
+                if outcome == LoopEnd::Stopped && self.pending.is_some() {
                     continue;
                 }
                 return Some(outcome);
@@ -39,7 +39,7 @@ impl Hot<'_, '_> {
     }
 
     /// Does one operation with everything before and after it. `Stopped` with an operation pending means that it must not be issued.
-    async fn one(&mut self, source: &mut dyn Source, op: Op, counts: bool) -> Option<Outcome> {
+    async fn one(&mut self, source: &mut dyn Source, op: Op, counts: bool) -> Option<LoopEnd> {
         let (machine, plan, together) = (self.machine, self.plan, self.together);
         let drawn = (&op, source.pauses(&op));
         let waited =
@@ -49,7 +49,7 @@ impl Hot<'_, '_> {
             if counts {
                 self.cut();
             }
-            return Some(Outcome::Stopped);
+            return Some(LoopEnd::Stopped);
         }
         if let Some(turn) = &mut self.pace.turn
             && !matches!(op.kind, OpKind::Sync { .. })
@@ -94,21 +94,21 @@ impl Hot<'_, '_> {
     }
 
     /// Runs the counted part.
-    pub async fn counted(&mut self, source: &mut dyn Source) -> Outcome {
+    pub async fn counted(&mut self, source: &mut dyn Source) -> LoopEnd {
         loop {
             if is_stopped(self.machine, self.plan, self.together) {
-                return Outcome::Stopped;
+                return LoopEnd::Stopped;
             }
             if self.last_ns >= self.deadline_ns {
-                return Outcome::Stopped;
+                return LoopEnd::Stopped;
             }
             if self.paused.ns > 0 && self.machine.now() >= self.deadline_ns {
                 self.cut();
-                return Outcome::Stopped;
+                return LoopEnd::Stopped;
             }
             self.done.early = self.pace.early(self.machine.now());
             let Some(op) = self.pending.take().or_else(|| source.next(&self.done)) else {
-                return Outcome::Completed;
+                return LoopEnd::Completed;
             };
             if self.evicts(&op) {
                 continue;

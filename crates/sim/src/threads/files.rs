@@ -3,7 +3,7 @@
 
 use super::buffered::Buffered;
 use super::mapping::Mapping;
-use super::plan::Plan;
+use super::plan::WorkerPlan;
 use crate::calls::Short;
 use crate::machine::Machine;
 use crate::stack::Stack;
@@ -60,7 +60,7 @@ fn back_into<T>(all: &RefCell<Vec<T>>, file: u32, one: T) {
     }
 }
 
-impl Plan<'_> {
+impl WorkerPlan<'_> {
     /// Reads a record from a file.
     pub async fn read(&self, machine: &Machine, file: u32, offset: u64, bytes: u64) -> Result<(), Short> {
         let handle = self.handle(file);

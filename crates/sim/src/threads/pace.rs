@@ -1,6 +1,6 @@
 //! Virtual time before and after an operation: computing, waiting for its scheduled time, pauses after bursts.
 
-use super::plan::Plan;
+use super::plan::WorkerPlan;
 use super::ratio;
 use super::stop::Together;
 use crate::machine::Machine;
@@ -37,7 +37,7 @@ pub(super) struct Pace<'a> {
 
 impl<'a> Pace<'a> {
     /// For a worker released at `released_ns`.
-    pub fn of(plan: &Plan<'a>, turn: Option<Turn<'a>>, released_ns: u64) -> Self {
+    pub fn of(plan: &WorkerPlan<'a>, turn: Option<Turn<'a>>, released_ns: u64) -> Self {
         let common = plan.pool.as_ref().map(|p| &p.common.due);
         Self { rules: Pacing::of(plan.stream, plan.seed, plan.place, common), turn, released_ns }
     }
@@ -65,7 +65,7 @@ impl<'a> Pace<'a> {
     pub async fn before(
         &mut self,
         machine: &Machine,
-        plan: &Plan<'_>,
+        plan: &WorkerPlan<'_>,
         together: &Together,
         (op, pauses): (&Op, bool),
         deadline_ns: u64,
@@ -119,7 +119,7 @@ impl<'a> Pace<'a> {
     pub async fn after(
         &mut self,
         machine: &Machine,
-        plan: &Plan<'_>,
+        plan: &WorkerPlan<'_>,
         together: &Together,
         op: &Op,
         deadline_ns: u64,
@@ -135,7 +135,7 @@ impl<'a> Pace<'a> {
 }
 
 /// Whether this worker must stop.
-pub(super) fn is_stopped(machine: &Machine, plan: &Plan<'_>, together: &Together) -> bool {
+pub(super) fn is_stopped(machine: &Machine, plan: &WorkerPlan<'_>, together: &Together) -> bool {
     together.look(machine.now());
     together.failed.get()
         || together.rule.get()
@@ -145,7 +145,7 @@ pub(super) fn is_stopped(machine: &Machine, plan: &Plan<'_>, together: &Together
 }
 
 /// Computes for a time unless a stop comes first.
-async fn compute(machine: &Machine, plan: &Plan<'_>, together: &Together, mut ns: u64) {
+async fn compute(machine: &Machine, plan: &WorkerPlan<'_>, together: &Together, mut ns: u64) {
     while ns > 0 && !is_stopped(machine, plan, together) {
         let part = ns.min(NAP_NS);
         machine.compute(part).await;
@@ -156,7 +156,7 @@ async fn compute(machine: &Machine, plan: &Plan<'_>, together: &Together, mut ns
 /// Waits until a time unless a stop or the end of the phase's time comes first.
 pub(super) async fn wait_until(
     machine: &Machine,
-    plan: &Plan<'_>,
+    plan: &WorkerPlan<'_>,
     together: &Together,
     at_ns: u64,
     deadline_ns: u64,

@@ -1,7 +1,7 @@
 //! State shared by the running workers of a phase: the stop flag, the used part of a common amount, the interval series, and the rounds
 //! of a steady state.
 
-use super::plan::Plan;
+use super::plan::WorkerPlan;
 use super::ratio::Progress;
 use super::steady::Rounds;
 use super::warming::Warming;
@@ -91,7 +91,7 @@ impl Together {
 
     /// For workers that may keep a ratio to each other, or warm up together.
     #[must_use]
-    pub fn among(self, plans: &[Rc<Plan<'_>>]) -> Self {
+    pub fn among(self, plans: &[Rc<WorkerPlan<'_>>]) -> Self {
         let plans = || plans.iter().map(|plan| &**plan);
         Self { progress: Progress::of(plans()), warming: Warming::of(plans()), ..self }
     }

@@ -13,7 +13,7 @@ use jiff::civil::DateTime;
 const BEGUN: DateTime = DateTime::constant(2008, 1, 23, 14, 12, 42, 0);
 
 /// Simulates the table.
-pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
+pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::CcissTable> {
     if options.seeds.is_some() {
         let why = "--seeds does not go with cciss-2008: nothing of that table is drawn at random";
         return Err(Usage(why.into()).into());
@@ -37,10 +37,12 @@ fn workload(command: &str) -> anyhow::Result<Workload> {
 }
 
 /// The table as a page.
-pub(super) fn drawn(t: &table::Table) -> Reproduced {
+pub(super) fn drawn(t: &table::CcissTable) -> Reproduced {
     let names: Vec<String> = t.hypotheses.iter().map(|h| h.name.to_string()).collect();
-    let label = |r: &table::Row| format!("{} {}", r.test, r.kernel);
-    let pairs = |what: &str, published: fn(&table::Row) -> f64, ours: fn(&table::Outcome) -> f64| Pairs {
+    let label = |r: &table::CcissRow| format!("{} {}", r.test, r.kernel);
+    let pairs = |what: &str,
+                 published: fn(&table::CcissRow) -> f64,
+                 ours: fn(&table::HypothesisResult) -> f64| Pairs {
         title: format!("{what}, MB/s of 1024 KB, published and simulated"),
         simulated: names.clone(),
         rows: t

@@ -9,7 +9,7 @@ use fathom_sim::reproduce::ncsa as table;
 use table::published::{FILES_KIB, RECORDS_KIB, Standing};
 
 /// Simulates the surfaces.
-pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
+pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::NcsaTable> {
     if options.seeds.is_some() {
         return Err(Usage("ncsa-2005 draws nothing at random: --seeds would change nothing".into()).into());
     }
@@ -33,7 +33,7 @@ pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
 }
 
 /// The surfaces as a page.
-pub(super) fn drawn(t: &table::Table) -> Reproduced {
+pub(super) fn drawn(t: &table::NcsaTable) -> Reproduced {
     let statistics = t.surfaces.iter().map(|s| {
         let held_out = if s.held_out == 0 {
             ["-".to_string(), "-".to_string()]
@@ -91,7 +91,7 @@ fn surface(surface: &table::Surface) -> Part {
                errors: bool,
                ends: (f64, f64),
                note: &str,
-               of: &dyn Fn(&table::Cell) -> (f64, String)| Map {
+               of: &dyn Fn(&table::NcsaCell) -> (f64, String)| Map {
         title,
         names: ("file".into(), "record".into()),
         rows: FILES_KIB.iter().map(size).collect(),
@@ -124,7 +124,7 @@ fn surface(surface: &table::Surface) -> Part {
 }
 
 /// How a cell that is not held out is marked.
-fn mark(cell: &table::Cell) -> &'static str {
+fn mark(cell: &table::NcsaCell) -> &'static str {
     match cell.standing {
         Standing::Fitted => "*",
         Standing::Seen => "+",

@@ -9,7 +9,7 @@ use fathom_sim::reproduce::sysbench::{self as table, held_out};
 use fathom_workload::Workload;
 
 /// Simulates the table.
-pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
+pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::SysbenchTable> {
     let seeds = options.seeds.unwrap_or(table::SEEDS);
     let others: Vec<Workload> =
         held_out::commands().iter().map(|command| workload(command)).collect::<Result<_, _>>()?;
@@ -26,8 +26,8 @@ fn workload(command: &str) -> anyhow::Result<Workload> {
 }
 
 /// The table as a page.
-pub(super) fn drawn(t: &table::Table) -> Reproduced {
-    let label = |r: &table::Row| format!("{} {}", r.kernel, r.scheduler);
+pub(super) fn drawn(t: &table::SysbenchTable) -> Reproduced {
+    let label = |r: &table::SysbenchRow| format!("{} {}", r.kernel, r.scheduler);
     let pairs = Pairs {
         title: "Seconds for 10 000 requests, published and simulated".into(),
         simulated: vec!["simulated".into()],
@@ -50,7 +50,7 @@ pub(super) fn drawn(t: &table::Table) -> Reproduced {
     });
     let counters = t.counters.iter().map(|c| {
         let error = if c.published == 0 { "-".into() } else { percent(c.error_percent()) };
-        let mark = match (c.fitted, c.holds(table::Tolerances::default().counter_percent)) {
+        let mark = match (c.fitted, c.holds(table::SysbenchTolerances::default().counter_percent)) {
             (true, _) => "fitted",
             (false, false) => "MISS",
             (false, true) => "holds",
@@ -117,8 +117,8 @@ pub(super) fn drawn(t: &table::Table) -> Reproduced {
 }
 
 /// What is held out, in seconds and as shares of another time.
-fn other_figures(t: &table::Table) -> Part {
-    let label = |r: &table::HeldOut| format!("{}, {}", r.kernel, r.setting);
+fn other_figures(t: &table::SysbenchTable) -> Part {
+    let label = |r: &table::HeldOutFigure| format!("{}, {}", r.kernel, r.setting);
     let pairs = |title: &str, unit: &str| Pairs {
         title: title.into(),
         simulated: vec!["simulated".into()],

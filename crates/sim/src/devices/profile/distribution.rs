@@ -26,13 +26,13 @@ pub struct DistributionProfile {
     #[serde(rename = "held_out")]
     _held_out: Option<Vec<HeldOut>>,
     /// Service times and limits.
-    pub service: Times,
+    pub service: ServiceTimes,
 }
 
 /// Service times and limits.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Times {
+pub struct ServiceTimes {
     /// Capacity in 10^9 bytes.
     pub capacity_gb: Sourced<f64>,
     /// Most commands outstanding at once.
@@ -103,7 +103,7 @@ impl DistributionProfile {
     }
 }
 
-impl Times {
+impl ServiceTimes {
     fn write_mb_s(&self) -> f64 {
         self.write_mb_s.as_ref().unwrap_or(&self.mb_s).get()
     }

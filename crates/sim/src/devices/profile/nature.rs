@@ -1,19 +1,19 @@
 //! Properties of a device besides its timing: whether it rotates, and whether its medium is read-only.
 
-use super::{DeviceProfile, Kind};
+use super::{DeviceProfile, ModelProfile};
 
 impl DeviceProfile {
     /// Whether it reports as rotational (`queue/rotational`), which schedulers may use.
     #[must_use]
     pub fn rotational(&self) -> bool {
-        matches!(self.kind, Kind::Disk(_) | Kind::Array(..) | Kind::Optical(_))
+        matches!(self.kind, ModelProfile::Disk(_) | ModelProfile::Array(..) | ModelProfile::Optical(_))
     }
 
     /// Whether the medium is read-only. The device still accepts writes; code that submits the writes of a workload or a trace must
     /// refuse them first.
     #[must_use]
     pub fn is_only_read(&self) -> bool {
-        matches!(self.kind, Kind::Optical(_))
+        matches!(self.kind, ModelProfile::Optical(_))
     }
 }
 

@@ -10,7 +10,7 @@ mod regimes;
 mod statistics;
 mod text;
 
-pub use checks::Tolerances;
+pub use checks::NcsaTolerances;
 
 use super::Check;
 use crate::devices::{self, DeviceProfile};
@@ -35,7 +35,7 @@ const READAHEAD: &str = "ra24,min=3,max=31";
 
 /// One file size and record size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Cell {
+pub struct NcsaCell {
     /// File size, KiB.
     pub file_kib: u64,
     /// Record size, KiB.
@@ -56,7 +56,7 @@ pub struct Surface {
     /// Name of the test.
     pub test: &'static str,
     /// Every cell, row by row.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<NcsaCell>,
     /// Correlation of log throughput over all cells.
     pub correlation: f64,
     /// Correlation over the held-out cells; 0 without any.
@@ -68,12 +68,12 @@ pub struct Surface {
 }
 
 impl Surface {
-    fn of(test: &'static str, cells: Vec<Cell>) -> Self {
-        let pairs = |cells: &[&Cell]| {
+    fn of(test: &'static str, cells: Vec<NcsaCell>) -> Self {
+        let pairs = |cells: &[&NcsaCell]| {
             cells.iter().map(|c| (c.published_kib_s, c.simulated_kib_s)).collect::<Vec<_>>()
         };
-        let all: Vec<&Cell> = cells.iter().collect();
-        let held_out: Vec<&Cell> = cells.iter().filter(|c| c.standing == Standing::HeldOut).collect();
+        let all: Vec<&NcsaCell> = cells.iter().collect();
+        let held_out: Vec<&NcsaCell> = cells.iter().filter(|c| c.standing == Standing::HeldOut).collect();
         let errors: Vec<f64> = held_out.iter().map(|c| c.error_percent).collect();
         Self {
             test,
@@ -87,14 +87,14 @@ impl Surface {
 
     /// Looks a cell up by its sizes.
     #[must_use]
-    pub fn cell(&self, file_kib: u64, record_kib: u64) -> Option<&Cell> {
+    pub fn cell(&self, file_kib: u64, record_kib: u64) -> Option<&NcsaCell> {
         self.cells.iter().find(|c| c.file_kib == file_kib && c.record_kib == record_kib)
     }
 }
 
 /// The reproduced tables.
 #[derive(Clone, Debug, Serialize)]
-pub struct Table {
+pub struct NcsaTable {
     /// Surfaces in run order.
     pub surfaces: Vec<Surface>,
     /// Every stated tolerance.
@@ -107,7 +107,7 @@ pub struct Table {
     pub virtual_s: f64,
 }
 
-impl Table {
+impl NcsaTable {
     /// Whether every stated tolerance holds.
     #[must_use]
     pub fn holds(&self) -> bool {
@@ -139,7 +139,7 @@ pub const FREEDOM: [&str; 12] = [
 ///
 /// # Errors
 /// If the workload cannot be simulated.
-pub fn reproduce(workload: &Workload) -> Result<Table, SimError> {
+pub fn reproduce(workload: &Workload) -> Result<NcsaTable, SimError> {
     let unusable = |e: &dyn std::fmt::Display| SimError::Unsupported(e.to_string());
     let host = host::shipped(HOST).map_err(|e| unusable(&e))?;
     let profile: DeviceProfile = devices::by_name(DEVICE).map_err(|e| unusable(&e))?;
@@ -164,25 +164,25 @@ pub fn reproduce(workload: &Workload) -> Result<Table, SimError> {
             Surface::of(test, cells.collect())
         })
         .collect();
-    let mut table = Table {
+    let mut table = NcsaTable {
         surfaces,
         checks: Vec::new(),
         freedom: FREEDOM.to_vec(),
         sources: [sources.datasheet, sources.measured, sources.fitted, sources.guessed],
         virtual_s: out.inside.elapsed_ns as f64 / 1e9,
     };
-    table.checks = checks::all(&table, &Tolerances::default());
+    table.checks = checks::all(&table, &NcsaTolerances::default());
     Ok(table)
 }
 
-fn cell(test: &str, report: &published::Report, phase: &Phase, done: &[Repetition]) -> Option<Cell> {
+fn cell(test: &str, report: &published::Report, phase: &Phase, done: &[Repetition]) -> Option<NcsaCell> {
     let (file_kib, record_kib) = (phase.axes.file?.0 >> 10, phase.axes.record?.0 >> 10);
     let row = FILES_KIB.iter().position(|&f| f == file_kib)?;
     let column = RECORDS_KIB.iter().position(|&r| r == record_kib)?;
     let published_kib_s = f64::from(report[row][column]);
     let worker = done.first()?.workers.first()?;
     let simulated_kib_s = file_kib as f64 * 1e9 / worker.elapsed_ns.max(1) as f64;
-    Some(Cell {
+    Some(NcsaCell {
         file_kib,
         record_kib,
         published_kib_s,
@@ -192,7 +192,7 @@ fn cell(test: &str, report: &published::Report, phase: &Phase, done: &[Repetitio
     })
 }
 
-impl std::fmt::Display for Table {
+impl std::fmt::Display for NcsaTable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         text::write(self, f)
     }
@@ -200,7 +200,7 @@ impl std::fmt::Display for Table {
 
 /// Published surfaces as if they were simulated, to test the checks and texts.
 #[cfg(test)]
-pub(super) fn published_as_ours(change: impl Fn(&str, u64, u64, f64) -> f64) -> Table {
+pub(super) fn published_as_ours(change: impl Fn(&str, u64, u64, f64) -> f64) -> NcsaTable {
     let surfaces = REPORTS.iter().map(|&(test, report)| {
         let mut cells = Vec::new();
         for (row, &file_kib) in report.iter().zip(&FILES_KIB) {
@@ -210,7 +210,7 @@ pub(super) fn published_as_ours(change: impl Fn(&str, u64, u64, f64) -> f64) -> 
                 let error_percent = (simulated_kib_s / published_kib_s - 1.0) * 100.0;
                 let standing = standing(test, file_kib, record_kib);
                 if published > 0 {
-                    cells.push(Cell {
+                    cells.push(NcsaCell {
                         file_kib,
                         record_kib,
                         published_kib_s,
@@ -223,13 +223,13 @@ pub(super) fn published_as_ours(change: impl Fn(&str, u64, u64, f64) -> f64) -> 
         }
         Surface::of(test, cells)
     });
-    let mut table = Table {
+    let mut table = NcsaTable {
         surfaces: surfaces.collect(),
         checks: Vec::new(),
         freedom: Vec::new(),
         sources: [0; 4],
         virtual_s: 0.0,
     };
-    table.checks = checks::all(&table, &Tolerances::default());
+    table.checks = checks::all(&table, &NcsaTolerances::default());
     table
 }

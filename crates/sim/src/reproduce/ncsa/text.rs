@@ -3,10 +3,10 @@
 use super::super::text::wrapped;
 use super::published::{FILES_KIB, RECORDS_KIB, Standing};
 use super::regimes::{PUBLISHED, SIMULATED, Side};
-use super::{Cell, Surface, Table};
+use super::{NcsaCell, NcsaTable, Surface};
 use std::fmt::{Formatter, Result};
 
-pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
+pub(super) fn write(t: &NcsaTable, f: &mut Formatter<'_>) -> Result {
     let [datasheet, measured, fitted, guessed] = t.sources;
     writeln!(
         f,
@@ -70,12 +70,12 @@ pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
 /// Error above which a cell is a miss.
 const MISS_PERCENT: f64 = 30.0;
 
-fn reads(t: &Table) -> impl Iterator<Item = &Surface> {
+fn reads(t: &NcsaTable) -> impl Iterator<Item = &Surface> {
     t.surfaces.iter().filter(|s| s.test.ends_with("read"))
 }
 
 /// Mark of a cell that is not held out.
-fn mark(cell: &Cell) -> &'static str {
+fn mark(cell: &NcsaCell) -> &'static str {
     match cell.standing {
         Standing::Fitted => "*",
         Standing::Seen => "+",
@@ -100,7 +100,7 @@ fn head(f: &mut Formatter<'_>, name: &str) -> Result {
     writeln!(f)
 }
 
-fn rows(f: &mut Formatter<'_>, surface: &Surface, value: impl Fn(&Cell) -> String) -> Result {
+fn rows(f: &mut Formatter<'_>, surface: &Surface, value: impl Fn(&NcsaCell) -> String) -> Result {
     for file in FILES_KIB {
         write!(f, "{file:>8}")?;
         let mut line = String::new();

@@ -99,7 +99,7 @@ fn what_does_not_fit_is_refused_before_it_is_made() {
 #[test]
 fn an_asynchronous_writer_takes_no_more_than_is_reckoned() {
     let machine = machine(setup(NEW)).unwrap();
-    let flights = crate::flows::Flights::default();
+    let flights = crate::flows::AioSlots::default();
     let bytes = size_of_val(&crate::flows::serve(&machine, Who::BETWEEN, &flights)) as u64;
     assert!((sizes::PER_WRITER / 4..=sizes::PER_WRITER).contains(&bytes), "{bytes}");
 }

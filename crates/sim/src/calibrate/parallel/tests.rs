@@ -3,7 +3,7 @@
 use super::*;
 use crate::devices::distribution::{CommandRules, Distribution, DistributionRules};
 use crate::devices::{AnyDevice, DeviceProfile};
-use crate::replay::{Arrival, Arrivals, DEVICE, Mode, Replayed, Scale, Setup, replay};
+use crate::replay::{Arrival, Arrivals, DEVICE, Mode, ReplaySetup, Replayed, Scale, replay};
 use fathom_iopath::{Limits, Op, Queue, Rules, elevator};
 use fathom_record::BlockEvent;
 use fathom_record::block::BlockAction;
@@ -63,7 +63,7 @@ fn run(
     use crate::devices::Device as _;
     let limits = Limits { max_sectors: 1 << 20, max_segments: u16::MAX, ..Limits::LOOP_618 };
     let queue = Queue::new(elevator::by_name("none").unwrap(), Rules::today(limits, device.depth()));
-    replay(Setup { queue, device, device_name: "d".into(), mode }, source, |e| events.push(*e)).unwrap()
+    replay(ReplaySetup { queue, device, device_name: "d".into(), mode }, source, |e| events.push(*e)).unwrap()
 }
 
 fn gathered(events: &[BlockEvent]) -> Gathered {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 /// Times of commands of one kind.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Command {
+pub struct CommandTimes {
     /// Number of requests in the fit.
     pub requests: u64,
     /// Channel time without bytes, ns.
@@ -25,9 +25,9 @@ pub struct Model {
     /// Commands served in parallel.
     pub channels: u32,
     /// Reads, if there are enough.
-    pub reads: Option<Command>,
+    pub reads: Option<CommandTimes>,
     /// Writes, if there are enough.
-    pub writes: Option<Command>,
+    pub writes: Option<CommandTimes>,
     /// Flushes, if there are enough: number, mean and shares, us.
     pub flushes: Option<(u64, f64, Vec<f64>)>,
     pub(super) end_sector: u64,
@@ -42,7 +42,7 @@ const FASTEST_MB_S: f64 = 1e6;
 /// Queue depth of the model as a multiple of the traces' deepest queue, so that deeper loads show, although without an error bar.
 const ROOM: usize = 4;
 
-impl Command {
+impl CommandTimes {
     fn mb_s(&self) -> f64 {
         let mb_s = 1e3 / self.ns_per_byte;
         if self.ns_per_byte > 0.0 && mb_s <= FASTEST_MB_S { mb_s.max(0.001) } else { 0.0 }
@@ -150,7 +150,7 @@ impl Model {
 const BESIDE: &str = "longer alone than a channel is held where many wait";
 const OTHER: &str = "as the other direction, of which alone there were requests";
 
-fn rate_note(command: &Command) -> &'static str {
+fn rate_note(command: &CommandTimes) -> &'static str {
     if command.mb_s() > 0.0 {
         "times of requests of several sizes"
     } else {
