@@ -14,7 +14,7 @@ pub enum ChangeError {
     #[error("{0}")]
     Text(String),
     /// No profile has such a value.
-    #[error("{key} is no value of this profile; near it are {}", near.join(", "))]
+    #[error("this profile has no value {key}; similar names: {}", near.join(", "))]
     Key {
         /// The key that was given.
         key: String,
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_there_is_not_brings_those_that_are_near() {
+    fn an_unknown_key_suggests_similar_keys() {
         for (key, first) in [
             ("layout.unit_kb", "layout.unit_kib"),
             ("unit_kib", "layout.unit_kib"),

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_profile_does_not_say_costs_nothing() {
+    fn copying_without_cache_levels_costs_nothing_extra() {
         let none = Copies::of(None);
         assert!(!none.matter());
         assert_eq!(

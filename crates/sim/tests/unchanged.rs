@@ -96,7 +96,7 @@ fn device(name: &str, values: &Changed) -> AnyDevice {
 }
 
 #[test]
-fn devices_say_what_they_said() {
+fn device_models_give_unchanged_times() {
     let fifo = [("write_cache", "order", "\"fifo\"")];
     let small = [("write_cache", "commands", "6"), ("write_cache", "kib", "256")];
     let impatient = [("interface", "age_limit_ms", "30.0")];
@@ -173,7 +173,7 @@ fn ran(host: &str, device_name: &str, scheduler: &str, readahead: &str) -> Strin
 }
 
 #[test]
-fn a_workload_through_all_layers_comes_to_what_it_came_to() {
+fn a_workload_through_all_layers_gives_unchanged_figures() {
     let cases = [
         ("athlon-2004-linux-2.4", "deskstar-60gxp", "linus24", "ra24", 0x7124_fdb4_c417_f611),
         ("athlon-2004-linux-2.6", "deskstar-60gxp", "as", "ra26-shared", 0x7ec1_0210_58f2_5b8f),

@@ -220,7 +220,7 @@ impl Follower {
                     disagreements.push(disagreement(time_ns, agreement.counts(), miss));
                 }
                 Some(Differs::Merge(miss)) if merges.len() < self.most_misses => {
-                    merges.push(told_merge(time_ns, miss));
+                    merges.push(merge_disagreement(time_ns, miss));
                 }
                 _ => {}
             }
@@ -257,7 +257,7 @@ impl Follower {
     }
 }
 
-fn told_merge(time_ns: u64, miss: MergeMiss) -> MergeDisagreement {
+fn merge_disagreement(time_ns: u64, miss: MergeMiss) -> MergeDisagreement {
     MergeDisagreement {
         time_ns,
         operation: word(miss.op),

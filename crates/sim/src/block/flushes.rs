@@ -1,7 +1,7 @@
 //! Flushes of the device's cache. They bypass the scheduler and wait only for a free slot in the device. A flush is done when everything
 //! written before it is on the medium.
 
-use super::{Block, TagUse, Who};
+use super::{Block, Submitter, TagUse};
 use crate::devices::Command;
 use crate::machine::Machine;
 use fathom_record::block::BlockAction;
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 pub(super) struct QueuedFlush {
     /// The group of parts that it belongs to.
     pub part: u32,
-    pub who: Who,
+    pub who: Submitter,
 }
 
 /// Flushes that wait for a free slot in the device.
@@ -33,7 +33,7 @@ impl Block {
 
 impl Machine {
     /// Flushes the device's cache and waits for it.
-    pub(crate) async fn flush_device(&self, who: Who) {
+    pub(crate) async fn flush_device(&self, who: Submitter) {
         let part = self.parts.borrow_mut().make();
         self.parts.borrow_mut().more(part);
         self.block.watch().tell(self.now(), BlockAction::Queue, true, 0, 0, who);

@@ -14,7 +14,7 @@ mod who;
 pub(crate) use purpose::Purpose;
 pub(crate) use submit::BlockIo;
 pub(crate) use watch::BlockObserver;
-pub(crate) use who::Who;
+pub(crate) use who::Submitter;
 
 use crate::depths::DepthSample;
 use crate::devices::{Command, Device, SECTOR_BYTES};
@@ -88,13 +88,13 @@ impl Block {
     }
 
     /// Registers a thread's process with the queue.
-    pub fn describe(&self, who: Who, process: u16) {
+    pub fn describe(&self, who: Submitter, process: u16) {
         let info = fathom_iopath::TaskInfo::of_process(process);
         self.queue.borrow_mut().describe(TaskId(who.0), info);
     }
 
     /// A thread has ended: the scheduler need not idle for it any more.
-    pub fn has_exited(&self, machine: &Machine, who: Who) {
+    pub fn has_exited(&self, machine: &Machine, who: Submitter) {
         self.queue.borrow_mut().task_exited(Nanos(machine.now()), TaskId(who.0));
         self.drive(machine);
     }
@@ -141,12 +141,12 @@ impl Block {
     }
 
     /// A task starts to submit a batch of bios.
-    pub fn plug(&self, who: Who) {
+    pub fn plug(&self, who: Submitter) {
         self.queue.borrow_mut().start_plug(TaskId(who.0));
     }
 
     /// The task has submitted its batch.
-    pub fn finish_plug(&self, machine: &Machine, who: Who) {
+    pub fn finish_plug(&self, machine: &Machine, who: Submitter) {
         let now = Nanos(machine.now());
         {
             let mut queue = self.queue.borrow_mut();
@@ -159,7 +159,7 @@ impl Block {
     }
 
     /// A task is about to wait: submits the requests it holds back.
-    pub fn unplug(&self, machine: &Machine, who: Who) {
+    pub fn unplug(&self, machine: &Machine, who: Submitter) {
         let now = Nanos(machine.now());
         {
             let mut queue = self.queue.borrow_mut();
@@ -243,11 +243,11 @@ impl Block {
             sectors: request.sectors(),
             segments: request.segments(),
         };
-        self.hand_over(machine, command, TagUse::Request { id, write }, Who(request.task().0));
+        self.hand_over(machine, command, TagUse::Request { id, write }, Submitter(request.task().0));
     }
 
     /// Gives the device a command under a free tag, which must exist.
-    fn hand_over(&self, machine: &Machine, command: Command, outstanding: TagUse, who: Who) {
+    fn hand_over(&self, machine: &Machine, command: Command, outstanding: TagUse, who: Submitter) {
         let now = machine.now();
         let mut tags = self.tags.borrow_mut();
         let Some(tag) = tags.iter().position(Option::is_none) else { return };
@@ -298,7 +298,7 @@ impl Block {
             let mut watch = self.watch.borrow_mut();
             if let Some((sector, sectors, task)) = extent {
                 watch.written_bytes += if write { u64::from(sectors) * SECTOR_BYTES } else { 0 };
-                watch.tell(now, BlockAction::Complete, write, sector, sectors, Who(task.0));
+                watch.tell(now, BlockAction::Complete, write, sector, sectors, Submitter(task.0));
             }
         }
         for bio in ended.drain(..) {

@@ -1,6 +1,6 @@
 //! Submission of a piece of I/O to the queue: sleeps while the queue is full and reports the outcome.
 
-use super::{Purpose, Who};
+use super::{Purpose, Submitter};
 use crate::machine::Machine;
 use fathom_iopath::{Bio, MergeKind, Nanos, Op, PageSpan, Submitted, TaskId};
 use fathom_record::block::BlockAction;
@@ -20,7 +20,7 @@ pub(crate) struct BlockIo {
 
 impl Machine {
     /// Submits a bio; sleeps while the queue is full. Its CPU cost is computed first.
-    pub async fn submit(&self, who: Who, piece: BlockIo) {
+    pub async fn submit(&self, who: Submitter, piece: BlockIo) {
         self.compute(self.costs.bio_ns).await;
         let block = &self.block;
         let op = if piece.write { Op::Write } else { Op::Read };

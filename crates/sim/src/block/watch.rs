@@ -1,7 +1,7 @@
 //! Observation of the device: every event goes to the analysis used for the kernel's events, so the block layer of a simulated record
 //! means the same as that of a real one. Also keeps the sums to check Little's law.
 
-use super::Who;
+use super::Submitter;
 use crate::shapes::Shapes;
 use fathom_record::block::{
     Analysis, BlockAction, BlockEvent, DeviceNumber, Options, RequestFlags, WatchedDevice,
@@ -44,7 +44,15 @@ impl BlockObserver {
         self.since = now;
     }
 
-    pub fn tell(&mut self, now: u64, action: BlockAction, write: bool, sector: u64, sectors: u32, who: Who) {
+    pub fn tell(
+        &mut self,
+        now: u64,
+        action: BlockAction,
+        write: bool,
+        sector: u64,
+        sectors: u32,
+        who: Submitter,
+    ) {
         let event = BlockEvent {
             time_ns: now,
             device: DEVICE,

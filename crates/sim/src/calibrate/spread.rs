@@ -2,7 +2,7 @@
 //! its mean. Memory does not grow with the trace.
 
 use super::service::Service;
-use super::{Unfit, Value};
+use super::{FitError, Value};
 use crate::devices::SECTOR_BYTES;
 use fathom_record::histogram::{BUCKETS, bucket_of, bucket_value};
 
@@ -108,10 +108,10 @@ impl Spread {
     ///
     /// # Errors
     /// Too few requests.
-    pub fn fit(&self) -> Result<Vec<Value>, Unfit> {
+    pub fn fit(&self) -> Result<Vec<Value>, FitError> {
         let found = self.reads.count + self.writes.count;
         if found < LEAST {
-            return Err(Unfit::TooFew { found, wanted: LEAST });
+            return Err(FitError::TooFew { found, wanted: LEAST });
         }
         let value = |key, value, note: String| Value { key, value, standard_error: None, src: "fit", note };
         let mb_s = if self.ns_per_byte > 0.0 { 1e3 / self.ns_per_byte } else { 0.0 };
@@ -120,14 +120,14 @@ impl Spread {
         } else {
             "times do not rise with sizes in this trace"
         };
-        let channels = "the fewest that come about as near to the first half as any number does";
+        let channels = "the fewest that fit the first half about as well as any other number";
         let mut values = vec![
             value("service.channels", self.channels as f64, channels.into()),
             value("service.mb_s", mb_s, rate.into()),
         ];
         for (key, seen) in [("service.read_us", &self.reads), ("service.write_us", &self.writes)] {
             if let Some(mean) = seen.mean_us() {
-                values.push(value(key, mean, format!("mean of a list, of {} requests", seen.count)));
+                values.push(value(key, mean, format!("mean of the list, from {} requests", seen.count)));
             }
         }
         Ok(values)
@@ -139,7 +139,7 @@ impl Spread {
             let (of, src, note) = if seen.count > 0 {
                 (seen, "fit", format!("means of equal shares of {} requests", seen.count))
             } else {
-                (other, "guess", "as the other direction, of which alone there were requests".into())
+                (other, "guess", "copied from the other direction; this one had no requests".into())
             };
             let times: Vec<String> = of.shares_us().iter().map(|us| format!("{us:.3}")).collect();
             format!("{key} = {{ value = [{}], src = \"{src}\", note = \"{note}\" }}\n", times.join(", "))
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_have_the_mean_of_what_was_seen() {
+    fn shares_have_the_mean_of_the_sample() {
         for count in [1_u64, 5, 127, 128, 129, 1000, 40_000] {
             let mut seen = TimeSample::default();
             (0..count).for_each(|n| seen.add(if n % 40 == 0 { 98_000_000 } else { 50_000 + n }));

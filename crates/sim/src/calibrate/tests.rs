@@ -64,7 +64,7 @@ fn sizes_that_are_all_one_give_the_mean() {
     }
     let [command, rate] = line.fit().unwrap();
     assert!((command.value - 1.0005).abs() < 1e-9 && rate.value == 0.0, "{command:?} {rate:?}");
-    assert_eq!(LineFit::default().fit(), Err(Unfit::TooFew { found: 0, wanted: 20 }));
+    assert_eq!(LineFit::default().fit(), Err(FitError::TooFew { found: 0, wanted: 20 }));
 }
 
 #[test]

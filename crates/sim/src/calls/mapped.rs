@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn who_always_misses_gets_single_pages_after_a_hundred() {
+    fn after_a_hundred_misses_faults_read_single_pages() {
         let mut table = PageTable::new(MappingAdvice::Around);
         let single = (0..150).position(|n| table.window(n * 1000 + 500, false, false).len() == 1);
         assert_eq!(single, Some(100));

@@ -2,8 +2,8 @@
 //! and a page that is not there yet is waited for. Other threads may run between two pages, and if they share the open file they change
 //! the state that the next page finds.
 
-use super::{Handle, Short};
-use crate::block::{Block, BlockIo, Purpose, Who};
+use super::{Handle, ShortTransfer};
+use crate::block::{Block, BlockIo, Purpose, Submitter};
 use crate::cache::{Cache, Flags, PageNumber};
 use crate::copying::CopyDirection;
 use crate::files::{File, FileNumber};
@@ -60,7 +60,7 @@ impl Pages for OneFile<'_> {
 
 impl Machine {
     /// Reads from an open file.
-    pub async fn read(&self, handle: Handle, offset: u64, bytes: u64) -> Result<(), Short> {
+    pub async fn read(&self, handle: Handle, offset: u64, bytes: u64) -> Result<(), ShortTransfer> {
         self.compute(self.costs.call_ns).await;
         let file_bytes = self.files.borrow().get(handle.file).bytes;
         let call = Call { offset, bytes, file_bytes };
@@ -104,7 +104,7 @@ impl Machine {
             self.transfer(handle, false, offset, moved).await;
             self.compute(self.costs.page_ns * (call.pages().end - call.pages().start)).await;
         }
-        if moved < bytes { Err(Short { moved }) } else { Ok(()) }
+        if moved < bytes { Err(ShortTransfer { moved }) } else { Ok(()) }
     }
 
     /// Whether a page-cache read would find all its pages and so never wait.
@@ -192,7 +192,7 @@ impl Machine {
     }
 
     /// Reads pages of a file that were marked in flight when requested.
-    pub(super) async fn read_in(&self, who: Who, file: FileNumber, first: u32, pages: u32) {
+    pub(super) async fn read_in(&self, who: Submitter, file: FileNumber, first: u32, pages: u32) {
         let (longest, limits) = (self.host.block.read_bio_pages.get(), self.block.limits());
         let end = first + pages;
         let mut at = first;

@@ -147,7 +147,7 @@ fn cached(name: &str, writers: u64) -> f64 {
 }
 
 #[test]
-fn what_the_cache_takes_runs_at_the_ceiling_under_both_hypotheses() {
+fn cached_writes_run_at_the_ceiling_under_both_hypotheses() {
     for name in ["smartarray-6i-h1", "smartarray-6i-h2"] {
         for writers in 1..=3 {
             let rate = cached(name, writers);

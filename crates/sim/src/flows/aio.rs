@@ -2,7 +2,7 @@
 //! submitted.
 
 use super::runner::{Break, FlowRunner, Opened};
-use crate::block::Who;
+use crate::block::Submitter;
 use crate::machine::Machine;
 use crate::machine::task::TaskNumber;
 use fathom_workload::flow::Op;
@@ -30,7 +30,7 @@ pub(crate) struct AioSlots {
 }
 
 /// Does writes for a worker, for ever.
-pub(crate) async fn serve(machine: &Machine, who: Who, flights: &AioSlots) {
+pub(crate) async fn serve(machine: &Machine, who: Submitter, flights: &AioSlots) {
     machine.own_cpu(who);
     loop {
         let next = flights.handed.borrow_mut().pop_front();

@@ -87,7 +87,7 @@ impl FlowRunner<'_, '_> {
     /// Lets tasks called at this very time go first. Otherwise a task that releases an entry and wants another at once would overtake
     /// them each time.
     async fn after_those_called(&self, line: &WaitQueue<Need>) {
-        if line.is_somebody_called() {
+        if line.has_called() {
             self.machine.wake(self.machine.task());
             self.machine.park().await;
         }

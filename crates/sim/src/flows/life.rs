@@ -4,9 +4,9 @@ use super::aio::AioSlots;
 use super::rows;
 use super::runner::{Break, FlowRunner};
 use super::state::FlowState;
-use crate::block::Who;
+use crate::block::Submitter;
 use crate::machine::Machine;
-use crate::threads::{Together, WorkerResult};
+use crate::threads::{PhaseControl, WorkerResult};
 use fathom_record::{Ending, OpError};
 use fathom_workload::flow::{Numbers, Op, Thread, Turn, Walk, Wanted, Wrong};
 use fathom_workload::ops::Place as At;
@@ -20,11 +20,11 @@ pub(crate) async fn live(
     machine: &Machine,
     state: &FlowState<'_>,
     worker: usize,
-    together: &Together,
+    together: &PhaseControl,
     flights: &AioSlots,
     first_ns: u64,
 ) -> WorkerResult {
-    let who = Who::worker(worker);
+    let who = Submitter::worker(worker);
     machine.own_cpu(who);
     machine.sleep_until(first_ns.saturating_add(state.phase.stagger.0.saturating_mul(worker as u64))).await;
     let released_ns = machine.now();
@@ -202,7 +202,7 @@ impl FlowRunner<'_, '_> {
             Err(Break::Wrong(wrong)) => failed("flow", &|op, on, set| wrong.sentence(op, on, set)),
             Err(Break::Full(full)) => failed("write", &|_, on, _| format!("{full} ({on})")),
             Err(Break::Deadlocked) => failed("wait", &|_, _, _| {
-                "waits to be woken, and every other thread waits, too, or has ended; nobody is left to wake it".into()
+                "waits for ever: every other thread waits too or has ended, so none can wake it".into()
             }),
         }
     }

@@ -4,12 +4,12 @@
 use super::aio::AioSlots;
 use super::rows::{RowStat, kind};
 use super::state::{FlowState, Words};
-use crate::block::Who;
+use crate::block::Submitter;
 use crate::call_log::LoggedCall;
 use crate::calls::Handle;
-use crate::files::Full;
+use crate::files::GrowError;
 use crate::machine::Machine;
-use crate::threads::{LEAST_NS, Together, WorkerResult};
+use crate::threads::{LEAST_NS, PhaseControl, WorkerResult};
 use fathom_record::OpKind;
 use fathom_workload::drive::Quota;
 use fathom_workload::flow::{Counts, Op, Place, Program, Thread, Totals, Wrong};
@@ -29,7 +29,7 @@ pub(super) enum Break {
     /// An error caused by earlier operations of the flow.
     Wrong(Wrong),
     /// The device is full.
-    Full(Full),
+    Full(GrowError),
     /// It waits to be woken, all other workers do too, and no timeout will end it.
     Deadlocked,
     /// A finishing operation.
@@ -48,8 +48,8 @@ impl From<Wrong> for Break {
     }
 }
 
-impl From<Full> for Break {
-    fn from(full: Full) -> Self {
+impl From<GrowError> for Break {
+    fn from(full: GrowError) -> Self {
         Self::Full(full)
     }
 }
@@ -57,11 +57,11 @@ impl From<Full> for Break {
 pub(super) struct FlowRunner<'s, 'a> {
     pub machine: &'s Machine,
     pub state: &'s FlowState<'a>,
-    pub together: &'s Together,
+    pub together: &'s PhaseControl,
     pub place: &'s Place,
     pub program: &'s Program,
     pub worker: usize,
-    pub who: Who,
+    pub who: Submitter,
     /// State that its operations work on.
     pub thread: Thread<'s, Words, Opened>,
     pub flights: &'s AioSlots,

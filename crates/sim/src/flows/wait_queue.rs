@@ -52,7 +52,7 @@ impl<W> WaitQueue<W> {
     }
 
     /// Whether a called task has not run yet.
-    pub fn is_somebody_called(&self) -> bool {
+    pub fn has_called(&self) -> bool {
         self.0.borrow().iter().any(|w| w.called)
     }
 

@@ -38,7 +38,7 @@ mod tests {
     use crate::host::BatchOrder;
 
     #[test]
-    fn single_values_can_be_others() {
+    fn overridden_values_replace_those_of_the_profile() {
         let text = text_of("today").unwrap();
         let changed = |changes: &[(&str, &str)]| {
             let changes: Vec<ProfileChange> =
@@ -52,7 +52,7 @@ mod tests {
         for (changes, told) in [
             (&random[..2], "pages.recycled_permille is left out; expected 0 to 1000"),
             (&[("cpu.cpus", "0")][..], "today, as changed: cpu.cpus is 0"),
-            (&[("cpu.cpu", "1")][..], "cpu.cpu is no value of this profile; near it are cpu.cpus"),
+            (&[("cpu.cpu", "1")][..], "this profile has no value cpu.cpu; similar names: cpu.cpus"),
             (&[("memory.replacement", "best")][..], "unknown variant"),
         ] {
             let error = changed(changes).unwrap_err().to_string();

@@ -8,10 +8,10 @@ mod parts;
 pub(crate) mod task;
 
 pub use executor::Standstill;
-pub(crate) use executor::{Cut, Executor};
+pub(crate) use executor::{EarlyEnd, Executor};
 pub(crate) use parts::{Gate, PartGroups};
 
-use crate::block::{Block, Who};
+use crate::block::{Block, Submitter};
 use crate::cache::{Cache, PageNumber};
 use crate::call_log::CallLog;
 use crate::copying::Copies;
@@ -222,7 +222,7 @@ impl Machine {
     }
 
     /// From now on the running task computes for `who`.
-    pub fn own_cpu(&self, who: Who) {
+    pub fn own_cpu(&self, who: Submitter) {
         let task = self.task() as usize;
         let mut owners = self.owners.borrow_mut();
         if owners.len() <= task {
@@ -232,7 +232,7 @@ impl Machine {
     }
 
     /// CPU time used by `who`, ns.
-    pub fn cpu_of(&self, who: Who) -> u64 {
+    pub fn cpu_of(&self, who: Submitter) -> u64 {
         self.used.borrow().get(usize::from(who.0)).copied().unwrap_or(0)
     }
 
@@ -247,7 +247,7 @@ impl Machine {
     }
 
     /// A task about to wait for the device submits the requests it holds back, or it would wait for ever.
-    pub fn about_to_wait(&self, who: Who) {
+    pub fn about_to_wait(&self, who: Submitter) {
         self.block.unplug(self, who);
     }
 }

@@ -3,7 +3,7 @@
 
 use super::Machine;
 use super::task::TaskNumber;
-use crate::block::Who;
+use crate::block::Submitter;
 use std::collections::VecDeque;
 
 /// Groups of parts: for each, the parts outstanding and the task that waits for the last.
@@ -44,7 +44,7 @@ impl PartGroups {
 
 impl Machine {
     /// Waits for all parts of a group and removes it.
-    pub async fn all_parts(&self, number: u32, who: Who) {
+    pub async fn all_parts(&self, number: u32, who: Submitter) {
         let pending = {
             let mut parts = self.parts.borrow_mut();
             let entry = &mut parts.entries[number as usize];
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_lets_in_one_after_the_other() {
+    fn a_gate_admits_tasks_one_at_a_time() {
         let mut gate = Gate::default();
         assert!(gate.enter(1) && !gate.enter(2) && !gate.enter(3));
         assert_eq!((gate.leave(), gate.leave(), gate.leave()), (Some(2), Some(3), None));

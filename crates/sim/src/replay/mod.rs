@@ -140,7 +140,7 @@ pub enum ReplayError<E> {
     Trace(E),
     /// An arrival is longer than the device.
     #[error(
-        "arrival {number} of the trace has {sectors} sectors and the device {capacity}; choose a larger device"
+        "arrival {number} of the trace has {sectors} sectors, but the device has {capacity}; choose a larger device"
     )]
     TooLong {
         /// Number of the arrival, from 1.
@@ -152,14 +152,16 @@ pub enum ReplayError<E> {
     },
     /// An arrival's time exceeds the range of the clock.
     #[error(
-        "the trace goes on at {at_ns} ns, more than 146 years after its beginning; its times or --scale cannot be meant"
+        "an arrival is at {at_ns} ns, more than 146 years after the start of the trace; check its times and --scale"
     )]
     TooLate {
         /// The scheduled time, ns.
         at_ns: u64,
     },
     /// A bug in the model.
-    #[error("nothing moves any more at {at_ns} ns with {waiting} requests waiting: an error in the model")]
+    #[error(
+        "the replay made no progress after {at_ns} ns, with {waiting} requests waiting: a bug in the model; please report it"
+    )]
     Standstill {
         /// Virtual time of the standstill, ns.
         at_ns: u64,

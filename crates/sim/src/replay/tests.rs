@@ -116,7 +116,7 @@ fn waits_of_an_idle_disk_are_seen_where_the_scheduler_anticipates_and_nowhere_el
 }
 
 #[test]
-fn a_flush_lies_nowhere() {
+fn a_flush_has_no_position() {
     let both = [arrival(0, Op::Write, 0, 0, 1), arrival(1, Op::Read, 800, 8, 1)];
     let (out, events) = run(setup("none", constant(MS), closed(1)), &both);
     assert_eq!(events.iter().filter(|e| e.action == BlockAction::Issue).count(), 2);
@@ -181,7 +181,7 @@ fn dependent_keeps_the_gaps_after_completions() {
 }
 
 #[test]
-fn what_was_simulated_is_a_trace_again() {
+fn simulated_events_are_a_trace_that_can_be_replayed() {
     let (first, events) = run(setup("none", constant(MS), closed(4)), &reads(500, 0));
     let mut taken = Arrivals::new(None, true, true);
     let again: Vec<Arrival> = events.iter().filter_map(|event| taken.take(event)).collect();

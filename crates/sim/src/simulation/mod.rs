@@ -9,7 +9,7 @@ mod sizes;
 
 pub use setup::{Setup, SimError, never};
 
-use crate::block::Who;
+use crate::block::Submitter;
 use crate::call_log::LoggedCall;
 use crate::flows;
 use crate::machine::{Executor, Machine};
@@ -44,7 +44,7 @@ pub fn simulate_noting(
         return Err(SimError::Unsupported(refused.join("\n")));
     }
     if setup.stack == Stack::Replay {
-        let why = "the layers \"replay\" belong to traces; a workload has the layers full or nocache";
+        let why = "the layers \"replay\" are for traces; run a workload with the layers full or nocache";
         return Err(SimError::Unsupported(why.into()));
     }
     let (indirect_in_memory, stop) = (setup.indirect_in_memory, setup.stop);
@@ -65,15 +65,15 @@ pub fn simulate_noting(
     let mut out = Simulated { phases: vec![Vec::new(); workload.phases.len()], inside: Inside::default() };
     let mut executor = Executor::new(&machine, stop);
     executor.serve(Box::pin(async {
-        machine.own_cpu(Who::JOURNAL);
+        machine.own_cpu(Submitter::JOURNAL);
         machine.commit_transactions().await;
     }));
     executor.serve(Box::pin(async {
-        machine.own_cpu(Who::FLUSHER);
+        machine.own_cpu(Submitter::FLUSHER);
         machine.flush_old_data().await;
     }));
     executor.serve(Box::pin(async {
-        machine.own_cpu(Who::FLUSHER);
+        machine.own_cpu(Submitter::FLUSHER);
         machine.write_in_background().await;
     }));
     'all: for repetition in 0..workload.repetitions {

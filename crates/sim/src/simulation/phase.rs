@@ -2,13 +2,13 @@
 
 use super::SimError;
 use super::between::{between, sets_of};
-use crate::block::Who;
+use crate::block::Submitter;
 use crate::flows::{self, AioSlots, FlowState};
 use crate::host::Threads;
 use crate::idle_waits::habits;
 use crate::machine::{Executor, Machine};
 use crate::outcome::{self, Inside};
-use crate::threads::{self, Setting, Slots, Together, WorkerResult};
+use crate::threads::{self, PhaseControl, Setting, Slots, WorkerResult};
 use fathom_record::Repetition;
 use fathom_workload::{Act, Isolation};
 use std::cell::RefCell;
@@ -28,7 +28,7 @@ pub(super) fn one_phase<'m>(
     let plans: Vec<Rc<_>> = threads::plans(machine, setting).into_iter().map(Rc::new).collect();
     let prepared: Vec<_> = plans.clone();
     executor.add(Box::pin(async move {
-        machine.own_cpu(Who::BETWEEN);
+        machine.own_cpu(Submitter::BETWEEN);
         for plan in &prepared {
             threads::prologue(machine, plan).await;
         }
@@ -46,8 +46,9 @@ pub(super) fn one_phase<'m>(
     let mut helpers: Vec<(Rc<_>, Rc<Slots>)> = Vec::new();
     let actors = state.as_deref().map_or_else(Vec::new, |state| actors(machine, state));
     let count = plans.len() + actors.len();
-    let together =
-        Together::new(phase.interval.0, phase.stop.steady, count).failing(phase.stop.failed).among(&plans);
+    let together = PhaseControl::new(phase.interval.0, phase.stop.steady, count)
+        .failing(phase.stop.failed)
+        .among(&plans);
     let together = Rc::new(together);
     together.alive.set(count);
     for plan in &plans {
@@ -113,7 +114,7 @@ pub(super) fn one_phase<'m>(
     done.block = Some(layer);
     let counters = machine.block.device_counters(end_ns);
     let mut plot = machine.plot.borrow_mut().take(end_ns, setting.number as u32, counters);
-    plot.idle_waits.habits = habits(&machine.block.queue(), |task| Who(task.0).label());
+    plot.idle_waits.habits = habits(&machine.block.queue(), |task| Submitter(task.0).label());
     inside.phases.retain(|phase| phase.phase != plot.phase);
     inside.phases.push(plot);
     inside.add_readahead(machine);
@@ -133,7 +134,7 @@ fn actors(machine: &Machine, state: &FlowState<'_>) -> Vec<usize> {
         // Process numbers start after the system tasks'.
         let process = if own { place.process + 4 } else { 3 };
         let process = u16::try_from(process).unwrap_or(u16::MAX);
-        let who = Who::worker(worker);
+        let who = Submitter::worker(worker);
         machine.block.describe(who, if alone { who.0 } else { process });
         actors.push(worker);
     }
@@ -146,7 +147,7 @@ fn perform<'m>(
     executor: &mut Executor<'m>,
     state: &Rc<FlowState<'m>>,
     actors: &[usize],
-    (together, worked): (&Rc<Together>, &Rc<RefCell<Vec<WorkerResult>>>),
+    (together, worked): (&Rc<PhaseControl>, &Rc<RefCell<Vec<WorkerResult>>>),
     first_ns: u64,
 ) {
     let mut writers = Vec::new();
@@ -154,7 +155,7 @@ fn perform<'m>(
         let flights: Rc<AioSlots> = Rc::default();
         let ops = state.cast.places[worker].as_ref().map(|place| &state.cast.programs[place.program].ops);
         if ops.is_some_and(|ops| ops.iter().any(|op| op.act == Act::AsyncWrite)) {
-            writers.push((Who::worker(worker), Rc::clone(&flights)));
+            writers.push((Submitter::worker(worker), Rc::clone(&flights)));
         }
         let (state, together, worked) = (Rc::clone(state), Rc::clone(together), Rc::clone(worked));
         executor.add(Box::pin(async move {

@@ -1,8 +1,8 @@
 //! A stream that does one operation at a time: its warm-up and its counted part.
 
 use super::hot::{Hot, LoopEnd, perform};
-use super::pace::{Waited, is_stopped};
-use crate::calls::Short;
+use super::pace::{PaceResult, is_stopped};
+use crate::calls::ShortTransfer;
 use crate::files::PAGE;
 use fathom_workload::drive::WarmUp;
 use fathom_workload::ops::{Op, OpKind, Source};
@@ -44,7 +44,7 @@ impl Hot<'_, '_> {
         let drawn = (&op, source.pauses(&op));
         let waited =
             self.pace.before(machine, plan, together, drawn, self.deadline_ns, &mut self.paused).await;
-        if waited == Waited::Cut || counts && !plan.quota.take(&together.taken, &op) {
+        if waited == PaceResult::Cut || counts && !plan.quota.take(&together.taken, &op) {
             self.pending = Some(op);
             if counts {
                 self.cut();
@@ -74,7 +74,7 @@ impl Hot<'_, '_> {
 
     /// Makes an operation harder: walks through other memory so that its buffer is in no CPU cache, and reads at the beginning of the
     /// file, which moves read-ahead and the disk arm away. As in the engine, none of this counts as latency.
-    async fn unsettle(&self, op: &Op) -> Result<(), (Op, Short)> {
+    async fn unsettle(&self, op: &Op) -> Result<(), (Op, ShortTransfer)> {
         let (machine, stream) = (self.machine, self.plan.stream);
         let pages = stream.purge.0.div_ceil(PAGE);
         if pages > 0 {

@@ -2,9 +2,9 @@
 
 use super::pace::{Pace, Paused};
 use super::plan::WorkerPlan;
-use super::stop::Together;
+use super::stop::PhaseControl;
 use super::worker_result::WorkerResult;
-use crate::calls::Short;
+use crate::calls::ShortTransfer;
 use crate::machine::Machine;
 use fathom_record::{Ending, OpError, OpKind, OpLogEntry};
 use fathom_workload::ops::{Done, Op, OpKind as Kind, Source};
@@ -24,7 +24,7 @@ pub(super) enum LoopEnd {
 pub(super) struct Hot<'a, 'p> {
     pub machine: &'p Machine,
     pub plan: &'p WorkerPlan<'a>,
-    pub together: &'p Together,
+    pub together: &'p PhaseControl,
     pub worked: WorkerResult,
     pub pace: Pace<'p>,
     pub done: Done,
@@ -41,7 +41,11 @@ pub(super) struct Hot<'a, 'p> {
 }
 
 /// Does one operation.
-pub(super) async fn perform(machine: &Machine, plan: &WorkerPlan<'_>, op: &Op) -> Result<(), (Op, Short)> {
+pub(super) async fn perform(
+    machine: &Machine,
+    plan: &WorkerPlan<'_>,
+    op: &Op,
+) -> Result<(), (Op, ShortTransfer)> {
     let began = machine.now();
     let stream = plan.stream;
     match op.kind {
@@ -149,7 +153,7 @@ impl<'a> Hot<'a, '_> {
     }
 
     /// An operation moved fewer bytes than requested.
-    pub fn fail(&mut self, op: &Op, short: Short) -> LoopEnd {
+    pub fn fail(&mut self, op: &Op, short: ShortTransfer) -> LoopEnd {
         self.together.has_failed();
         let path = format!("file {} of the set {}", op.file, self.plan.set);
         let message = format!(

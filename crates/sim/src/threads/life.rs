@@ -6,7 +6,7 @@ use super::open::open;
 use super::pace::{Pace, Paused};
 use super::plan::WorkerPlan;
 use super::queued::{self, Slots};
-use super::stop::Together;
+use super::stop::PhaseControl;
 use super::worker_result::WorkerResult;
 use crate::machine::Machine;
 use fathom_record::{Ending, OpError, OpKind};
@@ -53,7 +53,7 @@ impl Hot<'_, '_> {
 pub(crate) async fn live<'a>(
     machine: &Machine,
     plan: &WorkerPlan<'a>,
-    together: &Together,
+    together: &PhaseControl,
     slots: Option<&Slots>,
     first_ns: u64,
 ) -> WorkerResult {

@@ -2,7 +2,7 @@
 //! is flushed before the file is closed. `calls::mapped` has the cost of pages.
 
 use super::plan::WorkerPlan;
-use crate::calls::{Handle, MappingAdvice, PageTable, Short};
+use crate::calls::{Handle, MappingAdvice, PageTable, ShortTransfer};
 use crate::copying::CopyDirection;
 use crate::machine::Machine;
 use crate::stack::Stack;
@@ -77,11 +77,11 @@ impl Mapping {
         handle: Handle,
         offset: u64,
         bytes: u64,
-    ) -> Result<(), Short> {
+    ) -> Result<(), ShortTransfer> {
         // The engine does not map a file that is too short.
         let there = machine.files.borrow().get(handle.file).bytes.saturating_sub(offset);
         if there < bytes {
-            return Err(Short { moved: there });
+            return Err(ShortTransfer { moved: there });
         }
         machine.copy_mapped(handle, &mut self.table, CopyDirection::Read, offset, bytes).await;
         Ok(())

@@ -33,5 +33,5 @@ pub(crate) use open::prologue;
 pub(crate) use plan::{Pools, Setting, plans};
 pub(crate) use queued::{Slots, serve};
 pub(crate) use refused::refusals;
-pub(crate) use stop::Together;
+pub(crate) use stop::PhaseControl;
 pub(crate) use worker_result::{LatencyTally, WorkerResult};

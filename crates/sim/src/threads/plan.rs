@@ -3,8 +3,8 @@
 //! Threads of one process that draw from one sequence over all files of a set share their open files, like the programs that work this
 //! way (SysBench opens its files once). All others open their own.
 
-use super::files::Between;
-use crate::block::Who;
+use super::files::CallLayer;
+use crate::block::Submitter;
 use crate::calls::Handle;
 use crate::files::FileNumber;
 use crate::host::Threads;
@@ -28,7 +28,7 @@ pub(crate) struct WorkerPlan<'a> {
     /// Its files: one, or all of the set. The read-ahead state of file n is at `opens` + n.
     pub files: &'a [FileNumber],
     pub opens: u32,
-    pub who: Who,
+    pub who: Submitter,
     pub region: Region,
     /// Name of the set that its files are in, for messages.
     pub set: &'a str,
@@ -53,7 +53,7 @@ pub(crate) struct WorkerPlan<'a> {
     /// The region of each file, where files take turns.
     pub parts: Vec<Region>,
     /// Layer between its operations and system calls.
-    pub(super) between: Between,
+    pub(super) between: CallLayer,
 }
 
 /// A worker's view of its pool.
@@ -256,7 +256,7 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<WorkerP
                 if opens_at == first_open {
                     opens.extend((0..files.len().max(1)).map(|_| machine.policy.open()));
                 }
-                let who = Who::worker(at);
+                let who = Submitter::worker(at);
                 let alone = machine.host.cpu.threads.get() == Threads::Linuxthreads;
                 // Process numbers start after the system tasks'.
                 let process_number =
@@ -295,7 +295,7 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<WorkerP
                     ends_company: group.times.ends_company,
                     pool,
                     parts,
-                    between: Between::of(stream, files.len()),
+                    between: CallLayer::of(stream, files.len()),
                 });
             }
         }

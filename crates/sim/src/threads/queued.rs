@@ -6,9 +6,9 @@
 //! worker sees the completions when that call returns. A call submits as many operations as in the engine.
 
 use super::hot::{Hot, LoopEnd, perform};
-use super::pace::{Waited, is_stopped, wait_until};
+use super::pace::{PaceResult, is_stopped, wait_until};
 use super::plan::WorkerPlan;
-use crate::calls::Short;
+use crate::calls::ShortTransfer;
 use crate::machine::Machine;
 use crate::machine::task::TaskNumber;
 use crate::stack::Stack;
@@ -27,7 +27,7 @@ pub(crate) struct Slots {
     /// Submitted operations not yet taken by a task, with the time each was drawn.
     handed: RefCell<VecDeque<(Op, u64)>>,
     /// Completed operations, with the time each was drawn.
-    ended: RefCell<VecDeque<(Op, u64, Option<Short>)>>,
+    ended: RefCell<VecDeque<(Op, u64, Option<ShortTransfer>)>>,
     /// The worker while it waits for a completion.
     waiting: Cell<Option<TaskNumber>>,
 }
@@ -166,19 +166,19 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
                 continue;
             }
             match before(hot, (&op, source.pauses(&op)), &mut flights).await {
-                Before::Go => {}
-                Before::Later(at_ns) => {
+                SubmitResult::Go => {}
+                SubmitResult::Later(at_ns) => {
                     due_ns = Some(at_ns);
                     flights.held = Some(op);
                     break;
                 }
                 // The warm-up is over.
-                Before::Cut if !hot.counting && !is_stopped(machine, plan, together) => {
+                SubmitResult::Cut if !hot.counting && !is_stopped(machine, plan, together) => {
                     due_ns = Some(machine.now());
                     flights.held = Some(op);
                     break;
                 }
-                Before::Cut => {
+                SubmitResult::Cut => {
                     hot.pending = Some(op);
                     outcome = Some(LoopEnd::Stopped);
                     break;
@@ -244,31 +244,31 @@ fn draw(hot: &mut Hot<'_, '_>, source: &mut dyn Source, flights: &mut InFlightOp
     })
 }
 
-enum Before {
+enum SubmitResult {
     Go,
     /// Scheduled for this time, with operations in flight that may complete before.
     Later(u64),
     Cut,
 }
 
-async fn before(hot: &mut Hot<'_, '_>, (op, pauses): (&Op, bool), flights: &mut InFlightOps) -> Before {
+async fn before(hot: &mut Hot<'_, '_>, (op, pauses): (&Op, bool), flights: &mut InFlightOps) -> SubmitResult {
     let (machine, plan, together) = (hot.machine, hot.plan, hot.together);
     hot.pace.rules.comes(pauses);
     let paced = hot.pace.rules.is_due_by_schedule(op);
     if let Some(due_ns) = hot.pace.due_ns().filter(|_| paced) {
         if due_ns > machine.now() && flights.count > 0 {
-            return Before::Later(due_ns.min(hot.deadline_ns));
+            return SubmitResult::Later(due_ns.min(hot.deadline_ns));
         }
-        if wait_until(machine, plan, together, due_ns, hot.deadline_ns).await == Waited::Cut {
-            return Before::Cut;
+        if wait_until(machine, plan, together, due_ns, hot.deadline_ns).await == PaceResult::Cut {
+            return SubmitResult::Cut;
         }
     } else if hot.pace.before(machine, plan, together, (op, pauses), hot.deadline_ns, &mut hot.paused).await
-        == Waited::Cut
+        == PaceResult::Cut
     {
-        return Before::Cut;
+        return SubmitResult::Cut;
     }
     if hot.counting && !plan.quota.take(&together.taken, op) {
-        return Before::Cut;
+        return SubmitResult::Cut;
     }
     if let Some((due_ns, behind_ns)) = hot.pace.issued(op, machine.now()) {
         if !matches!(op.kind, Kind::Sync { .. }) {
@@ -276,7 +276,7 @@ async fn before(hot: &mut Hot<'_, '_>, (op, pauses): (&Op, bool), flights: &mut 
         }
         hot.worked.behind_ns = hot.worked.behind_ns.max(behind_ns);
     }
-    Before::Go
+    SubmitResult::Go
 }
 
 /// Reaps at most `most` completions.

@@ -1,8 +1,8 @@
 //! Operations in a ratio to those of other workers: the published progress counters, and how a worker waits for its turn.
 
-use super::pace::{Waited, is_stopped};
+use super::pace::{PaceResult, is_stopped};
 use super::plan::WorkerPlan;
-use super::stop::Together;
+use super::stop::PhaseControl;
 use crate::machine::Machine;
 use fathom_workload::drive::{AWAY, Turn};
 use std::collections::BTreeMap;
@@ -53,18 +53,18 @@ impl Progress {
 pub(super) async fn wait(
     machine: &Machine,
     plan: &WorkerPlan<'_>,
-    together: &Together,
+    together: &PhaseControl,
     turn: Option<&Turn<'_>>,
     deadline_ns: u64,
-) -> Waited {
+) -> PaceResult {
     let sleep_ns = plan.stream.pace.ratio.map_or(0, |ratio| ratio.sleep.0);
     let nap_ns = if sleep_ns == 0 { SHORT_NS } else { sleep_ns.min(LONG_NS) };
     while turn.is_some_and(|turn| !turn.may_go()) {
         let now = machine.now();
         if is_stopped(machine, plan, together) || now >= deadline_ns {
-            return Waited::Cut;
+            return PaceResult::Cut;
         }
         machine.sleep_until(deadline_ns.min(now.saturating_add(nap_ns))).await;
     }
-    Waited::Enough
+    PaceResult::Enough
 }

@@ -192,17 +192,17 @@ mod tests {
         for (before, found) in [
             ("with 32 KiB ", *small),
             ("with 128 KiB ", *large),
-            ("1, 2 and 3 writers come to ", *one),
-            ("1, 2 and 3 writers come to 24, ", *two),
-            ("1, 2 and 3 writers come to 24, 20 and ", *three),
+            ("1, 2 and 3 writers reach ", *one),
+            ("1, 2 and 3 writers reach 24, ", *two),
+            ("1, 2 and 3 writers reach 24, 20 and ", *three),
             ("the ratio of 2 writers is ", two_star / two),
-            ("as first guessed 2 writers come to ", plain[0]),
+            ("merged as first guessed, 2 writers reach ", plain[0]),
             ("and the ratio is ", plain[1] / plain[0]),
             ("and the ratio is 6.1 under H1 and ", plain[3] / plain[2]),
             ("makes 1x3GB a larger miss (", *one),
-            ("would lay them, 2 writers are ", (by_turns / base - 1.0) * 100.0),
-            ("those of rc8* come to ", *by_turns_star),
-            ("those of rc8* come to 57 MB/s and no longer to ", *base_star),
+            ("windows of ext2, 2 writers are ", (by_turns / base - 1.0) * 100.0),
+            ("those of rc8* reach ", *by_turns_star),
+            ("those of rc8* reach 57 MB/s instead of ", *base_star),
         ] {
             assert_said(&table::FREEDOM, before, found);
         }

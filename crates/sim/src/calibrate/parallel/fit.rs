@@ -2,7 +2,7 @@
 //! time after that. The total time of a command follows from requests that found the device nearly empty. The part that occupies a
 //! channel follows from windows in which the device was full: there requests complete as fast as channels become free.
 
-use super::super::Unfit;
+use super::super::FitError;
 use super::super::spread::TimeSample;
 use super::gathered::{CellSums, Gathered, LoadCell, WINDOW, Window};
 use super::model::{CommandTimes, Model};
@@ -28,7 +28,7 @@ const MOST_CHANNELS: usize = 256;
 
 /// Time of requests of one kind and about one size that found the device nearly empty.
 #[derive(Clone, Copy)]
-struct Alone {
+struct UnqueuedTime {
     bytes: f64,
     ns: f64,
     depth: f64,
@@ -47,7 +47,7 @@ impl LinearTime {
     }
 
     /// Least-squares line with relative errors; no time is below 0.
-    fn through(points: &[Alone], channels: f64) -> Self {
+    fn through(points: &[UnqueuedTime], channels: f64) -> Self {
         let (mut n, mut x, mut y, mut xx, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for point in points {
             let ns = point.ns * (channels / point.depth).min(1.0);
@@ -78,7 +78,7 @@ struct Observations {
     cells: BTreeMap<LoadCell, CellSums>,
     flushes: TimeSample,
     windows: Vec<Window>,
-    alone: [Vec<Alone>; 2],
+    alone: [Vec<UnqueuedTime>; 2],
     /// The depth from which a window dominated by this kind counts as deep; `None` where there is never more than one request.
     deep: [Option<f64>; 2],
 }
@@ -97,10 +97,10 @@ struct ChannelFit {
 ///
 /// # Errors
 /// Too few requests.
-pub fn fit(all: &[&Gathered]) -> Result<Model, Unfit> {
+pub fn fit(all: &[&Gathered]) -> Result<Model, FitError> {
     let data = Observations::of(all);
     if data.alone.iter().all(Vec::is_empty) {
-        return Err(Unfit::TooFew { found: all.iter().map(|g| g.requests()).sum(), wanted: LEAST });
+        return Err(FitError::TooFew { found: all.iter().map(|g| g.requests()).sum(), wanted: LEAST });
     }
     let most = all.iter().map(|g| g.most_open()).max().unwrap_or(1).max(1);
     let tries: Vec<ChannelFit> =
@@ -116,7 +116,7 @@ pub fn fit(all: &[&Gathered]) -> Result<Model, Unfit> {
     let good = |t: &&ChannelFit| (t.possible || !possible) && t.off <= best + AS_GOOD;
     // The largest of the equally good counts: time spent outside the channel is whatever nothing else explains.
     let Some(chosen) = tries.iter().filter(good).max_by(|a, b| a.channels.total_cmp(&b.channels)) else {
-        return Err(Unfit::Undetermined("their times are not finite"));
+        return Err(FitError::Undetermined("their times are not finite"));
     };
     let end_sector = all.iter().map(|g| g.end_sector()).max().unwrap_or(0);
     Ok(data.model(chosen, end_sector, most))
@@ -312,10 +312,10 @@ fn nearly_alone(cells: &BTreeMap<LoadCell, CellSums>, write: bool) -> Vec<(&Load
     sizes.into_values().filter(|(cell, _)| cell.depth <= least + 1).collect()
 }
 
-fn alone(cells: &BTreeMap<LoadCell, CellSums>, write: bool) -> Vec<Alone> {
+fn alone(cells: &BTreeMap<LoadCell, CellSums>, write: bool) -> Vec<UnqueuedTime> {
     let of = |sums: &CellSums| {
         let n = sums.seen.count() as f64;
-        Alone { bytes: sums.bytes / n, ns: sums.response_ns / n, depth: sums.depth / n }
+        UnqueuedTime { bytes: sums.bytes / n, ns: sums.response_ns / n, depth: sums.depth / n }
     };
     nearly_alone(cells, write).into_iter().map(|(_, sums)| of(sums)).collect()
 }

@@ -74,7 +74,7 @@ impl Model {
         for (command, [held, beside, rate]) in [&self.reads, &self.writes].into_iter().zip(keys) {
             let Some(command) = command else { continue };
             let note = format!(
-                "mean of {} requests, bytes and what is beside a channel taken off",
+                "mean of {} requests, minus the time per byte and the time outside the channel",
                 command.requests
             );
             values.push(value(held, command.held_ns / 1e3, note));
@@ -88,7 +88,7 @@ impl Model {
     }
 
     fn channels_note(&self) -> String {
-        "requests are done so many times as fast as one after the other, or more".into()
+        "requests complete at least this many times as fast as one at a time".into()
     }
 
     /// The text of a profile. With `scatters` it has the distributions, otherwise only their means.
@@ -100,7 +100,7 @@ impl Model {
             || capacity(self.end_sector),
             |bytes| {
                 format!(
-                    "capacity_gb = {{ value = {:.9}, src = \"measured\", note = \"the device's own\" }}\n",
+                    "capacity_gb = {{ value = {:.9}, src = \"measured\", note = \"read from the device\" }}\n",
                     bytes as f64 / 1e9
                 )
             },
@@ -109,7 +109,7 @@ impl Model {
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "queue_depth = {{ value = {room}, src = \"guess\", note = \"the traces have {most} at once; at more than they have there is no error bar\" }}"
+            "queue_depth = {{ value = {room}, src = \"guess\", note = \"the traces have at most {most} at once; beyond that there is no error bar\" }}"
         );
         let list = |shares: &[f64], mean_us: f64| {
             let times: Vec<String> = match scatters {
@@ -147,8 +147,8 @@ impl Model {
     }
 }
 
-const BESIDE: &str = "longer alone than a channel is held where many wait";
-const OTHER: &str = "as the other direction, of which alone there were requests";
+const BESIDE: &str = "response time alone minus channel time under load";
+const OTHER: &str = "copied from the other direction; this one had no requests";
 
 fn rate_note(command: &CommandTimes) -> &'static str {
     if command.mb_s() > 0.0 {

@@ -70,7 +70,7 @@ fn without_battery_nothing_is_kept() {
 }
 
 #[test]
-fn writes_go_past_the_cache_by_size_by_segments_and_when_it_is_overfull() {
+fn writes_bypass_the_cache_by_size_by_segments_and_when_it_is_overfull() {
     let cached_of = |rules_of: ArrayRules, command: Command, count: u32| {
         let mut array = array(RaidLevel::Raid5, rules_of);
         let commands: Vec<_> =

@@ -1,7 +1,7 @@
 //! Work on stripes: a job is a list of stripes to write, several of them in parallel, or a set of reads. Each stripe is read, if its plan
 //! requires it, and then written. Two writes to one stripe never overlap, since that would corrupt its parity.
 
-use super::dirty::Leaving;
+use super::dirty::DestageUnit;
 use super::layout::{ArrayLayout, MemberExtent};
 use super::members::Members;
 use super::plan::{self, StripePlan};
@@ -105,11 +105,11 @@ impl Jobs {
     }
 
     /// Queues stripes that leave the cache; returns their sectors.
-    pub fn start_destage(&mut self, leaving: Leaving, stripe_sectors: u64) -> u64 {
+    pub fn start_destage(&mut self, leaving: DestageUnit, stripe_sectors: u64) -> u64 {
         self.count += 1;
         let (piece, sectors) = match leaving {
-            Leaving::Full(first, count) => (StripeWork::Full(first, count), count * stripe_sectors),
-            Leaving::Part(stripe, runs) => {
+            DestageUnit::Full(first, count) => (StripeWork::Full(first, count), count * stripe_sectors),
+            DestageUnit::Part(stripe, runs) => {
                 let sectors = runs.iter().map(|(from, to)| to - from).sum();
                 (StripeWork::Part(stripe, runs), sectors)
             }

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn every_sector_has_a_place_of_its_own() {
+    fn every_sector_has_a_unique_position() {
         let disk = small();
         let places: std::collections::BTreeSet<_> =
             (0..10_000).map(|s| disk.place(s)).map(|p| (p.cylinder, p.head, p.sector)).collect();

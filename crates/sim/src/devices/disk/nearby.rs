@@ -116,7 +116,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn looking_outwards_finds_what_looking_at_all_finds(
+        fn searching_outwards_finds_the_same_as_searching_all(
             sectors in prop::collection::vec((0u64..199_000, any::<bool>()), 1..60),
             stands in 0u64..199_000,
             now in 0u64..50_000_000,

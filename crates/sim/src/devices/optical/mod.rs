@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_the_buffer_costs_overhead_and_bus() {
+    fn buffer_hits_cost_overhead_and_bus() {
         let mut drive = drive(1 << 20);
         let done = open(
             &mut drive,
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_a_little_ahead_is_waited_for_and_the_rest_is_gone_to() {
+    fn sectors_just_ahead_are_waited_for_and_others_sought() {
         let (there, near, far) = (read(0, 6400, 4), read(1, 6460, 4), read(2, 6700, 4));
         let done = open(&mut whole(), &[(0, there), (60 * MS, near)]);
         assert!(done[1] < 75 * MS, "{done:?}");

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_passed_and_how_long_it_took_fit_together() {
+    fn sectors_passed_and_the_time_they_take_agree() {
         let spiral = Spiral::Cav(DVD);
         for (from, sectors) in [(0, 4), (7, 1), (1_000_000, 64), (9_000_000, 150_000)] {
             let ns = spiral.ns(from, from + sectors);

@@ -177,7 +177,7 @@ impl ArrayProfile {
         let whole = ArrayLayout::new(self.layout.level.get(), count.into(), unit, member_sectors)
             .ok_or_else(|| reader.value("members.count", &count.to_string(), expected))?;
         let Some(failed) = self.members.failed.as_ref().map(Sourced::get) else { return Ok(whole) };
-        let expected = "a member's number from 0, of a level that survives it";
+        let expected = "a member's number, from 0, at a RAID level that survives its loss";
         whole
             .without(failed.into())
             .ok_or_else(|| reader.value("members.failed", &failed.to_string(), expected))

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn single_values_can_be_others_and_are_guesses_then() {
+    fn overridden_values_replace_those_of_the_profile_and_count_as_guesses() {
         let as_shipped = changed("smartarray-6i-h1", &[]).unwrap();
         let other =
             changed("smartarray-6i-h1", &[("layout.level", "raid10"), ("members.count", "8")]).unwrap();
@@ -96,7 +96,7 @@ mod tests {
         for (changes, told) in [
             (
                 &[("layout.unit", "128")][..],
-                "layout.unit is no value of this profile; near it are layout.unit_kib",
+                "this profile has no value layout.unit; similar names: layout.unit_kib",
             ),
             (&[("layout.unit_kib", "0")][..], "smartarray-6i-h1, as changed: layout.unit_kib is 0"),
             (&[("layout.level", "raid7")][..], "unknown variant"),

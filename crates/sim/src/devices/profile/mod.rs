@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_sizes_that_cannot_be_are_told_with_their_keys() {
+    fn invalid_times_and_sizes_are_errors_with_their_keys() {
         let error = |name: &str, from: &str, to: &str| {
             let text = text(name).unwrap();
             assert!(text.contains(from), "{from}");
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_tell_line_and_column() {
+    fn errors_name_line_and_column() {
         let text = text("scsi-10k-72g").unwrap();
         let error = |text: &str| DeviceProfile::parse("mine.toml", text).unwrap_err().to_string();
         let wrong = text.replacen("heads = { value = 4", "heads = { value = 0", 1);

@@ -22,7 +22,7 @@ mod tests {
     use super::super::by_name;
 
     #[test]
-    fn what_turns_rotates_and_a_disc_is_only_read() {
+    fn disks_and_arrays_rotate_and_optical_discs_are_read_only() {
         for (name, rotates, only_read) in [
             ("deskstar-60gxp", true, false),
             ("smartarray-6i-h1", true, false),

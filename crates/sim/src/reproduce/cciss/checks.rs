@@ -54,7 +54,7 @@ fn shape(rows: &[CcissRow], kernel: &str, t: &CcissTolerances) -> Check {
     let pages = if kernel == "rc8" { "ascending" } else { "descending" };
     let found = worst.map_or_else(String::new, |(row, o)| {
         if off(o) == 0.0 {
-            return format!("all of {} KiB are of these", o.request_kib);
+            return format!("all of {} KiB match", o.request_kib);
         }
         let other: Vec<String> = o
             .segments
@@ -107,7 +107,7 @@ fn unfitted(rows: &[CcissRow], at: usize, joined: Option<(f64, f64)>, t: &CcissT
     let ratio = joined.map_or(0.0, |(slow, fast)| fast / slow);
     Check {
         stated: format!(
-            "{name}: the same without a fitted number: joined as first guessed, bios and commands as kernel and driver have them"
+            "{name}: the same without fitted numbers: merged as first guessed, bios and commands from the sources"
         ),
         found: format!("{ratio:.1} times"),
         holds: ratio >= t.collapse,
@@ -125,7 +125,7 @@ fn cached(rows: &[CcissRow], at: usize, t: &CcissTolerances) -> Check {
     let worst = held.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
     Check {
         stated: format!(
-            "{name}: cells that the cache takes within {} %, written and rewritten",
+            "{name}: cells whose writes the cache accepts: within {} %, written and rewritten",
             t.cached_percent
         ),
         found: worst.map_or_else(String::new, |(r, error)| {
@@ -236,7 +236,7 @@ mod tests {
         // The first guess must meet the same tolerance.
         let checks = all(&rows(), &[(20_000.0, 87_000.0), (9461.0, 87_352.0)], &CcissTolerances::default());
         let of: Vec<&str> = checks.iter().filter(|c| !c.holds).map(|c| c.stated.as_str()).collect();
-        assert!(of.len() == 1 && of[0].contains("H1: the same without a fitted number"), "{of:?}");
+        assert!(of.len() == 1 && of[0].contains("H1: the same without fitted numbers"), "{of:?}");
         // A cell without its own tolerance that is far off under one hypothesis is a miss, too.
         let mut other = rows();
         other[4].outcomes[1].write_error_percent = 23.9;

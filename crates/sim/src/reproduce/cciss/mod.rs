@@ -41,12 +41,12 @@ pub const HYPOTHESES: [Hypothesis; 2] = [
     Hypothesis {
         name: "H1",
         device: "smartarray-6i-h1",
-        says: "a command longer than something between 124 and 256 KiB goes past the cache",
+        says: "commands longer than a limit between 124 and 256 KiB bypass the cache",
     },
     Hypothesis {
         name: "H2",
         device: "smartarray-6i-h2",
-        says: "commands go past the cache while more is outstanding than its share for writes",
+        says: "commands bypass the cache while more is outstanding than its share for writes",
     },
 ];
 

@@ -28,7 +28,7 @@ pub(super) fn write(t: &CcissTable, f: &mut Formatter<'_>) -> Result {
     if !t.ablations.is_empty() {
         ablations(t, f)?;
     }
-    writeln!(f, "Misses: the open cells, and others that are off by more than {} %", t.cached_percent)?;
+    writeln!(f, "Misses: the open cells, and others with an error above {} %", t.cached_percent)?;
     for miss in &t.misses {
         writeln!(f, "  {miss}")?;
     }
@@ -49,7 +49,7 @@ fn verdict(row: &CcissRow) -> &'static str {
     match row.kind {
         "fitted" => "fitted (ceiling)",
         "cached" => "held out",
-        "collapse" => "structure chosen after this cell was seen",
+        "collapse" => "model chosen after seeing this cell",
         _ => "open: a MISS",
     }
 }
@@ -99,9 +99,9 @@ fn requests(t: &CcissTable, f: &mut Formatter<'_>) -> Result {
     }
     writeln!(
         f,
-        "KiB: the length that moves most bytes. run: commands in a row that follow each other on the device."
+        "KiB: the length that moves most bytes. run: consecutive commands that are contiguous on the device."
     )?;
-    writeln!(f, "past: share of the commands that the controller's cache did not take.\n")
+    writeln!(f, "past: share of the commands that bypassed the controller's cache.\n")
 }
 
 fn ablations(t: &CcissTable, f: &mut Formatter<'_>) -> Result {

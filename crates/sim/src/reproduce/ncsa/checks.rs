@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_on_the_disk_that_should_not_be_is_told() {
+    fn a_cell_wrongly_on_the_disk_is_reported() {
         let table = published_as_ours(
             |_, file, record, published| {
                 if file == 2 << 20 && record == 1024 { 50_000.0 } else { published }

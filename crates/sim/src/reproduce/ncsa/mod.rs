@@ -121,18 +121,18 @@ impl NcsaTable {
 
 /// Degrees of freedom, in full.
 pub const FREEDOM: [&str; 12] = [
-    "fitted: five times (a call, a page, a page that becomes active, a page missed as source and as target of a copy), by least squares of relative errors to 33 cells: files of 16 MiB (read and reread) and of 256 KiB (reread)",
-    "fitted: how much of memory pages of other files have in use when the test begins (5100 MiB), and how fast they leave it (0.3 of what 2.4's source says), to two cells: first reads of 1 GiB and of 2 GiB with records of 64 KiB",
-    "from the report and from data sheets: memory for files (6,165,744 KB less 178,840 KB of kernel buffer), 512 KiB of CPU cache in 8 ways (which records keep their buffer there, and which do not, is reckoned from that), read-ahead of 3 to 31 blocks, 2.4's elevator and lists of pages",
-    "fitted: the share of dirty pages at which writers wait, read off the published writes; so no cell of the writes is held out",
-    "guessed: the disk altogether (the report says nothing of it; 58 MB/s outside) and the other share of dirty pages",
-    "chosen after a look at the published cells, in a desk calculation before anything was simulated: that a page leaves the CPU cache by chance of its address (the cells of 256 KiB lie half-way between both levels)",
-    "likewise: that the first read after a write makes a page active, which takes time; a reread does not (the difference is the same for all files above the cache)",
-    "likewise: that memory was in use by others (the first record size of each new largest file reads from the disk, the others do not); with empty memory every file would fit, and no cell would read from the disk",
-    "changed after the first simulated run, in which the first read of 4 GiB with records of 128 KiB came from the disk: memory for files was a guess of 5700 MiB until then, of which others had 5000; that cell is called seen",
-    "run: write, rewrite, read and reread. IOzone's nine other tests are left out: fwrite and fread go through the C library, which is not simulated, and the reads come before all of them in each cell",
-    "IOzone of today reads the first record before the clock starts, and so does the simulation; where the record is the whole file, a first read is a reread then",
-    "the second host read over NFS, for which there is no model",
+    "fitted: five costs (a call, a page, activation of a page, a cache miss on the source and on the target of a copy), by least squares of relative errors to 33 cells: files of 16 MiB (read and reread) and of 256 KiB (reread)",
+    "fitted: the memory that pages of other files occupy when the test begins (5100 MiB), and the rate at which they leave it (0.3 of the rate in 2.4's source), to two cells: first reads of 1 GiB and of 2 GiB with records of 64 KiB",
+    "from the report and from data sheets: memory for files (6,165,744 KB less 178,840 KB of kernel buffer), 512 KiB of CPU cache in 8 ways (this determines which records keep their buffer there), read-ahead of 3 to 31 blocks, 2.4's elevator and page lists",
+    "fitted: the share of dirty pages at which writers wait, to the published writes; so no write cell is held out",
+    "guessed: the whole disk (the report does not describe it; 58 MB/s on the outer tracks) and the other share of dirty pages",
+    "chosen after looking at the published cells, on paper before any simulation: eviction of a page from the CPU cache is random, by its address (the cells of 256 KiB lie half-way between both levels)",
+    "likewise: the first read after a write activates a page, which takes time; a reread does not (the difference is the same for all files above the cache)",
+    "likewise: other files occupied memory (the first record size of each new largest file reads from the disk, the others do not); with empty memory every file would fit, and no cell would read from the disk",
+    "changed after the first simulated run, in which the first read of 4 GiB with records of 128 KiB came from the disk: until then 5700 MiB of memory for files was a guess, 5000 of it occupied by other files; that cell is called seen",
+    "run: write, rewrite, read and reread. IOzone's nine other tests are left out: fwrite and fread use the C library, which is not simulated, and the reads precede all of them in each cell",
+    "current IOzone reads the first record before the clock starts, and so does the simulation; if the record is the whole file, the first read is then a reread",
+    "the second host read over NFS, which is not modelled",
 ];
 
 /// Simulates the tables.

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_change_has_no_knee() {
+    fn a_constant_series_has_no_knee() {
         let flat = published_as_ours(|_, _, _, _| 1000.0);
         let read = flat.surface("read").unwrap();
         assert_eq!((record_knee_kib(read, SIMULATED), disk_from_kib(read, SIMULATED, 64)), (0, 0));

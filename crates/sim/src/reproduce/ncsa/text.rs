@@ -42,13 +42,10 @@ pub(super) fn write(t: &NcsaTable, f: &mut Formatter<'_>) -> Result {
     }
     wrapped(
         f,
-        "Correlations are of log throughput. Writes are run and not aimed at: no tolerance was stated for them, and what a new page \
-         costs a file system is not in the model; where they slow down to the disk's pace is.",
+        "Correlations are of log throughput. Writes are run, but no tolerance was stated for them. What a new page \
+         costs a file system is not modelled; where they slow down to the disk's pace is.",
     )?;
-    writeln!(
-        f,
-        "\nMisses: cells of reads that are off by more than {MISS_PERCENT} %, as file x record in KiB"
-    )?;
+    writeln!(f, "\nMisses: read cells with an error above {MISS_PERCENT} %, as file x record in KiB")?;
     for surface in reads(t) {
         wrapped(f, &misses(surface))?;
     }

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_is_off_is_named_and_of_nothing_nothing_holds() {
+    fn a_wrong_counter_is_named_and_an_empty_table_fails() {
         let check = |counters| {
             let table = SysbenchTable { counters, ..table(|at| CELLS[at].published_s) };
             super::counters(&table, &SysbenchTolerances::default())
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_out_is_judged_apart() {
+    fn held_out_figures_have_their_own_tolerance() {
         let check = |rows: Vec<super::super::HeldOutFigure>| {
             let held_out_rms_percent = rms_percent(&rows);
             let table =

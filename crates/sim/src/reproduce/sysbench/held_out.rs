@@ -135,7 +135,11 @@ impl HeldOutFigure {
     /// Note on the figure's standing.
     #[must_use]
     pub fn standing(&self) -> &'static str {
-        if self.held_out { "held out: nothing was set by it" } else { "not counted: a rule was chosen by it" }
+        if self.held_out {
+            "held out: no value was set by it"
+        } else {
+            "not counted: a rule was chosen by it"
+        }
     }
 }
 
@@ -258,7 +262,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_a_rule_was_chosen_by_is_not_counted() {
+    fn figures_that_chose_a_rule_are_not_counted() {
         let not_counted = |at: usize| !FIGURES[at].held_out;
         assert_eq!((0..FIGURES.len()).filter(|&at| not_counted(at)).count(), 2);
         assert_eq!(rms_percent(&published_times(|at| if not_counted(at) { 2.0 } else { 1.0 })), 0.0);
@@ -267,7 +271,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn there_is_a_command_line_for_each_workload() {
+    fn each_workload_has_a_command_line() {
         let commands = commands();
         assert_eq!(commands.len(), WORKLOADS.len());
         assert!(commands[FOUR_GIB].contains("=4G --file-num=128 "), "{}", commands[FOUR_GIB]);

@@ -137,17 +137,17 @@ impl SysbenchTable {
 
 /// Degrees of freedom, in full.
 pub const FREEDOM: [&str; 11] = [
-    "no number was fitted to the time of one cell, but no cell of the table is held out either: the drive's write cache and the choices below were settled with the nine distinct cells in view. So they are called seen; what is held out stands in a table of its own",
-    "fitted: size of the page cache, in both hosts, set so that as many windows are fully cached as the thread counted (1066, anticipatory with private state), not from times; that counter proves nothing",
-    "guessed, the same for every cell: command overhead 0.3 ms, zones, heads and buffer of the disk, CPU times of calls, pages and bios, places of data and journal",
-    "fitted, after results of a prototype were seen: the drive's write cache is as if it were off (no other reason than the times of the table)",
-    "likewise: 2.6 commits for every fsync of a dirty inode, 2.4 only what there is (the thread: one file instead of 128 closes part of the gap in 2.6 but not in 2.4)",
-    "likewise: a command for sectors that are being read ahead waits for them",
-    "likewise: the threads of the benchmark are one process to CFQ (NPTL); keyed by thread it is 2 % faster",
-    "chosen after our own first results were seen: look-ahead ends when another command arrives and not when it is understood (otherwise anticipatory and CFQ of rc3 are 19 and 32 % too fast)",
-    "likewise: who has the CPU keeps it until it waits (kernels of the time are not preempted; before, patched anticipatory and deadline were tied)",
-    "guessed from memory and from the thread's results: the journal's rules of 2.4 and of 2.6. So one file instead of 128 is not held out: which way it goes decided them",
-    "guessed for the held-out figures before ours were seen: 256 MB of memory leave 201 MiB for the page cache, 384 less than the 585 of 640 MB; 2.6.6-bk is 2.6.6-rc3 with the patch (so 83.2 s nearly repeats a cell that was seen, 86.5); the number of files was changed at 4 GB; the other disk's host has 640 MB. Its disk is not modelled: ratios of it stand beside ratios of the table's disk",
+    "no number was fitted to the time of a single cell, but no cell is held out either: the drive's write cache and the choices below were made with the nine distinct cells known. So they are called seen; the held-out figures have a separate table",
+    "fitted: the page cache size of both hosts, to the number of fully cached windows counted in the thread (1066, anticipatory with private state), not to times; so that counter is no test",
+    "guessed, the same for every cell: command overhead 0.3 ms, zones, heads and buffer of the disk, CPU times of calls, pages and bios, positions of data and journal",
+    "fitted after the results of a prototype: the drive's write cache behaves as if switched off (the only evidence is the table's times)",
+    "likewise: 2.6 commits on every fsync of a dirty inode, 2.4 only if a transaction is open (the thread: one file instead of 128 closes part of the gap in 2.6 but not in 2.4)",
+    "likewise: a command for sectors that the drive is already reading ahead waits for them",
+    "likewise: CFQ sees the threads of the benchmark as one process (NPTL); keyed by thread it is 2 % faster",
+    "chosen after our first results: look-ahead ends when another command arrives, not when it has been decoded (otherwise anticipatory and CFQ of rc3 are 19 and 32 % too fast)",
+    "likewise: a task keeps the CPU until it waits (kernels of the time are not preemptive; before, patched anticipatory and deadline were tied)",
+    "guessed from memory and from the thread's results: the journal rules of 2.4 and 2.6. So one file instead of 128 is not held out: the direction of its effect decided them",
+    "guessed for the held-out figures before seeing ours: 256 MB of memory leave 201 MiB for the page cache, 384 less than the 585 with 640 MB; 2.6.6-bk is 2.6.6-rc3 with the patch (so 83.2 s nearly repeats a cell that was seen, 86.5); the number of files was changed at 4 GB; the other disk's host has 640 MB. That disk is not modelled: its ratios are compared with ratios of the table's disk",
 ];
 
 /// Simulates the table from the workload of [`COMMAND`], and the held-out figures from those of [`held_out::commands`]. `ablation` adds

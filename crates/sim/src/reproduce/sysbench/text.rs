@@ -103,7 +103,7 @@ fn counters(t: &SysbenchTable, f: &mut Formatter<'_>) -> Result {
     }
     wrapped(
         f,
-        "Reset: read-ahead goes off. It is counted as often as it happens, to however many of the 128 files: so the instrumentation has it \
+        "Reset: read-ahead is switched off. Every reset is counted, for each of the 128 files, like the instrumentation \
          that the thread printed these numbers with.",
     )?;
     writeln!(f)
