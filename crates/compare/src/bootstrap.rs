@@ -5,7 +5,7 @@
 //! fewer than two, are too few to bootstrap.
 
 use crate::numbers::{mean, place, sorted, squares};
-use crate::seeded::Draws;
+use crate::seeded::RandomStream;
 use crate::unusable::Unusable;
 use std::ops::Range;
 
@@ -107,7 +107,7 @@ pub fn bootstrap_strata(
     if units < FEWEST_DRAWN {
         return Err(Unusable::TooFew { what: "the bootstrap", needed: FEWEST_DRAWN, got: units });
     }
-    let mut draws = Draws::from_seed(how.seed);
+    let mut draws = RandomStream::from_seed(how.seed);
     let mut drawn = vec![0; units];
     let values: Vec<f64> = (0..how.resamples.max(1))
         .map(|_| {

@@ -89,7 +89,7 @@ fn bound(n: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seeded::Draws;
+    use crate::seeded::RandomStream;
     use proptest::prelude::*;
 
     /// The NCSA report's row of a local disk: writer, 256 MiB, records of 128 KiB and up.
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn chance_is_flagged_about_once_in_a_hundred() {
-        let mut draws = Draws::from_seed(3);
+        let mut draws = RandomStream::from_seed(3);
         for n in [8, 10, 14, 20] {
             let mut flagged = 0;
             for _ in 0..1000 {
@@ -130,8 +130,8 @@ mod tests {
     /// Twenty runs, as in the noise gate: how often each kind of noise is flagged, and how often it is beyond skew, of 4000.
     #[test]
     fn skew_is_flagged_often_and_withholds_nothing() {
-        let mut draws = Draws::from_seed(4);
-        let mut rates = |draw: &dyn Fn(&mut Draws) -> f64| {
+        let mut draws = RandomStream::from_seed(4);
+        let mut rates = |draw: &dyn Fn(&mut RandomStream) -> f64| {
             let found = (0..4000).filter_map(|_| {
                 let sample: Vec<f64> = (0..20).map(|_| draw(&mut draws).exp()).collect();
                 two_levels(&sample).expect("positive")

@@ -69,9 +69,9 @@ mod tests {
     use crate::quads::ORDERS;
     use crate::quads::Side::B;
     use crate::quads::examples::{SAME, SLOWER, quads};
-    use crate::seeded::Draws;
+    use crate::seeded::RandomStream;
 
-    fn session(quads: usize, cv: f64, ratio: f64, draws: &mut Draws) -> Vec<Quad> {
+    fn session(quads: usize, cv: f64, ratio: f64, draws: &mut RandomStream) -> Vec<Quad> {
         let mut quad = || {
             let order = ORDERS[draws.below(6)];
             Quad::of_runs(
@@ -96,8 +96,8 @@ mod tests {
     }
 
     #[test]
-    fn half_a_percent_everywhere_is_seen_by_all_cells_together() {
-        let mut draws = Draws::from_seed(21);
+    fn a_shift_of_half_a_percent_in_all_cells_is_detected_jointly() {
+        let mut draws = RandomStream::from_seed(21);
         let mut alarms = |quads: usize, ratio: f64, times: usize| {
             let mut matrix = || (0..66).map(|_| session(quads, 0.01, ratio, &mut draws)).collect::<Vec<_>>();
             (0..times).filter(|_| global_test(&matrix()).p <= 0.01).count()
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn screen_and_confirm_raise_few_alarms_and_find_a_lone_change() {
-        let mut draws = Draws::from_seed(22);
+        let mut draws = RandomStream::from_seed(22);
         let rules = Rules::default();
         let (mut rerun, mut alarmed, mut found) = (0, 0, 0);
         for _ in 0..100 {

@@ -5,7 +5,7 @@ use crate::quads::Side::{self, B};
 use crate::quads::critical::critical;
 use crate::quads::effect::effect;
 use crate::quads::examples::{FIVE, SAME, SLOWER, quads};
-use crate::seeded::Draws;
+use crate::seeded::RandomStream;
 use proptest::prelude::*;
 
 #[test]
@@ -68,7 +68,7 @@ fn the_formula_and_the_table() {
 }
 
 /// The share of sessions with verdict "slower" at a change, the method behind the table.
-fn power(quads: usize, cv: f64, change: f64, sessions: usize, draws: &mut Draws) -> f64 {
+fn power(quads: usize, cv: f64, change: f64, sessions: usize, draws: &mut RandomStream) -> f64 {
     let c = critical(quads, 0.01).expect("3 quads or more").c as f64;
     let mut found = 0;
     for _ in 0..sessions {
@@ -84,7 +84,7 @@ fn power(quads: usize, cv: f64, change: f64, sessions: usize, draws: &mut Draws)
 
 #[test]
 fn cells_of_the_table_by_simulation() {
-    let mut draws = Draws::from_seed(11);
+    let mut draws = RandomStream::from_seed(11);
     for (cv, change, quads) in
         [(0.01, 0.03, 4), (0.02, 0.05, 6), (0.05, 0.10, 8), (0.10, 0.20, 7), (0.01, 0.015, 15)]
     {
@@ -98,10 +98,14 @@ fn cells_of_the_table_by_simulation() {
 }
 
 /// Of 300 quiet machines with `cells` cells: machines with any withheld verdict, and the number of such cells.
-fn withheld(cells: usize, draws: &mut Draws, draw: impl Fn(&mut Draws) -> f64) -> (usize, usize) {
+fn withheld(
+    cells: usize,
+    draws: &mut RandomStream,
+    draw: impl Fn(&mut RandomStream) -> f64,
+) -> (usize, usize) {
     let rules = GateRules { budget_quads: 10, cells, ..GateRules::default() };
-    let of_machine = |draws: &mut Draws| {
-        let failed = |draws: &mut Draws| {
+    let of_machine = |draws: &mut RandomStream| {
+        let failed = |draws: &mut RandomStream| {
             let runs: Vec<f64> = (0..20).map(|_| draw(draws).exp()).collect();
             let quads: Vec<Quad> = runs
                 .chunks_exact(4)
@@ -118,10 +122,10 @@ fn withheld(cells: usize, draws: &mut Draws, draw: impl Fn(&mut Draws) -> f64) -
 
 #[test]
 fn a_quiet_machine_passes_with_many_cells_as_with_one() {
-    let mut draws = Draws::from_seed(12);
-    let normal = |d: &mut Draws| 0.005 * d.normal();
+    let mut draws = RandomStream::from_seed(12);
+    let normal = |d: &mut RandomStream| 0.005 * d.normal();
     // The logarithm of ten plus an exponential number, at 1 % scatter: 11 % of such cells used to be called two levels.
-    let skewed = |d: &mut Draws| 0.1 * (10.0 - d.uniform().ln()).ln();
+    let skewed = |d: &mut RandomStream| 0.1 * (10.0 - d.uniform().ln()).ln();
     let (one, six, many) =
         (withheld(1, &mut draws, normal), withheld(6, &mut draws, normal), withheld(66, &mut draws, normal));
     // One in a hundred machines would be three; at 1 % per cell, 66 cells gave 110 by the A/A test alone.

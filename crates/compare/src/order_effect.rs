@@ -17,7 +17,7 @@ pub struct OffNeighbours {
 
 /// The cells more than three times above or below both neighbours (at either end, the one neighbour), in run order.
 pub fn off_neighbours(figures: &[f64]) -> Result<Vec<OffNeighbours>, Unusable> {
-    enough("a look for effects of order", 3, figures.len())?;
+    enough("the test for order effects", 3, figures.len())?;
     positive(figures)?;
     let judge = |index: usize| {
         let before = index.checked_sub(1).map(|i| figures[i] / figures[index]);

@@ -2,7 +2,7 @@
 //! The pairs are cells, not runs: a p-value here answers "does it help across cells", never "is it noise".
 
 use crate::numbers::{mean, median_of_sorted, ranks, sorted, variance};
-use crate::seeded::Draws;
+use crate::seeded::RandomStream;
 use crate::unusable::{Unusable, enough, finite, positive};
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
 
@@ -110,7 +110,7 @@ pub fn sign_flip(differences: &[f64], seed: u64) -> Result<PairedTest, Unusable>
         let codes = 1u32 << n;
         (0..codes).filter(|code| flipped(*code).abs() >= limit).count() as f64 / f64::from(codes)
     } else {
-        let mut draws = Draws::from_seed(seed);
+        let mut draws = RandomStream::from_seed(seed);
         let mut flip = || kept.iter().map(|d| if draws.coin() { -d } else { *d }).sum::<f64>();
         let as_large = (0..FLIPS).filter(|_| flip().abs() >= limit).count();
         (1 + as_large) as f64 / (FLIPS + 1) as f64

@@ -111,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn turned_signs_mirror_and_scale_is_nothing(values in prop::collection::vec(-6.0..7.0f64, 2..12), by in 0.1..9.0f64) {
+    fn flipped_signs_mirror_the_result_and_scale_does_not_matter(values in prop::collection::vec(-6.0..7.0f64, 2..12), by in 0.1..9.0f64) {
         let turned: Vec<f64> = values.iter().map(|v| -v * by).collect();
         for test in [signed_rank, sign_test, t_test, |d: &[f64]| sign_flip(d, 3)] {
             let (one, two) = (test(&values).expect("values"), test(&turned).expect("values"));

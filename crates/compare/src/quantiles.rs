@@ -3,7 +3,7 @@
 
 use crate::bootstrap::{Bootstrap, Resampling, bootstrap_strata};
 use crate::numbers::{place, sorted};
-use crate::seeded::Draws;
+use crate::seeded::RandomStream;
 use crate::unusable::{Unusable, enough};
 
 /// Observations required beyond a quantile: p99.9 needs 10,000 in all.
@@ -77,7 +77,7 @@ pub fn within_run(
         return bootstrap_strata(&[n], how, of);
     }
     enough("the block bootstrap", 8.max(2 * block), n)?;
-    let mut draws = Draws::from_seed(how.seed);
+    let mut draws = RandomStream::from_seed(how.seed);
     let mut resample = || {
         let mut drawn = Vec::with_capacity(n + block);
         while drawn.len() < n {

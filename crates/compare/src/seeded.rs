@@ -4,9 +4,9 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
-pub(crate) struct Draws(ChaCha8Rng);
+pub(crate) struct RandomStream(ChaCha8Rng);
 
-impl Draws {
+impl RandomStream {
     pub(crate) fn from_seed(seed: u64) -> Self {
         Self(ChaCha8Rng::seed_from_u64(seed))
     }
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_draws_the_same_and_all_alike() {
-        let (mut one, mut two) = (Draws::from_seed(5), Draws::from_seed(5));
+        let (mut one, mut two) = (RandomStream::from_seed(5), RandomStream::from_seed(5));
         let mut seen = [0u32; 6];
         for _ in 0..6000 {
             let drawn = one.below(6);

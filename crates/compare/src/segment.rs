@@ -190,7 +190,7 @@ mod tests {
         }
 
         #[test]
-        fn a_clear_step_is_found_where_it_is(
+        fn a_clear_step_is_found_at_its_position(
             before in 2usize..15, after in 2usize..15, height in 1.0..6.0f64, up in any::<bool>(),
             noise in prop::collection::vec(-0.05..0.05f64, 30),
         ) {

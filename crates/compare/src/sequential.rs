@@ -2,7 +2,7 @@
 //! once; or spend a little of the error on early looks. Testing at the full level after each quad is not valid: its rate of false alarms,
 //! computed here exactly, is several times the nominal one.
 
-use crate::quads::rank_test::Null;
+use crate::quads::rank_test::NullDistribution;
 
 /// The first look that can decide anything.
 pub const FIRST_LOOK: usize = 3;
@@ -118,8 +118,8 @@ pub fn false_alarms(budget: usize, level: impl Fn(usize) -> f64) -> f64 {
 
 /// Steps from quad to quad. At each look `level` receives the null distribution of U, the share still running, and the share rejected
 /// before, and returns the level of the look. Returns the total share rejected.
-fn walk(budget: usize, mut level: impl FnMut(&Null, &[f64], f64) -> f64) -> f64 {
-    let one_quad: Vec<f64> = (0..=4).map(|u| Null::untied(1).exactly(2 * u)).collect();
+fn walk(budget: usize, mut level: impl FnMut(&NullDistribution, &[f64], f64) -> f64) -> f64 {
+    let one_quad: Vec<f64> = (0..=4).map(|u| NullDistribution::untied(1).exactly(2 * u)).collect();
     let mut going_on = vec![1.0];
     let mut alarmed = 0.0;
     for quads in 1..=budget {
@@ -130,7 +130,7 @@ fn walk(budget: usize, mut level: impl FnMut(&Null, &[f64], f64) -> f64) -> f64 
             }
         }
         if quads >= FIRST_LOOK {
-            let null = Null::untied(quads);
+            let null = NullDistribution::untied(quads);
             let limit = level(&null, &next, alarmed);
             for (u, share) in next.iter_mut().enumerate() {
                 if null.two_sided(2 * u) <= limit {

@@ -43,14 +43,14 @@ pub enum Unusable {
         got: usize,
     },
     /// All values are equal, but the method divides by their spread.
-    #[error("{what} needs values that differ; all are the same")]
+    #[error("{what} needs different values, but all are equal")]
     NoSpread {
         /// Name of the method.
         what: &'static str,
     },
     /// Two related lists differ in length.
     #[error(
-        "{what}: the two lists have {first} and {second} entries and belong together; give one entry of each per unit"
+        "{what}: the two lists have {first} and {second} entries; they need the same number, one of each per unit"
     )]
     Unequal {
         /// Name of the method.
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_bad_value_is_named_by_its_place() {
+    fn the_first_bad_value_is_named_by_its_position() {
         assert_eq!(finite(&[1.0, 2.0]), Ok(()));
         let said = positive(&[1.0, 0.0, -1.0]).expect_err("zero has no logarithm").to_string();
         assert_eq!(

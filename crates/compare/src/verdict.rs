@@ -52,7 +52,7 @@ pub enum Verdict {
     /// The interval lies within this margin (0.02 is 2 %) of "no change".
     SameWithin(f64),
     /// Neither a change nor sameness can be claimed.
-    Inconclusive(Settle),
+    Inconclusive(SettlingEffort),
     /// Faster, slower or the same was found, but the machine's noise gate failed.
     Withheld(Vec<GateFailure>),
 }
@@ -67,7 +67,7 @@ impl Verdict {
 
 /// What would settle an inconclusive comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settle {
+pub struct SettlingEffort {
     /// The change that would be detected: the observed one, but at least twice the threshold. `None` for differences.
     pub change: Option<f64>,
     /// Additional quads needed, at least 1; `None` if unknown.
@@ -168,12 +168,12 @@ pub(crate) fn margin_kept(effect: &Effect, rules: &Rules) -> Option<f64> {
     inside.then_some(margin)
 }
 
-fn settle(quads: usize, effect: &Effect, cv: Option<f64>, rules: &Rules) -> Settle {
-    let Some(cv) = cv else { return Settle { change: None, more_quads: None } };
+fn settle(quads: usize, effect: &Effect, cv: Option<f64>, rules: &Rules) -> SettlingEffort {
+    let Some(cv) = cv else { return SettlingEffort { change: None, more_quads: None } };
     let change = (effect.estimate - 1.0).abs().max(2.0 * rules.threshold);
     let needed = quads_needed(cv, change, rules.threshold);
     let more_quads = needed.map(|n| n.saturating_sub(quads as u32).max(1));
-    Settle { change: Some(change), more_quads }
+    SettlingEffort { change: Some(change), more_quads }
 }
 
 #[cfg(test)]

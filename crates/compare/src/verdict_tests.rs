@@ -38,7 +38,7 @@ fn a_change_below_the_threshold_is_called_that() {
 }
 
 #[test]
-fn two_quads_are_no_verdict_however_alike() {
+fn two_quads_give_no_verdict() {
     let same = quads_of(&[5.0; 4], &[5.0; 4]).expect("2 quads");
     assert!(matches!(verdict(&same, &Rules::default()), Verdict::Inconclusive(_)));
     let same = quads_of(&[5.0; 6], &[5.0; 6]).expect("3 quads");
@@ -56,7 +56,7 @@ fn zeros_are_compared_by_difference() {
     let generous = Rules { difference_threshold: 10.0, ..errors };
     assert_eq!(verdict(&quads_of(&a, &b).expect("3 quads"), &generous), Verdict::ChangedBelowThreshold);
     let open = compare(&quads_of(&[0.0, 1.0], &[3.0, 0.0]).expect("a quad"), &errors).expect("usable");
-    assert_eq!(open.verdict, Verdict::Inconclusive(Settle { change: None, more_quads: None }));
+    assert_eq!(open.verdict, Verdict::Inconclusive(SettlingEffort { change: None, more_quads: None }));
 }
 
 #[test]

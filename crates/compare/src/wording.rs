@@ -7,7 +7,7 @@ mod groups;
 use crate::noise::{GateFailure, NoiseGate};
 use crate::quads::effect::{Effect, Scale};
 use crate::single::{AgainstControls, HeadlineCheck};
-use crate::verdict::{Comparison, Settle, Verdict};
+use crate::verdict::{Comparison, SettlingEffort, Verdict};
 pub use groups::groups;
 
 use figures::{effect_percent, percent, significant};
@@ -15,13 +15,13 @@ pub use figures::{p_value, short};
 
 /// Note for results that were not interleaved.
 pub const NOT_INTERLEAVED: &str =
-    "Runs were not interleaved; drift between the sessions cannot be told from a change.";
+    "Runs were not interleaved; drift between the sessions cannot be distinguished from a change.";
 
 /// Note for a history whose neighbouring points are correlated.
 pub const HISTORY_DRIFTS: &str = "This history drifts; small steps need more points.";
 
 /// Note for a change in such a history with too few blocks of points.
-pub const CHANGE_IN_DOUBT: &str = "In doubt: neighbouring runs resemble each other, and here there are too few of them to tell a step from drift.";
+pub const CHANGE_IN_DOUBT: &str = "In doubt: neighbouring runs resemble each other, and there are too few of them to separate a step from drift.";
 
 /// Names of sides and directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,9 +139,9 @@ fn quads(n: usize) -> &'static str {
     if n == 1 { "quad" } else { "quads" }
 }
 
-fn settled(settle: &Settle) -> String {
+fn settled(settle: &SettlingEffort) -> String {
     match settle {
-        Settle { change: Some(change), more_quads: Some(more) } => {
+        SettlingEffort { change: Some(change), more_quads: Some(more) } => {
             let quads = quads(*more as usize);
             format!(" About {more} more {quads} would settle a {} change on this machine.", percent(*change))
         }
@@ -167,7 +167,7 @@ pub fn gate_failure(failure: &GateFailure) -> String {
             format!("the noise of this machine needs {needed} quads and the budget is {budget}")
         }
         GateFailure::TooNoisy { needed: None, .. } => {
-            "the change asked for is not above the threshold".to_string()
+            "the requested change is not above the threshold".to_string()
         }
     }
 }
@@ -226,9 +226,9 @@ pub fn single_runs(names: Names, ratio: f64, (what, largest): (&str, f64)) -> St
 pub fn against_controls(found: &AgainstControls) -> String {
     let (cell, control) = (effect_percent(found.smallest_cell), effect_percent(found.largest_control));
     let how = if found.beyond_all {
-        "Outside what the control cells show"
+        "Beyond the variation of the control cells"
     } else {
-        "Not clear of what the control cells show"
+        "Not beyond the variation of the control cells"
     };
     format!(
         "{how}: every cell moved by {cell} or more, controls by at most {control}; one run each, so no confidence level."

@@ -63,7 +63,7 @@ fn single_runs_and_controls() {
         crate::single::against_controls(&[1.624712, 9.232769, 5.140114], &[0.999017, 1.079300, 1.003254]);
     assert_eq!(
         against_controls(&found.expect("positive")),
-        "Outside what the control cells show: every cell moved by 62.5 % or more, controls by at most 7.9 %; one run each, so no \
+        "Beyond the variation of the control cells: every cell moved by 62.5 % or more, controls by at most 7.9 %; one run each, so no \
          confidence level."
     );
 }

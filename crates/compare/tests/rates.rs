@@ -121,7 +121,7 @@ fn three_percent_are_found_and_in_the_right_direction() {
 }
 
 #[test]
-fn the_same_is_said_of_most_pairs_that_are_and_of_none_that_differ() {
+fn most_equal_pairs_are_called_the_same_and_no_different_ones() {
     let (same, differing) = (shares(Noise::Normal, 1.0, 300), shares(Noise::Normal, 0.97, 301));
     // 90.5 % in the specification.
     assert!((0.88..=0.93).contains(&same.same) && differing.same <= 0.005, "{same:?} {differing:?}");

@@ -5,7 +5,7 @@
 
 use fathom_iopath::{Limits, Queue, Rules, elevator};
 use fathom_sim::devices::{self, Device as _};
-use fathom_sim::replay::{Mode, Setup, Synthetic, replay};
+use fathom_sim::replay::{Mode, ReplaySetup, Synthetic, replay};
 use std::convert::Infallible;
 use std::error::Error;
 use std::num::NonZeroU32;
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let before_kib = resident_kib()?;
     let started_ns = cpu_ns()?;
     let mode = Mode::Closed(depth);
-    let out = replay(Setup { queue, device, device_name: device_name.clone(), mode }, source, |_| {})?;
+    let out = replay(ReplaySetup { queue, device, device_name: device_name.clone(), mode }, source, |_| {})?;
     let seconds = (cpu_ns()? - started_ns) as f64 / 1e9;
     println!(
         "{requests} requests, {scheduler}, {device_name}, depth {depth}: {seconds:.2} s of CPU time, {:.0} requests/s",

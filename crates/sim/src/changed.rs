@@ -5,7 +5,7 @@ use toml::{Table, Value};
 
 /// An override: the value's key ("layout.unit_kib"; for an array of tables with the index, "zone.0.mb_s") and its new value. Words need
 /// no quotes.
-pub type Change = (String, String);
+pub type ProfileChange = (String, String);
 
 /// Why a value cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,7 +14,7 @@ pub enum ChangeError {
     #[error("{0}")]
     Text(String),
     /// No profile has such a value.
-    #[error("{key} is no value of this profile; near it are {}", near.join(", "))]
+    #[error("this profile has no value {key}; similar names: {}", near.join(", "))]
     Key {
         /// The key that was given.
         key: String,
@@ -29,7 +29,7 @@ const NOTE: &str = "changed for this run";
 const NEAR: usize = 4;
 
 /// Applies the changes to a profile's text. `others` are values that the text lacks but may have.
-pub(crate) fn apply(text: &str, changes: &[Change], others: &[String]) -> Result<String, ChangeError> {
+pub(crate) fn apply(text: &str, changes: &[ProfileChange], others: &[String]) -> Result<String, ChangeError> {
     let mut table: Table = text.parse().map_err(|e: toml::de::Error| ChangeError::Text(e.to_string()))?;
     let mut known = keys(&table);
     known.extend(others.iter().filter(|key| !known.contains(key)).cloned().collect::<Vec<_>>());
@@ -131,7 +131,8 @@ mod tests {
                         [[zone]]\nmb_s = { value = 40, src = \"datasheet\", note = \"n\" }\n[[zone]]\nmb_s = { value = 20, src = \"datasheet\" }\n";
 
     fn changed(changes: &[(&str, &str)]) -> Result<Table, ChangeError> {
-        let changes: Vec<Change> = changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        let changes: Vec<ProfileChange> =
+            changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         apply(TEXT, &changes, &["members.failed".into()]).map(|text| text.parse().unwrap())
     }
 
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_there_is_not_brings_those_that_are_near() {
+    fn an_unknown_key_suggests_similar_keys() {
         for (key, first) in [
             ("layout.unit_kb", "layout.unit_kib"),
             ("unit_kib", "layout.unit_kib"),

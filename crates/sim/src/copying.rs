@@ -15,7 +15,7 @@ const PAGE_KIB: u32 = 4;
 /// Copying costs on top of `page_us`.
 #[derive(Default)]
 pub(crate) struct Copies {
-    levels: Vec<Level>,
+    levels: Vec<LevelModel>,
     activate_ns: u64,
     /// Pages of files copied so far: the clock for ages.
     clock: Cell<u32>,
@@ -23,7 +23,7 @@ pub(crate) struct Copies {
     walked: Cell<u64>,
 }
 
-struct Level {
+struct LevelModel {
     /// Probability that a page is still cached after `index` other pages; 0 past the end.
     kept: Vec<f64>,
     source_miss_ns: f64,
@@ -32,7 +32,7 @@ struct Level {
 
 /// Direction of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum CopyDirection {
     /// From the file to the buffer.
     Read,
     /// From the buffer to the file.
@@ -43,7 +43,7 @@ impl Copies {
     /// Built from a profile; without one there is no extra cost.
     pub fn of(profile: Option<&host::Copying>) -> Self {
         let Some(profile) = profile else { return Self::default() };
-        let levels = profile.cache.iter().map(|c| Level {
+        let levels = profile.cache.iter().map(|c| LevelModel {
             kept: kept(c.kib.get(), c.ways.get()),
             source_miss_ns: c.source_miss_us.get() * 1000.0,
             target_miss_ns: c.target_miss_us.get() * 1000.0,
@@ -81,19 +81,19 @@ impl Copies {
     }
 
     /// Extra cost per page of a call of `pages` pages, from the caller's buffer, ns.
-    pub fn buffer_ns(&self, way: Way, pages: u64) -> u64 {
+    pub fn buffer_ns(&self, way: CopyDirection, pages: u64) -> u64 {
         let others = (2 * pages).saturating_sub(1).saturating_add(self.walked.take());
-        self.missed_ns(way == Way::Read, Some(others))
+        self.missed_ns(way == CopyDirection::Read, Some(others))
     }
 
     /// Extra cost of a file page last copied at `before`, in a call of `pages` pages, ns.
-    pub fn page_ns(&self, way: Way, now: u32, before: Option<u32>, pages: u64) -> u64 {
+    pub fn page_ns(&self, way: CopyDirection, now: u32, before: Option<u32>, pages: u64) -> u64 {
         let others = before.map(|at| u64::from(now.wrapping_sub(at)).saturating_sub(1) + pages);
-        self.missed_ns(way == Way::Write, others)
+        self.missed_ns(way == CopyDirection::Write, others)
     }
 
     fn missed_ns(&self, is_target: bool, others: Option<u64>) -> u64 {
-        let of = |level: &Level| {
+        let of = |level: &LevelModel| {
             let kept = others.and_then(|n| level.kept.get(usize::try_from(n).ok()?)).copied().unwrap_or(0.0);
             (1.0 - kept) * if is_target { level.target_miss_ns } else { level.source_miss_ns }
         };
@@ -143,10 +143,13 @@ mod tests {
     }
 
     #[test]
-    fn what_a_profile_does_not_say_costs_nothing() {
+    fn copying_without_cache_levels_costs_nothing_extra() {
         let none = Copies::of(None);
         assert!(!none.matter());
-        assert_eq!((none.buffer_ns(Way::Read, 9), none.page_ns(Way::Write, 9, None, 1)), (0, 0));
+        assert_eq!(
+            (none.buffer_ns(CopyDirection::Read, 9), none.page_ns(CopyDirection::Write, 9, None, 1)),
+            (0, 0)
+        );
     }
 
     #[test]
@@ -156,18 +159,18 @@ mod tests {
         let level = &host.copying.as_ref().unwrap().cache[0];
         let ns = |us: f64| (us * 1000.0) as u64;
         let (source, target) = (ns(level.source_miss_us.get()), ns(level.target_miss_us.get()));
-        assert_eq!(copies.buffer_ns(Way::Read, 4096), target);
-        assert_eq!(copies.buffer_ns(Way::Write, 4096), source);
-        assert_eq!(copies.page_ns(Way::Read, 1, None, 1), source);
-        assert_eq!(copies.page_ns(Way::Write, 1, None, 1), target);
+        assert_eq!(copies.buffer_ns(CopyDirection::Read, 4096), target);
+        assert_eq!(copies.buffer_ns(CopyDirection::Write, 4096), source);
+        assert_eq!(copies.page_ns(CopyDirection::Read, 1, None, 1), source);
+        assert_eq!(copies.page_ns(CopyDirection::Write, 1, None, 1), target);
         let now = (0..10).map(|_| copies.tick()).last().unwrap();
-        assert_eq!((now, copies.page_ns(Way::Read, now, Some(now - 3), 2)), (10, 0));
-        assert_eq!(copies.buffer_ns(Way::Read, 1), 0);
+        assert_eq!((now, copies.page_ns(CopyDirection::Read, now, Some(now - 3), 2)), (10, 0));
+        assert_eq!(copies.buffer_ns(CopyDirection::Read, 1), 0);
         // After a walk through other memory neither buffer nor page is cached; the buffer is again after that call.
         let before = copies.tick();
         copies.walk(4096);
-        assert_eq!(copies.buffer_ns(Way::Read, 1), target);
-        assert_eq!(copies.buffer_ns(Way::Read, 1), 0);
-        assert_eq!(copies.page_ns(Way::Read, copies.tick(), Some(before), 1), source);
+        assert_eq!(copies.buffer_ns(CopyDirection::Read, 1), target);
+        assert_eq!(copies.buffer_ns(CopyDirection::Read, 1), 0);
+        assert_eq!(copies.page_ns(CopyDirection::Read, copies.tick(), Some(before), 1), source);
     }
 }

@@ -9,7 +9,7 @@ const SHORTEST_NS: u64 = 1000;
 
 /// Depths at a point in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Level {
+pub(crate) struct DepthSample {
     /// Requests in the device.
     pub in_device: u32,
     /// Requests waiting above the device.
@@ -18,7 +18,7 @@ pub(crate) struct Level {
     pub held: bool,
 }
 
-impl Level {
+impl DepthSample {
     /// The device holds `in_device` requests; `waits` means that the queue asked to be polled later. A closed plug is not a scheduler
     /// wait.
     #[inline]
@@ -32,7 +32,7 @@ impl Level {
 pub(crate) struct Depths {
     most: u64,
     since_ns: u64,
-    level: Level,
+    level: DepthSample,
     course: DepthCourse,
 }
 
@@ -40,12 +40,12 @@ impl Depths {
     /// Keeps at most `most` intervals, at least two.
     pub fn new(most: usize) -> Self {
         let course = DepthCourse { interval_ns: SHORTEST_NS, ..DepthCourse::default() };
-        Self { most: most.max(2) as u64, since_ns: 0, level: Level::default(), course }
+        Self { most: most.max(2) as u64, since_ns: 0, level: DepthSample::default(), course }
     }
 
     /// The level changes to this one now.
     #[inline]
-    pub fn look(&mut self, now_ns: u64, level: Level) {
+    pub fn look(&mut self, now_ns: u64, level: DepthSample) {
         if level != self.level {
             self.pass(now_ns);
             self.level = level;
@@ -64,7 +64,7 @@ impl Depths {
         while until_ns.div_ceil(self.course.interval_ns) > self.most {
             self.halve();
         }
-        let Level { in_device, waiting, held } = self.level;
+        let DepthSample { in_device, waiting, held } = self.level;
         let DepthCourse { interval_ns, intervals, .. } = &mut self.course;
         while self.since_ns < until_ns {
             let number = self.since_ns / *interval_ns;
@@ -104,8 +104,8 @@ mod tests {
     use proptest::prelude::*;
 
     /// Any level that the simulator can produce: nothing is held while the device is busy.
-    fn level() -> impl Strategy<Value = Level> {
-        (0u32..5, 0u32..200, any::<bool>()).prop_map(|(in_device, waiting, held)| Level {
+    fn level() -> impl Strategy<Value = DepthSample> {
+        (0u32..5, 0u32..200, any::<bool>()).prop_map(|(in_device, waiting, held)| DepthSample {
             in_device,
             waiting,
             held: held && in_device == 0,
@@ -120,9 +120,9 @@ mod tests {
             rest in 0u64..100_000_000,
         ) {
             let mut depths = Depths::new(most);
-            let (mut now, mut level) = (0, Level::default());
+            let (mut now, mut level) = (0, DepthSample::default());
             let (mut busy, mut held, mut inside, mut above) = (0, 0, 0, 0);
-            for (ns, next) in steps.iter().copied().chain([(rest, Level::default())]) {
+            for (ns, next) in steps.iter().copied().chain([(rest, DepthSample::default())]) {
                 busy += if level.in_device > 0 { ns } else { 0 };
                 held += if level.held { ns } else { 0 };
                 inside += ns * u64::from(level.in_device);

@@ -19,18 +19,18 @@ const CLASS_SHIFT: u32 = 62;
 
 /// Events ordered by time in ns, class and sequence. With a thousand events, pushing and popping cost about ten comparisons.
 pub struct EventQueue<E> {
-    heap: Vec<Entry<E>>,
+    heap: Vec<QueuedEvent<E>>,
     sequence: u64,
 }
 
-struct Entry<E> {
+struct QueuedEvent<E> {
     time: u64,
     /// Class in the two upper bits, sequence below: one comparison orders both.
     order: u64,
     event: E,
 }
 
-impl<E> Entry<E> {
+impl<E> QueuedEvent<E> {
     #[inline]
     fn before(&self, other: &Self) -> bool {
         (self.time, self.order) < (other.time, other.order)
@@ -49,7 +49,7 @@ impl<E> EventQueue<E> {
         debug_assert!(self.sequence < 1 << CLASS_SHIFT, "2^62 events take centuries");
         let order = (class as u64) << CLASS_SHIFT | self.sequence;
         self.sequence += 1;
-        self.heap.push(Entry { time, order, event });
+        self.heap.push(QueuedEvent { time, order, event });
         let mut at = self.heap.len() - 1;
         while at > 0 {
             let parent = (at - 1) / 4;
@@ -91,7 +91,7 @@ impl<E> EventQueue<E> {
     }
 
     /// Counts an event that was handled without being queued because it would have been the next one.
-    pub fn count_one(&mut self) {
+    pub fn count_inline(&mut self) {
         self.sequence += 1;
     }
 

@@ -20,7 +20,7 @@ const NAMED: u64 = 1024;
 
 /// A contiguous piece of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Extent {
+pub(crate) struct FileExtent {
     /// First page in the file.
     pub page: u32,
     /// Length in pages.
@@ -29,7 +29,7 @@ pub(crate) struct Extent {
     pub sector: u64,
 }
 
-impl Extent {
+impl FileExtent {
     /// The sector of a page, and how many pages of the extent start there.
     fn run(self, page: u32) -> Option<(u64, u32)> {
         let skipped = page.checked_sub(self.page)?;
@@ -51,16 +51,16 @@ const NO_BLOCK: u64 = u64::MAX;
 
 /// Location of a file's pages. Pages without an extent are holes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Places {
+pub(crate) struct BlockMap {
     /// Ordered by page.
-    extents: Vec<Extent>,
+    extents: Vec<FileExtent>,
     /// Extents that were put into holes, by first page.
-    filling: BTreeMap<u32, Extent>,
+    filling: BTreeMap<u32, FileExtent>,
     /// Sector of each indirect block, ordered by the pages they name: the first one names the pages from 12 on.
     pub indirect: Vec<u64>,
 }
 
-impl Places {
+impl BlockMap {
     /// The sector of a page and the length of the contiguous run from it, in pages; `None` in holes and past the last page.
     pub fn run(&self, page: u32) -> Option<(u64, u32)> {
         let after = self.extents.partition_point(|e| e.page <= page);
@@ -100,7 +100,7 @@ impl Places {
 
     fn put(&mut self, page: u32, block: u64) {
         let sector = block * BLOCK_SECTORS;
-        let new = Extent { page, pages: 1, sector };
+        let new = FileExtent { page, pages: 1, sector };
         if page >= self.end() {
             if !self.extents.last_mut().is_some_and(|last| last.grow(page, sector)) {
                 self.extents.push(new);
@@ -135,8 +135,8 @@ impl Allocator {
     }
 
     /// Lays out files with these numbers of pages.
-    pub fn lay_out(&mut self, sizes: &[u32]) -> Vec<Places> {
-        let mut files = vec![Places::default(); sizes.len()];
+    pub fn lay_out(&mut self, sizes: &[u32]) -> Vec<BlockMap> {
+        let mut files = vec![BlockMap::default(); sizes.len()];
         if self.interleave == 0 {
             for (file, &pages) in files.iter_mut().zip(sizes) {
                 self.extend(file, 0, pages);
@@ -157,7 +157,7 @@ impl Allocator {
     }
 
     /// Allocates blocks for the pages from `from` to `to` of a file, which have none.
-    pub fn extend(&mut self, file: &mut Places, from: u32, to: u32) {
+    pub fn extend(&mut self, file: &mut BlockMap, from: u32, to: u32) {
         for page in from..to {
             if self.layout == Layout::IndirectBlocks {
                 self.indirect_before(file, page);
@@ -169,7 +169,7 @@ impl Allocator {
 
     /// Allocates the indirect blocks needed before a page can be named: one per 4 MiB, and for the first of each level the blocks above
     /// it, which are always in memory and only take space.
-    fn indirect_before(&mut self, file: &mut Places, page: u32) {
+    fn indirect_before(&mut self, file: &mut BlockMap, page: u32) {
         let Some(behind) = u64::from(page).checked_sub(DIRECT) else { return };
         let number = (behind / NAMED) as usize;
         if file.indirect.get(number).is_some_and(|&sector| sector != NO_BLOCK) {
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn one(layout: Layout, pages: u32) -> Places {
+    fn one(layout: Layout, pages: u32) -> BlockMap {
         Allocator::new(layout, 1024, 0).lay_out(&[pages]).remove(0)
     }
 
@@ -252,7 +252,7 @@ mod tests {
     fn holes_have_no_blocks_and_can_be_filled() {
         for layout in [Layout::Extents, Layout::IndirectBlocks] {
             let mut allocator = Allocator::new(layout, 1024, 0);
-            let mut file = Places::default();
+            let mut file = BlockMap::default();
             let before = allocator.end_sector();
             allocator.extend(&mut file, 100_000, 100_004);
             // Includes a group's tables, an indirect block and the one above it.

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_touches_is_one_and_a_gap_is_a_hole() {
+    fn adjacent_ranges_merge_and_gaps_are_holes() {
         let regions = Regions::of(vec![30..40, 0..10, 5..20, 20..25, 7..7]);
         assert_eq!(regions, Regions(vec![0..25, 30..40]));
         let far = 30..40;

@@ -1,13 +1,13 @@
 //! File sets of a workload as files of the simulated file system, and the operations on them between phases.
 
-use crate::block::Who;
+use crate::block::Submitter;
 use crate::cache::Flags;
 use crate::devices::SECTOR_BYTES;
-use crate::files::{FileNumber, Full, Metadata, PAGE, TooLarge};
+use crate::files::{FileNumber, GrowError, Metadata, PAGE, TooLarge};
 use crate::machine::Machine;
 use crate::names::{Names, used_by_flows};
 use crate::regions::written;
-use crate::shared::Shared;
+use crate::shared::SharedPaths;
 use fathom_workload::ops::generators::Rand48;
 use fathom_workload::tree::{Layouts, layouts};
 use fathom_workload::{Bytes, FileSet, Files, Sizing, Workload};
@@ -43,14 +43,14 @@ pub(crate) enum SetsError {
     #[error("{0}")]
     TooLarge(#[from] TooLarge),
     #[error("{0}")]
-    Full(#[from] Full),
+    Full(#[from] GrowError),
     #[error(
         "the file sets have {files} files and leaf directories; the simulator holds {}: choose fewer",
         MOST_FILES
     )]
     TooMany { files: u64 },
     #[error(
-        "the file sets have {data_mib} MiB, and the device ends {room_mib} MiB behind where they begin; choose a larger device or less data"
+        "the file sets need {data_mib} MiB, but from their start on the device has {room_mib} MiB; choose a larger device or less data"
     )]
     NoRoom { data_mib: u64, room_mib: u64 },
 }
@@ -82,7 +82,7 @@ impl Sets {
         }
         let drawn = layouts(workload)?;
         let by_flows = used_by_flows(workload);
-        let shared = Shared::of(workload, by_flows.clone());
+        let shared = SharedPaths::of(workload, by_flows.clone());
         let own = workload.filesets.iter().filter(|s| shared.listed(s).is_empty());
         let own = own.flat_map(|s| sizes(s, &drawn));
         let bytes = own.chain(shared.all().map(|f| f.bytes)).fold(0, u64::saturating_add);
@@ -150,8 +150,8 @@ impl Sets {
 }
 
 /// The pages that contain a byte range.
-fn pages_of(bytes: &Range<u64>) -> Result<Range<u32>, Full> {
-    let page = |page: u64| u32::try_from(page).map_err(|_| Full::Numbers);
+fn pages_of(bytes: &Range<u64>) -> Result<Range<u32>, GrowError> {
+    let page = |page: u64| u32::try_from(page).map_err(|_| GrowError::Numbers);
     Ok(page(bytes.start / PAGE)?..page(bytes.end.div_ceil(PAGE))?)
 }
 
@@ -226,7 +226,7 @@ impl Machine {
     }
 
     /// The files are yet to be made: they are empty, and their indirect blocks will be created with them.
-    pub(crate) fn not_there_yet(&self, set: &Set) {
+    pub(crate) fn clear_until_made(&self, set: &Set) {
         let mut files = self.files.borrow_mut();
         for number in set.files() {
             let file = files.get_mut(number);
@@ -240,10 +240,10 @@ impl Machine {
     /// Drops the pages of a set after writing them back.
     pub(crate) async fn evict(&self, set: &Set) {
         for file in set.files() {
-            self.write_out(Who::BETWEEN, file, u32::MAX, false).await;
+            self.write_out(Submitter::BETWEEN, file, u32::MAX, false).await;
         }
         for file in set.files() {
-            self.until_written(Who::BETWEEN, file).await;
+            self.until_written(Submitter::BETWEEN, file).await;
             let files = self.files.borrow();
             let this = files.get(file);
             let mut cache = self.cache.borrow_mut();
@@ -267,7 +267,7 @@ impl Machine {
 
     /// Truncates a file to zero; its dirty data need not reach the device.
     pub(crate) async fn make_empty(&self, file: FileNumber) {
-        self.until_written(Who::BETWEEN, file).await;
+        self.until_written(Submitter::BETWEEN, file).await;
         let mut files = self.files.borrow_mut();
         let mut cache = self.cache.borrow_mut();
         let this = files.get_mut(file);

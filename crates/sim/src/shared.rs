@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Combined requirements of the sets that name a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Named {
+pub(crate) struct PathNeeds {
     /// Bytes to lay out.
     pub bytes: u64,
     /// Regions written by streams.
@@ -19,12 +19,12 @@ pub(crate) struct Named {
 
 /// All paths that sets list explicitly.
 #[derive(Debug, Default)]
-pub(crate) struct Shared<'w> {
+pub(crate) struct SharedPaths<'w> {
     by_flows: BTreeSet<&'w str>,
-    paths: BTreeMap<&'w Path, Named>,
+    paths: BTreeMap<&'w Path, PathNeeds>,
 }
 
-impl<'w> Shared<'w> {
+impl<'w> SharedPaths<'w> {
     /// Collects the paths of a workload's sets; `by_flows` are the sets used by flows.
     pub fn of(workload: &'w Workload, by_flows: BTreeSet<&'w str>) -> Self {
         let mut all = Self { by_flows, paths: BTreeMap::new() };
@@ -58,12 +58,12 @@ impl<'w> Shared<'w> {
     }
 
     /// Requirements on a path.
-    pub fn named(&self, path: &Path) -> Option<&Named> {
+    pub fn named(&self, path: &Path) -> Option<&PathNeeds> {
         self.paths.get(path)
     }
 
     /// Each path once.
-    pub fn all(&self) -> impl Iterator<Item = &Named> {
+    pub fn all(&self) -> impl Iterator<Item = &PathNeeds> {
         self.paths.values()
     }
 }

@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_counted_wherever_they_stand() {
+    fn values_are_counted_in_nested_tables_too() {
         let text = "[cpu]\ncall_us = { value = 1, src = \"guess\" }\n[a.b]\nc = { value = 2, src = \"fit\", note = \"n\" }\n[[zone]]\nlba = { value = 0, src = \"datasheet\" }\n";
         let tally = Tally::of(&text.parse().unwrap());
         assert_eq!(tally, Tally { datasheet: 1, measured: 0, fitted: 1, guessed: 1 });
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_knows_has_names() {
+    fn uncertain_values_are_listed_by_name() {
         let text = "about = \"x\"\n[cpu]\ncpus = { value = 1, src = \"guess\" }\nhz = { value = 100, src = \"datasheet\" }\n\
                     [[copying.cache]]\nkib = { value = 512, src = \"fit\" }\n";
         let found = Uncertain::of(&text.parse().unwrap());

@@ -54,7 +54,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_is_every_so_manieth(most in 2usize..40, seen in 0u64..500) {
+        fn kept_values_are_evenly_spaced(most in 2usize..40, seen in 0u64..500) {
             let mut thin = Thin::new(most);
             (0..seen).for_each(|n| thin.see(|| n));
             let got = thin.take();

@@ -1,7 +1,7 @@
 //! Write-back: the flusher, which checks every few seconds for old data; the background writer, which is woken when too much is dirty;
 //! and writers that are throttled and must help. Each takes a file that no other is working on, so several files are written in parallel.
 
-use crate::block::Who;
+use crate::block::Submitter;
 use crate::files::{File, FileNumber};
 use crate::machine::Machine;
 use crate::machine::task::TaskNumber;
@@ -42,7 +42,7 @@ impl Machine {
                     break;
                 };
                 self.at_file(file, true);
-                self.write_out(Who::FLUSHER, file, PAGES_OF_A_FILE, false).await;
+                self.write_out(Submitter::FLUSHER, file, PAGES_OF_A_FILE, false).await;
                 self.at_file(file, false);
             }
         }
@@ -62,17 +62,17 @@ impl Machine {
                 continue;
             }
             let Some(file) = self.next_file(|f| !f.being_written) else {
-                self.until_writeback_moves(Who::FLUSHER).await;
+                self.until_writeback_moves(Submitter::FLUSHER).await;
                 continue;
             };
             self.at_file(file, true);
-            self.write_out_politely(Who::FLUSHER, file, PAGES_OF_A_FILE).await;
+            self.write_out_politely(Submitter::FLUSHER, file, PAGES_OF_A_FILE).await;
             self.at_file(file, false);
         }
     }
 
     /// A writer wakes the background writer, and above the limit writes back itself: a fixed number of pages, or until it is below.
-    pub(crate) async fn hold_back(&self, who: Who) {
+    pub(crate) async fn hold_back(&self, who: Submitter) {
         if self.is_too_much_for_the_background()
             && let Some(sleeping) = self.background.sleeping.take()
         {
@@ -98,7 +98,7 @@ impl Machine {
     }
 
     /// sync(): writes everything that is dirty and waits for it.
-    pub(crate) async fn sync_all(&self, who: Who) {
+    pub(crate) async fn sync_all(&self, who: Submitter) {
         while let Some(file) = self.next_file(|_| true) {
             self.write_out(who, file, u32::MAX, false).await;
         }
@@ -134,7 +134,7 @@ impl Machine {
         self.background.waiting.borrow_mut().drain(..).for_each(|task| self.wake(task));
     }
 
-    async fn until_writeback_moves(&self, who: Who) {
+    async fn until_writeback_moves(&self, who: Submitter) {
         self.background.waiting.borrow_mut().push(self.task());
         self.about_to_wait(who);
         self.park().await;

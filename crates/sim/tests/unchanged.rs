@@ -8,7 +8,7 @@ use fathom_record::block::log::{LogHeader, LogWriter};
 use fathom_sim::devices::{AnyDevice, Device as _, DeviceProfile, by_name};
 use fathom_sim::host;
 use fathom_sim::random::{Entity, Stream};
-use fathom_sim::replay::{Arrival, Mode, Setup, replay};
+use fathom_sim::replay::{Arrival, Mode, ReplaySetup, replay};
 use fathom_sim::{Stack, never, simulate};
 use fathom_workload::Workload;
 use std::convert::Infallible;
@@ -72,7 +72,7 @@ fn replayed(device: AnyDevice, depth: u32) -> u64 {
     let rules = Rules::today(Limits::LOOP_618, device.depth());
     let queue = Queue::new(elevator::by_name("mq-deadline").expect("it exists"), rules);
     let mode = Mode::Closed(NonZeroU32::new(depth).expect("not 0"));
-    let setup = Setup { queue, device, device_name: "disk".into(), mode };
+    let setup = ReplaySetup { queue, device, device_name: "disk".into(), mode };
     let out = replay(
         setup,
         || Ok::<_, Infallible>(arrivals.next()),
@@ -96,7 +96,7 @@ fn device(name: &str, values: &Changed) -> AnyDevice {
 }
 
 #[test]
-fn devices_say_what_they_said() {
+fn device_models_give_unchanged_times() {
     let fifo = [("write_cache", "order", "\"fifo\"")];
     let small = [("write_cache", "commands", "6"), ("write_cache", "kib", "256")];
     let impatient = [("interface", "age_limit_ms", "30.0")];
@@ -173,7 +173,7 @@ fn ran(host: &str, device_name: &str, scheduler: &str, readahead: &str) -> Strin
 }
 
 #[test]
-fn a_workload_through_all_layers_comes_to_what_it_came_to() {
+fn a_workload_through_all_layers_gives_unchanged_figures() {
     let cases = [
         ("athlon-2004-linux-2.4", "deskstar-60gxp", "linus24", "ra24", 0x7124_fdb4_c417_f611),
         ("athlon-2004-linux-2.6", "deskstar-60gxp", "as", "ra26-shared", 0x7ec1_0210_58f2_5b8f),

@@ -9,7 +9,7 @@ use fathom_record::block::event::TASK_NAME_BYTES;
 use fathom_record::block::{BlockAction, DeviceNumber, RequestFlags};
 use fathom_sim::agree::{self, Follower, Look};
 use fathom_sim::devices::{AnyDevice, Constant, Device as _};
-use fathom_sim::replay::{Arrivals, Mode, ReplayError, Scale, Setup, replay};
+use fathom_sim::replay::{Arrivals, Mode, ReplayError, ReplaySetup, Scale, replay};
 use libfuzzer_sys::fuzz_target;
 use std::convert::Infallible;
 use std::num::NonZeroU32;
@@ -59,7 +59,7 @@ fn follow(name: &str, events: &[BlockEvent]) {
     let Some(traced) = look.busiest().filter(|traced| traced.missing().is_none()) else { return };
     let made = |name: &str| (name.to_owned(), elevator::by_name(name).expect("it is known"));
     let places = traced.most_in_device;
-    let setup = agree::Setup {
+    let setup = agree::FollowerSetup {
         traced,
         schedulers: vec![made(name), made("none")],
         limits: Limits::LOOP_618,
@@ -84,7 +84,7 @@ fn run(name: &str, events: &[BlockEvent], mode: Mode, queueing: bool) {
     let device = AnyDevice::Constant(Constant::new(1 << 20, 4, 1_000_000, 0));
     let rules = Rules::today(Limits::LOOP_618, device.depth());
     let queue = Queue::new(elevator::by_name(name).expect("it is known"), rules);
-    let setup = Setup { queue, device, device_name: "simulated".into(), mode };
+    let setup = ReplaySetup { queue, device, device_name: "simulated".into(), mode };
     match replay(setup, source, |_| {}) {
         Ok(out) => {
             let counts = out.counts;

@@ -109,7 +109,7 @@ fn the_mail_of_2008_is_compared_with_the_right_words() {
         "5.14× faster",
         "within 0.5 %",
         "Single runs: B/A = 9.23. No interval can be given. Control cells (direct I/O) differ by at most 7.9 %. \
-         Outside what the control cells show: every cell moved by 62.5 % or more",
+         Beyond the variation of the control cells: every cell moved by 62.5 % or more",
         "children 79399.89 kB/s, parent 48569.16 kB/s (0.611703)",
         "Not enough data: 12 of 12 figures cannot be decided.",
     ] {

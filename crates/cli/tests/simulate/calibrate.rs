@@ -313,7 +313,7 @@ fn what_cannot_be_fitted_is_an_error_that_says_why() {
         ("sim calibrate --from spc a.spc -o b.toml", "it has no issued request"),
         ("sim calibrate a.fbl -o b.toml --kind disk", "needs --like"),
         ("sim calibrate a.fbl -o b.toml --like deskstar-60gxp", "--like needs --kind disk"),
-        ("sim calibrate a.fbl -o b.toml --kind disk --like ssd-generic", "is no single disk"),
+        ("sim calibrate a.fbl -o b.toml --kind disk --like ssd-generic", "is not a single disk"),
         ("sim calibrate a.fbl -o b.toml --kind disk --like drum", "no device profile \"drum\""),
         ("sim calibrate - -o b.toml", "cannot come from stdin"),
         ("sim calibrate a.fbl -o b.toml --page fit.pdf", "a calibration is written as .html"),

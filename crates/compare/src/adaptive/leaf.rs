@@ -4,7 +4,7 @@ use super::Node;
 
 /// Direction of a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum CutDirection {
     AcrossX,
     AcrossY,
 }
@@ -35,20 +35,20 @@ impl Leaf {
     }
 
     /// The ends of the line of a cut.
-    pub fn new_nodes(&self, way: Way, middle: usize) -> [Node; 2] {
+    pub fn new_nodes(&self, way: CutDirection, middle: usize) -> [Node; 2] {
         match way {
-            Way::AcrossX => [(middle, self.y.0), (middle, self.y.1)],
-            Way::AcrossY => [(self.x.0, middle), (self.x.1, middle)],
+            CutDirection::AcrossX => [(middle, self.y.0), (middle, self.y.1)],
+            CutDirection::AcrossY => [(self.x.0, middle), (self.x.1, middle)],
         }
     }
 
-    pub fn halves(&self, way: Way, middle: usize, shown: f64) -> [Self; 2] {
+    pub fn halves(&self, way: CutDirection, middle: usize, shown: f64) -> [Self; 2] {
         let shown = Some(shown);
         match way {
-            Way::AcrossX => {
+            CutDirection::AcrossX => {
                 [Self::new((self.x.0, middle), self.y, shown), Self::new((middle, self.x.1), self.y, shown)]
             }
-            Way::AcrossY => {
+            CutDirection::AcrossY => {
                 [Self::new(self.x, (self.y.0, middle), shown), Self::new(self.x, (middle, self.y.1), shown)]
             }
         }

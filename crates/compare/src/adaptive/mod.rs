@@ -9,7 +9,7 @@ mod agreement;
 mod leaf;
 
 pub use agreement::{Agreement, agreement};
-use leaf::{Leaf, Way};
+use leaf::{CutDirection, Leaf};
 
 /// A node of the lattice: column and row.
 pub type Node = (usize, usize);
@@ -29,7 +29,7 @@ pub struct Sampler {
     /// Cells requested and not measured yet, in order.
     waiting: Vec<Node>,
     /// The rectangle to cut once they are measured.
-    cutting: Option<(usize, Way, usize)>,
+    cutting: Option<(usize, CutDirection, usize)>,
     tolerance: f64,
 }
 
@@ -163,7 +163,7 @@ impl Sampler {
     }
 
     /// The rectangle to cut, the direction, and the position.
-    fn worst(&self) -> Option<(usize, Way, usize)> {
+    fn worst(&self) -> Option<(usize, CutDirection, usize)> {
         let candidates = self.leaves.iter().enumerate().filter_map(|(at, leaf)| {
             let error = self.expected(leaf).filter(|e| *e > self.tolerance)?;
             let (way, middle) = self.way(leaf)?;
@@ -174,16 +174,19 @@ impl Sampler {
     }
 
     /// Cuts the side with the larger change of values, or the other one if that side has no inner node.
-    fn way(&self, leaf: &Leaf) -> Option<(Way, usize)> {
+    fn way(&self, leaf: &Leaf) -> Option<(CutDirection, usize)> {
         let [a, b, c, d] = leaf.corners().map(|corner| self.value(corner));
         let along_x = (b? - a?).abs().max((d? - c?).abs());
         let along_y = (c? - a?).abs().max((d? - b?).abs());
-        let order =
-            if along_x >= along_y { [Way::AcrossX, Way::AcrossY] } else { [Way::AcrossY, Way::AcrossX] };
+        let order = if along_x >= along_y {
+            [CutDirection::AcrossX, CutDirection::AcrossY]
+        } else {
+            [CutDirection::AcrossY, CutDirection::AcrossX]
+        };
         order.into_iter().find_map(|way| {
             let ((low, high), axis) = match way {
-                Way::AcrossX => (leaf.x, &self.x),
-                Way::AcrossY => (leaf.y, &self.y),
+                CutDirection::AcrossX => (leaf.x, &self.x),
+                CutDirection::AcrossY => (leaf.y, &self.y),
             };
             Some((way, middle_of(axis, low, high)?))
         })
@@ -198,7 +201,7 @@ impl Sampler {
         (share(&self.x, leaf.x) * share(&self.y, leaf.y)).sqrt()
     }
 
-    fn cut(&mut self, at: usize, way: Way, middle: usize) {
+    fn cut(&mut self, at: usize, way: CutDirection, middle: usize) {
         let Some(leaf) = self.leaves.get(at).cloned() else { return };
         let shown = leaf.new_nodes(way, middle).into_iter().filter_map(|node| {
             let error = self.value(node)? - self.interpolated(&leaf, node)?;

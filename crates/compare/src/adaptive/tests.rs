@@ -64,7 +64,7 @@ fn knees_are_found_with_a_quarter_of_the_cells() {
 }
 
 #[test]
-fn a_cell_is_asked_for_until_it_is_told_and_never_twice() {
+fn a_cell_is_requested_until_it_has_a_result_and_never_again() {
     let mut s = sampler();
     assert_eq!(s.next_node(), s.next_node());
     let mut seen = std::collections::BTreeSet::new();

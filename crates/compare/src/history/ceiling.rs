@@ -136,13 +136,13 @@ impl Ceiling {
 mod tests {
     use super::*;
     use crate::history::energy::Workspace;
-    use crate::seeded::Draws;
+    use crate::seeded::RandomStream;
     use proptest::prelude::*;
 
     proptest! {
         /// No order that reaches the limit is ever called below it; also near the ends, at ties and with far points.
         #[test]
-        fn what_holds_is_true(
+        fn a_ceiling_that_holds_is_below_the_limit(
             values in prop::collection::vec(prop_oneof![-9.0..9.0f64, -900.0..900.0f64, (-3i32..3).prop_map(f64::from)], 6..90),
             step in 0.0..40.0f64, seed in 0u64..1000, share in 0.3..3.0f64,
         ) {
@@ -150,7 +150,7 @@ mod tests {
             let values: Vec<f64> = values.iter().enumerate().map(|(i, v)| v + if i < third { step } else { 0.0 }).collect();
             let distances = Distances::of(&values);
             let mut order: Vec<u32> = (0..values.len() as u32).collect();
-            let mut draws = Draws::from_seed(seed);
+            let mut draws = RandomStream::from_seed(seed);
             for turn in 0..4 {
                 let (_, q) = distances.best(&order, 3, &mut Workspace::default()).expect("six points");
                 // Sometimes just above, and sometimes just below the actual value.
@@ -163,8 +163,8 @@ mod tests {
     }
 
     #[test]
-    fn of_a_clear_step_nearly_all_orders_are_seen_to_be_below() {
-        let mut draws = Draws::from_seed(3);
+    fn for_a_clear_step_nearly_all_permutations_are_below_the_ceiling() {
+        let mut draws = RandomStream::from_seed(3);
         let values: Vec<f64> = (0..5000).map(|i| draws.normal() + if i < 2000 { 1.0 } else { 0.0 }).collect();
         let distances = Distances::of(&values);
         let mut order: Vec<u32> = (0..5000).collect();

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn few_blocks_cannot_tell() {
+    fn few_blocks_leave_the_change_in_doubt() {
         let how = Search::seeded(1);
         let tell = |t: usize, n: usize| how.blocks_can_tell(t, n);
         // Between blocks: 2 of C(10, 5) = 252, then of C(11, 5) = 462.

@@ -13,7 +13,7 @@
 use super::ceiling::Ceiling;
 use super::energy::{Distances, Workspace};
 use crate::numbers::mean;
-use crate::seeded::Draws;
+use crate::seeded::RandomStream;
 use crate::series::lag1;
 use crate::unusable::{Unusable, finite};
 use std::ops::Range;
@@ -105,7 +105,7 @@ pub fn search(values: &[f64], how: &Search) -> Result<Splits, Unusable> {
         return Ok(Splits { splits: by_points, blocks: false });
     }
     // A separate stream, so that the splits found above with single points are found again whatever the blocks drew.
-    let mut of_points = Draws::from_seed(how.seed);
+    let mut of_points = RandomStream::from_seed(how.seed);
     let splits = recursed(
         values,
         |segment, draws| tested_by_blocks(values, segment, &how, draws, &mut of_points),
@@ -117,10 +117,10 @@ pub fn search(values: &[f64], how: &Search) -> Result<Splits, Unusable> {
 /// Splits recursively until no test passes.
 fn recursed(
     values: &[f64],
-    mut tested: impl FnMut(Range<usize>, &mut Draws) -> Option<Split>,
+    mut tested: impl FnMut(Range<usize>, &mut RandomStream) -> Option<Split>,
     how: &Search,
 ) -> Vec<Split> {
-    let mut draws = Draws::from_seed(how.seed);
+    let mut draws = RandomStream::from_seed(how.seed);
     let mut splits = Vec::new();
     let mut left = Vec::from([Range { start: 0, end: values.len() }]);
     while let Some(segment) = left.pop() {
@@ -157,8 +157,8 @@ fn tested_by_blocks(
     values: &[f64],
     segment: Range<usize>,
     how: &Search,
-    draws: &mut Draws,
-    of_points: &mut Draws,
+    draws: &mut RandomStream,
+    of_points: &mut RandomStream,
 ) -> Option<Split> {
     let part = &values[segment.clone()];
     let order: Vec<u32> = (0..part.len() as u32).collect();
@@ -176,7 +176,7 @@ fn tested(
     segment: Range<usize>,
     how: &Search,
     block: usize,
-    draws: &mut Draws,
+    draws: &mut RandomStream,
 ) -> Option<Split> {
     let part = &values[segment.clone()];
     if part.len() < 2 * how.min_segment {
@@ -309,7 +309,7 @@ mod tests {
     }
 
     /// The reference method: every permutation is computed.
-    fn all_computed(values: &[f64], how: &Search, block: usize, draws: &mut Draws) -> Option<Split> {
+    fn all_computed(values: &[f64], how: &Search, block: usize, draws: &mut RandomStream) -> Option<Split> {
         let distances = Distances::of(values);
         let mut workspace = Workspace::default();
         let places: Vec<u32> = (0..values.len() as u32).collect();
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_ceiling_spares_work_and_changes_nothing() {
-        let mut draws = Draws::from_seed(11);
+        let mut draws = RandomStream::from_seed(11);
         let how = Search { permutations: 199, ..Search::seeded(4) };
         let mut passed = 0;
         for (turn, step) in [0.0, 0.15, 0.25, 0.4, 1.0, 9.0].into_iter().cycle().take(18).enumerate() {
@@ -346,7 +346,8 @@ mod tests {
             };
             let values: Vec<f64> = (0..points).map(&mut point).collect();
             for block in [1, 5] {
-                let (mut one, mut two) = (Draws::from_seed(turn as u64), Draws::from_seed(turn as u64));
+                let (mut one, mut two) =
+                    (RandomStream::from_seed(turn as u64), RandomStream::from_seed(turn as u64));
                 let found = tested(&values, 0..points, &how, block, &mut one);
                 assert_eq!(found, all_computed(&values, &how, block, &mut two), "{turn} {step} {block}");
                 assert_eq!(one.below(1 << 40), two.below(1 << 40), "as much chance was drawn");

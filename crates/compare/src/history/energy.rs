@@ -18,14 +18,14 @@ pub struct Distances {
 /// Scratch memory reused by every permutation.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
-    tree: Vec<Below>,
+    tree: Vec<RankSums>,
     /// Number of points per bin, for `ceiling`.
     pub(super) counts: Vec<f64>,
 }
 
 /// Number of points up to a rank, and the sum of their values.
 #[derive(Clone, Copy, Debug, Default)]
-struct Below {
+struct RankSums {
     count: f64,
     sum: f64,
 }
@@ -41,11 +41,11 @@ impl Distances {
         let values: Vec<f64> = values.iter().map(|v| v - middle).collect();
         let all: f64 = values.iter().sum();
         let (mut ranks, mut to_all) = (vec![0; n], vec![0.0; n]);
-        let mut below = Below::default();
+        let mut below = RankSums::default();
         for (rank, i) in ascending.into_iter().enumerate() {
             let value = values[i as usize];
             ranks[i as usize] = rank as u32 + 1;
-            to_all[i as usize] = below.distance(value, Below { count: n as f64, sum: all });
+            to_all[i as usize] = below.distance(value, RankSums { count: n as f64, sum: all });
             below.add(value);
         }
         let pairs = to_all.iter().sum::<f64>() / 2.0;
@@ -65,7 +65,7 @@ impl Distances {
             return;
         }
         let tree = workspace.cleared(n);
-        let mut seen = Below::default();
+        let mut seen = RankSums::default();
         let (mut left, mut right, mut between) = (0.0, self.pairs, 0.0);
         for (t, point) in (1..=n - min_segment).zip(order) {
             let (value, rank) = (self.values[*point as usize], self.ranks[*point as usize]);
@@ -99,7 +99,7 @@ impl Distances {
     }
 }
 
-impl Below {
+impl RankSums {
     fn add(&mut self, value: f64) {
         self.count += 1.0;
         self.sum += value;
@@ -113,16 +113,16 @@ impl Below {
 }
 
 impl Workspace {
-    fn cleared(&mut self, points: usize) -> &mut [Below] {
+    fn cleared(&mut self, points: usize) -> &mut [RankSums] {
         self.tree.clear();
-        self.tree.resize(points + 1, Below::default());
+        self.tree.resize(points + 1, RankSums::default());
         &mut self.tree
     }
 }
 
 /// The points entered so far with this rank or a lower one.
-fn upto(tree: &[Below], rank: u32) -> Below {
-    let mut below = Below::default();
+fn upto(tree: &[RankSums], rank: u32) -> RankSums {
+    let mut below = RankSums::default();
     let mut at = rank as usize;
     while at > 0 {
         below.count += tree[at].count;
@@ -132,7 +132,7 @@ fn upto(tree: &[Below], rank: u32) -> Below {
     below
 }
 
-fn enter(tree: &mut [Below], rank: u32, value: f64) {
+fn enter(tree: &mut [RankSums], rank: u32, value: f64) {
     let mut at = rank as usize;
     while at < tree.len() {
         tree[at].add(value);

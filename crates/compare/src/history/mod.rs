@@ -117,7 +117,7 @@ mod tests {
 
     /// Small steps are dropped one by one: the result equals recomputing all levels each time.
     #[test]
-    fn levels_beside_a_dropped_step_are_taken_anew() {
+    fn levels_beside_a_dropped_step_are_recomputed() {
         let levels = [0.0, 0.004, 0.008, 0.05, 0.054, 0.1, 0.104, 0.09];
         let points: Vec<f64> =
             (0..320).map(|i| (levels[i / 40] + 0.0005 * (i * 7919 % 11) as f64).exp()).collect();

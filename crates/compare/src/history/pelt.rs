@@ -88,7 +88,7 @@ fn squared_errors(values: &[f64], sigma: f64) -> impl Fn(usize, usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seeded::Draws;
+    use crate::seeded::RandomStream;
     use proptest::prelude::*;
 
     const EXAMPLE: [f64; 12] = [100.0, 101.0, 99.0, 100.0, 102.0, 100.0, 97.0, 96.0, 98.0, 97.0, 96.0, 97.0];
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn white_noise_is_rarely_cut_and_a_step_is_found() {
-        let mut draws = Draws::from_seed(41);
+        let mut draws = RandomStream::from_seed(41);
         let mut series = |step: f64| -> Vec<f64> {
             (0..60).map(|i| draws.normal() + if i >= 40 { step } else { 0.0 }).collect()
         };

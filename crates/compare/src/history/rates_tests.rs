@@ -2,10 +2,10 @@
 //! doubt, from 12 to 60 points.
 
 use super::*;
-use crate::seeded::Draws;
+use crate::seeded::RandomStream;
 
 /// Points of a history: normal noise of 1 % with autocorrelation `rho`, and a step of a given size at an index.
-fn series(points: usize, rho: f64, step: (usize, f64), draws: &mut Draws) -> Vec<f64> {
+fn series(points: usize, rho: f64, step: (usize, f64), draws: &mut RandomStream) -> Vec<f64> {
     let mut level = 0.01 * draws.normal();
     let spread = 0.01 * (1.0 - rho * rho).sqrt();
     let point = |i: usize| {
@@ -18,7 +18,7 @@ fn series(points: usize, rho: f64, step: (usize, f64), draws: &mut Draws) -> Vec
 /// Percentages of histories with a certain change, with only doubtful ones, and called drifting. Where there is a step, only changes at
 /// it count, give or take a point.
 fn of_100(points: usize, rho: f64, step: (usize, f64), times: usize) -> [f64; 3] {
-    let mut draws = Draws::from_seed(17);
+    let mut draws = RandomStream::from_seed(17);
     let mut counts = [0; 3];
     for seed in 0..times as u64 {
         let search = Search { permutations: 199, ..Search::seeded(seed) };

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_follows_a_slow_writer_is_seen() {
+    fn a_carry_over_effect_of_a_slow_writer_is_detected() {
         let sides: Vec<Side> = FIVE.concat();
         let clean = carry_over(&SAME.concat(), &sides, 0.01).expect("runs");
         assert!(!clean.flagged, "{clean:?}");
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn scatter_is_not_taken_for_it() {
+    fn scatter_is_not_taken_for_carry_over() {
         let sides: Vec<Side> = FIVE.concat();
         // 8 % up and down, whichever side ran before.
         let runs: Vec<f64> =

@@ -1,10 +1,10 @@
 //! Critical values of the rank test and ranks of its interval, from the null distribution for any number of quads.
 
-use super::rank_test::{Null, of_untied};
+use super::rank_test::{NullDistribution, of_untied};
 
 /// "Reject if U <= c or U >= 4K - c", with its attained level.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Critical {
+pub struct CriticalValue {
     /// The largest rejecting U, in whole pairs.
     pub c: usize,
     /// The attained rate of false alarms.
@@ -13,11 +13,11 @@ pub struct Critical {
 
 /// The critical value at level `alpha`; `None` if this few quads cannot reach it.
 #[must_use]
-pub fn critical(quads: usize, alpha: f64) -> Option<Critical> {
-    let null = Null::untied(quads);
+pub fn critical(quads: usize, alpha: f64) -> Option<CriticalValue> {
+    let null = NullDistribution::untied(quads);
     let level = |c: usize| 2.0 * null.at_most(2 * c);
     let c = (0..2 * quads).take_while(|c| level(*c) <= alpha).last()?;
-    Some(Critical { c, attained: level(c) })
+    Some(CriticalValue { c, attained: level(c) })
 }
 
 /// The order statistics that bound the interval: the (c+1)th from below and from above.

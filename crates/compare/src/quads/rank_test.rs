@@ -15,14 +15,14 @@ const MOST_COUNTED: usize = 40;
 
 /// The null distribution of U, in half units.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Null {
+pub struct NullDistribution {
     /// Probability of each sum, indexed by half units.
     shares: Vec<f64>,
     /// The same as counts of labellings, if they fit.
     counts: Option<Vec<u128>>,
 }
 
-impl Null {
+impl NullDistribution {
     /// For quads without ties.
     #[must_use]
     pub fn untied(quads: usize) -> Self {
@@ -144,7 +144,7 @@ pub fn rank_test(quads: &[Quad]) -> RankTest {
     let sum: usize = quads.iter().map(half_units).sum();
     let p = match quads.iter().all(is_untied) {
         true => of_untied(quads.len(), |null| null.two_sided(sum)),
-        false => Null::of(quads).two_sided(sum),
+        false => NullDistribution::of(quads).two_sided(sum),
     };
     RankTest { u: sum as f64 / 2.0, quads: quads.len(), p }
 }
@@ -157,16 +157,16 @@ fn is_untied(quad: &Quad) -> bool {
 
 thread_local! {
     /// Cache: the cells of a matrix have the same number of quads.
-    static LAST_UNTIED: RefCell<Option<(usize, Null)>> = const { RefCell::new(None) };
+    static LAST_UNTIED: RefCell<Option<(usize, NullDistribution)>> = const { RefCell::new(None) };
 }
 
 /// Queries the distribution for this number of quads without ties.
-pub(super) fn of_untied<T>(quads: usize, ask: impl FnOnce(&Null) -> T) -> T {
+pub(super) fn of_untied<T>(quads: usize, ask: impl FnOnce(&NullDistribution) -> T) -> T {
     LAST_UNTIED.with_borrow_mut(|last| {
         if last.as_ref().is_none_or(|l| l.0 != quads) {
             *last = None;
         }
-        ask(&last.get_or_insert_with(|| (quads, Null::untied(quads))).1)
+        ask(&last.get_or_insert_with(|| (quads, NullDistribution::untied(quads))).1)
     })
 }
 

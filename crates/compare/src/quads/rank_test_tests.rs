@@ -5,7 +5,7 @@ use super::*;
 use crate::quads::{ORDERS, Side, quads_of};
 use proptest::prelude::*;
 
-fn whole_units(null: &Null) -> Vec<u128> {
+fn whole_units(null: &NullDistribution) -> Vec<u128> {
     let counts = null.counts().expect("few quads");
     assert!(counts.iter().skip(1).step_by(2).all(|n| *n == 0), "half units need ties");
     counts.iter().step_by(2).copied().collect()
@@ -13,21 +13,21 @@ fn whole_units(null: &Null) -> Vec<u128> {
 
 #[test]
 fn the_counts_of_three_and_five_quads() {
-    assert_eq!(whole_units(&Null::untied(3)), [1, 3, 9, 16, 27, 33, 38, 33, 27, 16, 9, 3, 1]);
+    assert_eq!(whole_units(&NullDistribution::untied(3)), [1, 3, 9, 16, 27, 33, 38, 33, 27, 16, 9, 3, 1]);
     let five = [1, 5, 20, 55, 130, 251, 430, 635, 845, 990, 1052, 990, 845, 635, 430, 251, 130, 55, 20, 5, 1];
-    assert_eq!(whole_units(&Null::untied(5)), five);
-    assert_eq!(Null::untied(40).counts().map(|c| c.iter().sum()), Some(6u128.pow(40)));
-    assert_eq!(Null::untied(41).counts(), None);
+    assert_eq!(whole_units(&NullDistribution::untied(5)), five);
+    assert_eq!(NullDistribution::untied(40).counts().map(|c| c.iter().sum()), Some(6u128.pow(40)));
+    assert_eq!(NullDistribution::untied(41).counts(), None);
 }
 
 #[test]
 fn counts_and_shares_agree_where_both_can_be_had() {
     let quad = [1, 0, 1, 0, 2, 0, 1, 0, 1];
-    let (by_counts, by_shares) = (Null::untied(40), shared(std::iter::repeat_n(quad, 40)));
+    let (by_counts, by_shares) = (NullDistribution::untied(40), shared(std::iter::repeat_n(quad, 40)));
     for (a, b) in by_counts.shares.iter().zip(&by_shares) {
         assert!((a - b).abs() <= 1e-12 * a.max(1e-30), "{a} {b}");
     }
-    let large = Null::untied(200);
+    let large = NullDistribution::untied(200);
     assert!((large.at_most(1600) - 1.0).abs() < 1e-12);
     assert!((large.two_sided(800) - 1.0).abs() < 1e-12);
 }
@@ -84,7 +84,7 @@ proptest! {
         let (one, two) = (rank_test(&quads), rank_test(&swapped));
         prop_assert_eq!(one.u + two.u, 4.0 * quads.len() as f64);
         prop_assert_eq!(one.p, two.p);
-        prop_assert_eq!(one.p, Null::of(&quads).two_sided((2.0 * one.u) as usize), "kept or computed anew");
+        prop_assert_eq!(one.p, NullDistribution::of(&quads).two_sided((2.0 * one.u) as usize), "kept or computed anew");
         prop_assert!(one.p > 0.0 && one.p <= 1.0);
     }
 

@@ -5,7 +5,7 @@ use super::mann_whitney::{MannWhitney, critical, mann_whitney};
 use super::shift::{Shift, shift};
 use crate::quads::effect::{Effect, Scale};
 use crate::unusable::Unusable;
-use crate::verdict::{Rules, Settle, Verdict, margin_kept, threshold_of};
+use crate::verdict::{Rules, SettlingEffort, Verdict, margin_kept, threshold_of};
 
 /// Below this confidence an interval cannot show that nothing changed.
 const LEAST_CONFIDENCE: f64 = 0.9;
@@ -40,7 +40,7 @@ pub fn compare(a: &[f64], b: &[f64], rules: &Rules) -> Result<Groups, Unusable> 
     let enough = reachable && a.len().min(b.len()) >= FEWEST_RUNS;
     let needed = (!reachable).then(|| needed(rules.alpha)).flatten();
     let shift = effect.shift();
-    let open = Verdict::Inconclusive(Settle { change: None, more_quads: None });
+    let open = Verdict::Inconclusive(SettlingEffort { change: None, more_quads: None });
     let verdict = if test.p <= rules.alpha {
         match (shift.abs() >= threshold_of(&effect, rules), (shift > 0.0) == rules.higher_is_better) {
             (false, _) => Verdict::ChangedBelowThreshold,
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_runs_are_told_and_never_called_the_same() {
+    fn too_few_runs_are_reported_and_never_called_the_same() {
         let found = compare(&[100.0, 100.1], &[100.0, 100.05], &Rules::default()).expect("groups");
         assert_eq!((found.needed, matches!(found.verdict, Verdict::Inconclusive(_))), (Some(5), true));
         let found = compare(&A, &B, &Rules::default()).expect("groups");

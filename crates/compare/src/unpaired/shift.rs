@@ -108,7 +108,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_looked_for_is_what_sorting_finds(
+        fn selection_finds_the_same_as_sorting(
             a in prop::collection::vec(-9.0..9.0f64, 1..30), b in prop::collection::vec(-9.0..9.0f64, 1..30), ties in any::<bool>(),
         ) {
             let round = |v: &Vec<f64>| if ties { v.iter().map(|v| v.round()).collect() } else { v.clone() };

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn undefined_cases_are_said_to_be() {
+    fn undefined_cases_are_errors() {
         assert_eq!(brunner_munzel(&[1.0, 2.0, 3.0], &[7.0, 8.0, 9.0]), Ok(None));
         assert_eq!(welch(&[1.0; 3], &[1.0; 3]), Err(Unusable::NoSpread { what: "Welch's test" }));
         assert!(welch(&[1.0], &[1.0, 2.0]).is_err());

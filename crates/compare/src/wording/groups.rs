@@ -40,7 +40,7 @@ pub fn groups(found: &Groups, names: Names) -> String {
             let why = match found.needed {
                 Some(needed) => format!(" A verdict needs at least {needed} runs of each side."),
                 None if found.runs.iter().any(|n| *n < FEWEST_RUNS) => {
-                    format!(" With fewer than {FEWEST_RUNS} runs of a side nothing is called the same.")
+                    format!(" Calling two sides the same takes at least {FEWEST_RUNS} runs of each.")
                 }
                 None => String::new(),
             };

@@ -4,7 +4,7 @@ use super::super::metric::Metric;
 use super::super::tests::{SAME, compared, sides_of};
 use super::super::{Side, judge, samples};
 use super::*;
-use fathom_compare::quads::rank_test::Null;
+use fathom_compare::quads::rank_test::NullDistribution;
 use fathom_record::Run;
 
 const CELLS: usize = 66;
@@ -61,7 +61,7 @@ fn alarms(quads: usize) -> usize {
     let rules = Rules::default();
     let mut rows: Vec<Row> = samples.iter().map(|s| judge::judge(s, &layout, &rules)).collect();
     assert_eq!((rows.len(), rows[0].quads, rows[0].method), (CELLS, quads, Method::Quads));
-    let null = Null::untied(quads);
+    let null = NullDistribution::untied(quads);
     let p_of: Vec<f64> = (0..=4 * quads).map(|u| null.two_sided(2 * u)).collect();
     let mut draws = Draws(quads as u64);
     let mut alarmed = 0;

@@ -178,7 +178,7 @@ fn one_side_after_the_other_is_said_to_be_that() {
     assert_eq!((row.method, row.verdict), (Method::Groups, Word::Worse));
     assert!(
         row.sentence.ends_with(
-            "; 10 + 10 runs; exact p < 0.0001). Runs were not interleaved; drift between the sessions cannot be told from a change."
+            "; 10 + 10 runs; exact p < 0.0001). Runs were not interleaved; drift between the sessions cannot be distinguished from a change."
         ),
         "{}",
         row.sentence
@@ -226,7 +226,7 @@ fn single_runs_have_a_ratio_and_controls_show_how_far_runs_differ() {
     assert_eq!(
         found.rows[1].sentence,
         "Single runs: B/A = 9.23. No interval can be given. Control cells (direct I/O) differ by at most 7.9 %. \
-         Outside what the control cells show: every cell moved by 62.5 % or more, controls by at most 7.9 %; \
+         Beyond the variation of the control cells: every cell moved by 62.5 % or more, controls by at most 7.9 %; \
          one run each, so no confidence level."
     );
     assert_eq!(found.rows[4].sentence, "B is 1.08× faster than A (one run each; not a verdict).");

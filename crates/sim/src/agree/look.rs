@@ -34,9 +34,9 @@ impl Traced {
     #[must_use]
     pub fn missing(&self) -> Option<&'static str> {
         if self.issued == 0 {
-            Some("no request of it is given to a driver")
+            Some("the trace shows none of its requests at the driver")
         } else if self.arrived == 0 || self.made == 0 {
-            Some("the way above the driver (arrivals, merges) was not recorded: record with --full")
+            Some("arrivals and merges were not recorded: record with --full")
         } else {
             None
         }

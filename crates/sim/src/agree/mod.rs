@@ -28,7 +28,7 @@ const START: Nanos = Nanos::from_secs(86_400);
 
 /// Configuration of a follower.
 #[derive(Clone, Debug)]
-pub struct Setup {
+pub struct FollowerSetup {
     /// The device, as found by the look.
     pub traced: Traced,
     /// Schedulers by their name in the result.
@@ -69,12 +69,12 @@ pub struct Agreed {
     /// Assumed queue depth of the device.
     pub places: u32,
     /// One row per scheduler.
-    pub rows: Vec<Row>,
+    pub rows: Vec<AgreementRow>,
 }
 
 /// Agreement of one scheduler.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct AgreementRow {
     /// Name of the scheduler.
     pub scheduler: String,
     /// Requests that the kernel issued.
@@ -92,7 +92,8 @@ pub struct Row {
     /// Bios that only one of kernel and model merged.
     pub merges_differ: u64,
     /// Bios that the kernel did not merge where only the number of segments, which a trace lacks, can explain it.
-    pub merges_told: u64,
+    #[serde(rename = "merges_told")]
+    pub merges_explained: u64,
     /// Events that could not be followed: their requests are older than the trace.
     pub not_followed: u64,
     /// The first disagreements on choices.
@@ -164,7 +165,7 @@ fn word(op: Op) -> &'static str {
     }
 }
 
-impl Row {
+impl AgreementRow {
     /// Share of the kernel's choices that the scheduler shares, percent; `None` without any.
     #[must_use]
     pub fn percent(&self) -> Option<f64> {
@@ -187,8 +188,8 @@ impl Row {
 impl Follower {
     /// A follower before its first event.
     #[must_use]
-    pub fn new(setup: Setup) -> Self {
-        let Setup { traced, schedulers, limits, places, most_misses } = setup;
+    pub fn new(setup: FollowerSetup) -> Self {
+        let FollowerSetup { traced, schedulers, limits, places, most_misses } = setup;
         // A trace does not show a task waiting for a tag or a request until it gets one, and it shows when a plug opens.
         let held = traced.most_outstanding.max(places).clamp(128, 1 << 14) * 2;
         let rules = Rules {
@@ -216,10 +217,10 @@ impl Follower {
         for Following { agreement, disagreements, merges, .. } in &mut self.rows {
             match agreement.see(now, seen) {
                 Some(Differs::Choice(miss)) if disagreements.len() < self.most_misses => {
-                    disagreements.push(told(time_ns, agreement.counts(), miss));
+                    disagreements.push(disagreement(time_ns, agreement.counts(), miss));
                 }
                 Some(Differs::Merge(miss)) if merges.len() < self.most_misses => {
-                    merges.push(told_merge(time_ns, miss));
+                    merges.push(merge_disagreement(time_ns, miss));
                 }
                 _ => {}
             }
@@ -231,7 +232,7 @@ impl Follower {
     pub fn finish(self, places: u32) -> Agreed {
         let row = |Following { scheduler, agreement, disagreements, merges }| {
             let counts: &AgreementCounts = agreement.counts();
-            Row {
+            AgreementRow {
                 scheduler,
                 issued: counts.issued,
                 same: counts.same,
@@ -240,7 +241,7 @@ impl Follower {
                 kernel_merges: counts.kernel_merges,
                 model_merges: counts.model_merges,
                 merges_differ: counts.merges_differ,
-                merges_told: counts.merges_told,
+                merges_explained: counts.merges_told,
                 not_followed: counts.lost,
                 disagreements,
                 merge_disagreements: merges,
@@ -256,7 +257,7 @@ impl Follower {
     }
 }
 
-fn told_merge(time_ns: u64, miss: MergeMiss) -> MergeDisagreement {
+fn merge_disagreement(time_ns: u64, miss: MergeMiss) -> MergeDisagreement {
     MergeDisagreement {
         time_ns,
         operation: word(miss.op),
@@ -267,7 +268,7 @@ fn told_merge(time_ns: u64, miss: MergeMiss) -> MergeDisagreement {
     }
 }
 
-fn told(time_ns: u64, counts: &AgreementCounts, miss: Miss) -> Disagreement {
+fn disagreement(time_ns: u64, counts: &AgreementCounts, miss: Miss) -> Disagreement {
     Disagreement {
         time_ns,
         issue: counts.issued,

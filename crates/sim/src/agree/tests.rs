@@ -38,13 +38,13 @@ fn followed(scheduler: &str, text: &str) -> Agreed {
     let schedulers = vec![(scheduler.to_owned(), elevator::by_name(scheduler).unwrap())];
     let places = traced.most_in_device;
     let mut follower =
-        Follower::new(Setup { traced, schedulers, limits: Limits::LOOP_618, places, most_misses: 9 });
+        Follower::new(FollowerSetup { traced, schedulers, limits: Limits::LOOP_618, places, most_misses: 9 });
     events.iter().for_each(|e| follower.event(e));
     follower.finish(places)
 }
 
 #[test]
-fn what_a_task_holds_back_cannot_be_chosen() {
+fn plugged_requests_cannot_be_chosen() {
     // Task 1 keeps sector 8 in its plug while task 2's sector 800 is inserted and issued.
     let text = "Q R 8 8 1\n G R 8 8 1\n Q R 800 8 2\n G R 800 8 2\n I R 800 8 2\n D R 800 8 2\n I R 8 8 1\n D R 8 8 1\n\
                 C R 800 8 0\n C R 8 8 0";
@@ -69,14 +69,14 @@ fn a_bio_that_was_cut_is_two_requests() {
 }
 
 #[test]
-fn what_the_driver_gave_back_is_no_second_choice() {
+fn a_requeued_request_is_not_a_second_choice() {
     let text = "Q R 0 8 1\n G R 0 8 1\n I R 0 8 1\n D R 0 8 1\n R R 0 8 1\n D R 0 8 1\n C R 0 8 0";
     let row = &followed("mq-deadline", text).rows[0];
     assert_eq!((row.issued, row.same, row.not_followed), (1, 1, 0), "{row:?}");
 }
 
 #[test]
-fn flushes_and_what_comes_with_them_pass_the_scheduler_by() {
+fn flushes_and_their_parts_bypass_the_scheduler() {
     let text = "Q FWFS 64 8 1\n G FWFS 64 8 1\n D FF 0 0 1\n C FF 0 0 0\n D WS 64 8 1\n C WS 64 8 0\n D FF 0 0 1\n C FF 0 0 0\n\
                 Q W 8 8 1\n G W 8 8 1\n I W 8 8 1\n D W 8 8 1\n C W 8 8 0";
     let agreed = followed("mq-deadline", text);
@@ -85,7 +85,7 @@ fn flushes_and_what_comes_with_them_pass_the_scheduler_by() {
 }
 
 #[test]
-fn a_flush_among_writes_is_nobodys_choice() {
+fn a_flush_among_writes_does_not_count_as_a_choice() {
     // The flush is at sector 0 where a write waits, and so are both flushes of a write that came with one. Some recorders show a flush as
     // a write of no sectors, and a second completion of a request that had no data left.
     for flush in ["FF", "FWS", "WS", "W", "FN"] {
@@ -109,7 +109,7 @@ fn a_flush_among_writes_is_nobodys_choice() {
 }
 
 #[test]
-fn of_two_that_begin_alike_the_older_is_meant() {
+fn of_two_entries_with_the_same_start_the_older_is_used() {
     let text = "Q W 8 8 1\n G W 8 8 1\n Q W 80 8 1\n G W 80 8 1\n Q W 8 8 1\n G W 8 8 1\n D W 8 8 1\n D W 80 8 1\n D W 8 8 1\n\
                 C W 8 8 0\n C W 80 8 0\n C W 8 8 0";
     let row = &followed("none", text).rows[0];
@@ -132,7 +132,7 @@ fn merges_are_counted_on_both_sides() {
 }
 
 #[test]
-fn what_the_kernel_merged_is_merged_here_too() {
+fn merges_of_the_kernel_are_reproduced() {
     // Two tasks: bfq does not merge a bio of one with a request of the other, but this kernel did.
     let text = "Q R 0 8 1\n G R 0 8 1\n I R 0 8 1\n Q R 8 8 2\n M R 8 8 2\n D R 0 16 1\n C R 0 16 0";
     let row = &followed("bfq-lite", text).rows[0];
@@ -142,7 +142,7 @@ fn what_the_kernel_merged_is_merged_here_too() {
 }
 
 #[test]
-fn a_scatter_list_that_may_be_full_is_the_kernels_to_know() {
+fn a_merge_missing_for_a_possibly_full_scatter_list_is_agreement() {
     // 16 bios of 64 KiB are 256 pages; the device takes 128 segments. The ninth and tenth form a separate request.
     let bio = |n: u64| (n * 128, 128);
     let mut text = String::new();
@@ -155,7 +155,7 @@ fn a_scatter_list_that_may_be_full_is_the_kernels_to_know() {
     for scheduler in ["none", "mq-deadline", "bfq-lite"] {
         let row = &followed(scheduler, &text).rows[0];
         assert_eq!((row.kernel_merges, row.model_merges), (8, 8), "{row:?}");
-        assert_eq!((row.merges_differ, row.merges_told), (0, 1), "{row:?}");
+        assert_eq!((row.merges_differ, row.merges_explained), (0, 1), "{row:?}");
         assert_eq!((row.issued, row.same), (2, 2), "{row:?}");
     }
     // With eight of them the pages fit, so segments cannot be the reason.
@@ -175,18 +175,21 @@ fn a_request_that_is_joined_leaves_its_plug() {
 }
 
 #[test]
-fn what_a_task_gives_to_the_driver_itself_is_no_choice() {
+fn requests_issued_directly_do_not_count_as_choices() {
     // Without a scheduler a request that finds a free tag goes straight to the driver, past an inserted one that waits.
     let text = "Q R 0 8 1\n G R 0 8 1\n I R 0 8 1\n Q R 80 8 1\n G R 80 8 1\n D R 80 8 1\n Q R 160 8 1\n G R 160 8 1\n D R 160 8 1\n\
                 D R 0 8 1\n C R 80 8 0\n C R 160 8 0\n C R 0 8 0";
     let agreed = followed("none", text);
     let row = &agreed.rows[0];
     assert_eq!((agreed.direct, row.issued, row.same, row.not_followed), (2, 1, 1, 0), "{agreed:?}");
-    assert!(agreed.to_string().contains("2 requests were given to the driver by their tasks"), "{agreed}");
+    assert!(
+        agreed.to_string().contains("2 requests went from their tasks straight to the driver"),
+        "{agreed}"
+    );
 }
 
 #[test]
-fn a_trace_that_begins_in_the_middle_has_requests_that_nobody_knows() {
+fn requests_from_before_the_trace_are_counted_as_not_followed() {
     let text = "D R 900 8 1\n C R 901 8 1\n Q R 0 8 1\n G R 0 8 1\n I R 0 8 1\n D R 0 8 1\n C R 0 8 0";
     let row = &followed("mq-deadline", text).rows[0];
     assert_eq!((row.issued, row.same, row.not_followed), (1, 1, 2), "{row:?}");

@@ -1,6 +1,6 @@
 //! An agreement as text for a terminal of 100 columns: one row per scheduler, then the first disagreements with their context.
 
-use super::{Agreed, Chosen, Disagreement, MergeDisagreement, Row};
+use super::{Agreed, AgreementRow, Chosen, Disagreement, MergeDisagreement};
 use std::fmt::{Display, Formatter, Result};
 
 impl Display for Agreed {
@@ -15,34 +15,30 @@ impl Display for Agreed {
         }
         writeln!(
             f,
-            "\nissued: requests given to the driver; choices: those among several that waited; merges: bios that the\n\
-             kernel merged; here: that were merged here; differ: that one merged and the other did not."
+            "\nissued: requests passed to the driver; choices: those picked from several; merges: bios merged by the\n\
+             kernel; here: bios merged in this replay; differ: bios that only one of the two merged."
         )?;
         if self.passed_by > 0 {
-            writeln!(
-                f,
-                "{} requests passed the scheduler by (flushes, commands of drivers).",
-                self.passed_by
-            )?;
+            writeln!(f, "{} requests bypassed the scheduler (flushes, driver commands).", self.passed_by)?;
         }
         if self.direct > 0 {
             writeln!(
                 f,
-                "{} requests were given to the driver by their tasks, past the scheduler; nobody chose them.",
+                "{} requests went from their tasks straight to the driver, without a choice by the scheduler.",
                 self.direct
             )?;
         }
-        for row in self.rows.iter().filter(|r| r.merges_told > 0) {
+        for row in self.rows.iter().filter(|r| r.merges_explained > 0) {
             writeln!(
                 f,
-                "{}: {} bios touch a request and were not merged with it, for it may have as many segments as the device\n\
-                 takes: how many it has is not in a trace, so the kernel's word is taken for it.",
-                row.scheduler, row.merges_told
+                "{}: {} bios touch a request but were not merged with it. The request may have reached the segment\n\
+                 limit: traces do not show segments, so these count as agreement.",
+                row.scheduler, row.merges_explained
             )?;
         }
         // The start of a trace affects all alike.
         if let Some(lost) = self.rows.iter().map(|r| r.not_followed).min().filter(|&n| n > 0) {
-            writeln!(f, "{lost} events are of requests whose arrival the trace does not have.")?;
+            writeln!(f, "{lost} events belong to requests whose arrival is not in the trace.")?;
         }
         for row in self.rows.iter().filter(|r| !r.disagreements.is_empty()) {
             disagreements(row, f)?;
@@ -54,7 +50,7 @@ impl Display for Agreed {
     }
 }
 
-fn line(row: &Row, f: &mut Formatter<'_>) -> Result {
+fn line(row: &AgreementRow, f: &mut Formatter<'_>) -> Result {
     let percent = |share: Option<f64>| share.map_or("-".to_owned(), |p| format!("{p:.1} %"));
     writeln!(
         f,
@@ -72,10 +68,10 @@ fn line(row: &Row, f: &mut Formatter<'_>) -> Result {
     )
 }
 
-fn merges(row: &Row, f: &mut Formatter<'_>) -> Result {
+fn merges(row: &AgreementRow, f: &mut Formatter<'_>) -> Result {
     let (shown, all) = (row.merge_disagreements.len() as u64, row.merges_differ);
     let of = if shown < all { format!("the first {shown} of {all} bios") } else { "bios".into() };
-    writeln!(f, "\n{}: {of} that one merged and the other did not", row.scheduler)?;
+    writeln!(f, "\n{}: {of} that only one of the two merged", row.scheduler)?;
     for MergeDisagreement { time_ns, operation, sector, sectors, merged_by, with } in &row.merge_disagreements
     {
         let seconds = *time_ns as f64 / 1e9;
@@ -83,13 +79,13 @@ fn merges(row: &Row, f: &mut Formatter<'_>) -> Result {
         writeln!(f, "  {operation} of sectors {sector} + {sectors} at {seconds:.6} s, merged {by}")?;
         match with {
             Some(with) => writeln!(f, "    touches {}", choice(with))?,
-            None => writeln!(f, "    touches no request that waits here")?,
+            None => writeln!(f, "    touches no request waiting here")?,
         }
     }
     Ok(())
 }
 
-fn disagreements(row: &Row, f: &mut Formatter<'_>) -> Result {
+fn disagreements(row: &AgreementRow, f: &mut Formatter<'_>) -> Result {
     let all = row.issued - row.same;
     let shown = row.disagreements.len() as u64;
     let of = if shown < all {
@@ -102,7 +98,7 @@ fn disagreements(row: &Row, f: &mut Formatter<'_>) -> Result {
         let seconds = *time_ns as f64 / 1e9;
         writeln!(
             f,
-            "  request {issue} at {seconds:.6} s, {waiting} waiting, the one before ended at sector {head_sector}"
+            "  request {issue} at {seconds:.6} s, {waiting} waiting, the previous one ended at sector {head_sector}"
         )?;
         writeln!(f, "    kernel  {}", choice(kernel))?;
         match model {

@@ -1,38 +1,38 @@
 //! Between file system and device: bios enter the queue (`iopath`), requests go to the device when it has free slots, and completions
-//! wake the waiting tasks. Tasks that find the queue full sleep in FIFO order ([`line`]).
+//! wake the waiting tasks. Tasks that find the queue full sleep in FIFO order ([`wait_queue`]).
 //!
 //! Every event also goes to the analysis used for the kernel's events, so the block layer of a simulated record means the same as that of
 //! a real one.
 
 mod flushes;
-mod line;
 mod purpose;
 mod submit;
+mod wait_queue;
 mod watch;
 mod who;
 
 pub(crate) use purpose::Purpose;
-pub(crate) use submit::Piece;
-pub(crate) use watch::Watch;
-pub(crate) use who::Who;
+pub(crate) use submit::BlockIo;
+pub(crate) use watch::BlockObserver;
+pub(crate) use who::Submitter;
 
-use crate::depths::Level;
+use crate::depths::DepthSample;
 use crate::devices::{Command, Device, SECTOR_BYTES};
 use crate::event::Class;
 use crate::machine::task::TaskNumber;
 use crate::machine::{Event, Machine};
 use fathom_iopath::{Bio, Limits, Nanos, Next, Op, Queue, RequestId, TaskId};
 use fathom_record::block::BlockAction;
-use flushes::{Flush, Flushes};
-use line::Line;
+use flushes::{FlushQueue, QueuedFlush};
 use purpose::Purposes;
 use std::cell::{Cell, RefCell};
+use wait_queue::RequestWaitQueue;
 
 /// What a device tag is in use for.
 #[derive(Clone, Copy)]
-enum Outstanding {
+enum TagUse {
     Request { id: RequestId, write: bool },
-    Flush(Flush),
+    Flush(QueuedFlush),
 }
 
 pub(crate) struct Block {
@@ -44,17 +44,17 @@ pub(crate) struct Block {
     /// Whether only a waiting task opens it.
     waits_to_be_opened: bool,
     /// Use of each device tag.
-    tags: RefCell<Vec<Option<Outstanding>>>,
+    tags: RefCell<Vec<Option<TagUse>>>,
     in_flight: Cell<u32>,
     purposes: RefCell<Purposes>,
     /// Tasks that sleep for a free request.
-    line: RefCell<Line>,
-    flushes: Flushes,
+    line: RefCell<RequestWaitQueue>,
+    flushes: FlushQueue,
     /// Write-back tasks that wait until the queue is no longer congested.
     held_off: RefCell<Vec<TaskNumber>>,
     device_at: Cell<u64>,
     queue_at: Cell<u64>,
-    watch: RefCell<Watch>,
+    watch: RefCell<BlockObserver>,
     done: RefCell<Vec<u32>>,
     ended: RefCell<Vec<Bio>>,
 }
@@ -74,10 +74,10 @@ impl Block {
             purposes: RefCell::default(),
             line: RefCell::default(),
             held_off: RefCell::default(),
-            flushes: Flushes::default(),
+            flushes: FlushQueue::default(),
             device_at: Cell::new(NEVER),
             queue_at: Cell::new(NEVER),
-            watch: RefCell::new(Watch::new(name, depth)),
+            watch: RefCell::new(BlockObserver::new(name, depth)),
             done: RefCell::default(),
             ended: RefCell::default(),
         }
@@ -88,18 +88,18 @@ impl Block {
     }
 
     /// Registers a thread's process with the queue.
-    pub fn describe(&self, who: Who, process: u16) {
+    pub fn describe(&self, who: Submitter, process: u16) {
         let info = fathom_iopath::TaskInfo::of_process(process);
         self.queue.borrow_mut().describe(TaskId(who.0), info);
     }
 
     /// A thread has ended: the scheduler need not idle for it any more.
-    pub fn has_exited(&self, machine: &Machine, who: Who) {
+    pub fn has_exited(&self, machine: &Machine, who: Submitter) {
         self.queue.borrow_mut().task_exited(Nanos(machine.now()), TaskId(who.0));
         self.drive(machine);
     }
 
-    pub fn watch(&self) -> std::cell::RefMut<'_, Watch> {
+    pub fn watch(&self) -> std::cell::RefMut<'_, BlockObserver> {
         self.watch.borrow_mut()
     }
 
@@ -141,12 +141,12 @@ impl Block {
     }
 
     /// A task starts to submit a batch of bios.
-    pub fn plug(&self, who: Who) {
+    pub fn plug(&self, who: Submitter) {
         self.queue.borrow_mut().start_plug(TaskId(who.0));
     }
 
     /// The task has submitted its batch.
-    pub fn finish_plug(&self, machine: &Machine, who: Who) {
+    pub fn finish_plug(&self, machine: &Machine, who: Submitter) {
         let now = Nanos(machine.now());
         {
             let mut queue = self.queue.borrow_mut();
@@ -159,7 +159,7 @@ impl Block {
     }
 
     /// A task is about to wait: submits the requests it holds back.
-    pub fn unplug(&self, machine: &Machine, who: Who) {
+    pub fn unplug(&self, machine: &Machine, who: Submitter) {
         let now = Nanos(machine.now());
         {
             let mut queue = self.queue.borrow_mut();
@@ -219,8 +219,8 @@ impl Block {
 
     /// Updates the recorded queue depth. `waits`: the queue wants to be polled later.
     pub fn look(&self, machine: &Machine, waits: bool) {
-        let level = Level::of(&self.queue.borrow(), self.in_flight.get(), waits);
-        machine.drawn.borrow_mut().look(machine.now(), level);
+        let level = DepthSample::of(&self.queue.borrow(), self.in_flight.get(), waits);
+        machine.plot.borrow_mut().look(machine.now(), level);
     }
 
     fn ask_device_again(&self, machine: &Machine) {
@@ -243,11 +243,11 @@ impl Block {
             sectors: request.sectors(),
             segments: request.segments(),
         };
-        self.hand_over(machine, command, Outstanding::Request { id, write }, Who(request.task().0));
+        self.hand_over(machine, command, TagUse::Request { id, write }, Submitter(request.task().0));
     }
 
     /// Gives the device a command under a free tag, which must exist.
-    fn hand_over(&self, machine: &Machine, command: Command, outstanding: Outstanding, who: Who) {
+    fn hand_over(&self, machine: &Machine, command: Command, outstanding: TagUse, who: Submitter) {
         let now = machine.now();
         let mut tags = self.tags.borrow_mut();
         let Some(tag) = tags.iter().position(Option::is_none) else { return };
@@ -260,11 +260,11 @@ impl Block {
             watch.tell(now, BlockAction::Issue, command.write, command.sector, command.sectors, who);
         }
         match outstanding {
-            Outstanding::Request { id, .. } => {
+            TagUse::Request { id, .. } => {
                 let queued = self.queue.borrow().request(id).map_or(now, |r| r.queued_at().0);
-                machine.drawn.borrow_mut().is_served(now, command.sector, command.write, queued);
+                machine.plot.borrow_mut().is_served(now, command.sector, command.write, queued);
             }
-            Outstanding::Flush(_) => machine.drawn.borrow_mut().is_flushed(now),
+            TagUse::Flush(_) => machine.plot.borrow_mut().is_flushed(now),
         }
         self.in_flight.set(self.in_flight.get() + 1);
         self.device.borrow_mut().submit(now, Command { tag: tag as u32, ..command });
@@ -280,8 +280,8 @@ impl Block {
         }
         self.in_flight.set(self.in_flight.get() - 1);
         match outstanding {
-            Outstanding::Request { id, write } => self.request_done(machine, id, write),
-            Outstanding::Flush(flush) => {
+            TagUse::Request { id, write } => self.request_done(machine, id, write),
+            TagUse::Flush(flush) => {
                 self.watch.borrow_mut().tell(now, BlockAction::Complete, true, 0, 0, flush.who);
                 machine.is_done(Purpose::Part(flush.part));
             }
@@ -298,7 +298,7 @@ impl Block {
             let mut watch = self.watch.borrow_mut();
             if let Some((sector, sectors, task)) = extent {
                 watch.written_bytes += if write { u64::from(sectors) * SECTOR_BYTES } else { 0 };
-                watch.tell(now, BlockAction::Complete, write, sector, sectors, Who(task.0));
+                watch.tell(now, BlockAction::Complete, write, sector, sectors, Submitter(task.0));
             }
         }
         for bio in ended.drain(..) {
@@ -318,7 +318,7 @@ impl Block {
     }
 
     /// Wakes the first task behind a ticket (0: of all) that can get a free request.
-    fn let_one_in(&self, machine: &Machine, behind: line::Ticket) {
+    fn let_one_in(&self, machine: &Machine, behind: wait_queue::Ticket) {
         let queue = self.queue.borrow();
         let next = self.line.borrow_mut().first_behind(behind, |op| queue.has_room(op));
         if let Some(task) = next {

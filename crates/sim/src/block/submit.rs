@@ -1,13 +1,13 @@
 //! Submission of a piece of I/O to the queue: sleeps while the queue is full and reports the outcome.
 
-use super::{Purpose, Who};
+use super::{Purpose, Submitter};
 use crate::machine::Machine;
 use fathom_iopath::{Bio, MergeKind, Nanos, Op, PageSpan, Submitted, TaskId};
 use fathom_record::block::BlockAction;
 
 /// A piece of I/O as the file system submits it.
 #[derive(Clone, Copy)]
-pub(crate) struct Piece {
+pub(crate) struct BlockIo {
     pub write: bool,
     /// A task waits for it, even if it is a write.
     pub sync: bool,
@@ -20,7 +20,7 @@ pub(crate) struct Piece {
 
 impl Machine {
     /// Submits a bio; sleeps while the queue is full. Its CPU cost is computed first.
-    pub async fn submit(&self, who: Who, piece: Piece) {
+    pub async fn submit(&self, who: Submitter, piece: BlockIo) {
         self.compute(self.costs.bio_ns).await;
         let block = &self.block;
         let op = if piece.write { Op::Write } else { Op::Read };
@@ -34,7 +34,7 @@ impl Machine {
             bio = bio.sync();
         }
         block.watch().tell(self.now(), BlockAction::Queue, piece.write, piece.sector, piece.sectors, who);
-        self.drawn.borrow_mut().is_queued(self.now(), piece.sector, piece.write);
+        self.plot.borrow_mut().is_queued(self.now(), piece.sector, piece.write);
         let mut ticket = None;
         loop {
             let submitted = block.queue.borrow_mut().submit(Nanos(self.now()), bio);

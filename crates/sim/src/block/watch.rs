@@ -1,7 +1,7 @@
 //! Observation of the device: every event goes to the analysis used for the kernel's events, so the block layer of a simulated record
 //! means the same as that of a real one. Also keeps the sums to check Little's law.
 
-use super::Who;
+use super::Submitter;
 use crate::shapes::Shapes;
 use fathom_record::block::{
     Analysis, BlockAction, BlockEvent, DeviceNumber, Options, RequestFlags, WatchedDevice,
@@ -10,7 +10,7 @@ use fathom_record::block::{
 /// Number of the simulated device; no real device has major 0.
 const DEVICE: DeviceNumber = DeviceNumber { major: 0, minor: 1 };
 
-pub(crate) struct Watch {
+pub(crate) struct BlockObserver {
     pub analysis: Analysis,
     /// Requests in the device: the time integral of their number, and the sum of their times there, ns.
     pub depth_ns: u128,
@@ -22,7 +22,7 @@ pub(crate) struct Watch {
     pub written_bytes: u64,
 }
 
-impl Watch {
+impl BlockObserver {
     /// For a device that takes `depth` commands at once.
     pub fn new(name: &str, depth: u32) -> Self {
         let watched = WatchedDevice { number: DEVICE, name: name.into(), level: 0, bio_based: false };
@@ -44,7 +44,15 @@ impl Watch {
         self.since = now;
     }
 
-    pub fn tell(&mut self, now: u64, action: BlockAction, write: bool, sector: u64, sectors: u32, who: Who) {
+    pub fn tell(
+        &mut self,
+        now: u64,
+        action: BlockAction,
+        write: bool,
+        sector: u64,
+        sectors: u32,
+        who: Submitter,
+    ) {
         let event = BlockEvent {
             time_ns: now,
             device: DEVICE,

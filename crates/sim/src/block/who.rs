@@ -4,9 +4,9 @@ use fathom_record::block::IssuerKind;
 
 /// A submitter as the scheduler sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Who(pub u16);
+pub(crate) struct Submitter(pub u16);
 
-impl Who {
+impl Submitter {
     /// The journal's thread.
     pub const JOURNAL: Self = Self(0);
     /// The flusher.
@@ -20,11 +20,11 @@ impl Who {
     }
 
     /// Display name.
-    pub fn told(self) -> String {
+    pub fn label(self) -> String {
         match self {
             Self::JOURNAL => "the journal".into(),
             Self::FLUSHER => "the flusher".into(),
-            Self::BETWEEN => "what is done between phases".into(),
+            Self::BETWEEN => "work between phases".into(),
             Self(number) => format!("worker {}", number - 3),
         }
     }

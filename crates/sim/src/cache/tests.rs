@@ -40,7 +40,7 @@ fn pages_touched_twice_outlive_a_stream() {
 }
 
 #[test]
-fn what_was_only_written_goes_before_what_others_use() {
+fn pages_only_written_are_evicted_before_pages_in_use() {
     let mut c = cache(30, Replacement::Linux24);
     c.occupy(500..520);
     for p in 0..10 {
@@ -74,7 +74,7 @@ fn a_copy_knows_the_one_before() {
 }
 
 #[test]
-fn what_is_dirty_or_under_way_stays() {
+fn dirty_and_in_flight_pages_are_not_evicted() {
     for kind in [Replacement::Simple, Replacement::TwoList, Replacement::Linux24] {
         let mut c = cache(3, kind);
         c.insert(0, Flags::READY.with(Flags::DIRTY), 0);
@@ -90,7 +90,7 @@ fn what_is_dirty_or_under_way_stays() {
 }
 
 #[test]
-fn who_waits_first_is_woken_first() {
+fn waiters_for_a_page_are_woken_in_order() {
     let mut c = cache(4, Replacement::Simple);
     c.insert(5, Flags::default(), 0);
     [3, 1, 2].into_iter().for_each(|task| assert!(c.wait(5, task)));
@@ -103,7 +103,7 @@ fn who_waits_first_is_woken_first() {
 }
 
 #[test]
-fn what_did_not_fit_is_given_back() {
+fn frames_beyond_the_cache_size_are_evicted_once_clean() {
     for kind in [Replacement::Simple, Replacement::TwoList] {
         let mut c = cache(3, kind);
         (0..10).for_each(|p| c.insert(p, Flags::READY.with(Flags::DIRTY), 0));

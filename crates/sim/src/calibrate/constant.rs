@@ -3,19 +3,19 @@
 use super::least_squares::{Solved, Sums};
 use super::points::{Course, Over, Point};
 use super::service::Service;
-use super::{Unfit, Value};
+use super::{FitError, Value};
 use crate::devices::SECTOR_BYTES;
 
 const LEAST: u64 = 20;
 
 /// The line being fitted.
 #[derive(Clone, Debug, Default)]
-pub struct Line {
+pub struct LineFit {
     both: Sums<2>,
     alone: Sums<1>,
 }
 
-impl Line {
+impl LineFit {
     /// A request as a point of the fit.
     pub(super) fn point(service: &Service) -> Point {
         let ns = i64::try_from(service.ns).unwrap_or(i64::MAX);
@@ -47,10 +47,10 @@ impl Line {
     ///
     /// # Errors
     /// Too few requests.
-    pub fn fit(&self) -> Result<[Value; 2], Unfit> {
+    pub fn fit(&self) -> Result<[Value; 2], FitError> {
         let found = self.both.count();
         if found < LEAST {
-            return Err(Unfit::TooFew { found, wanted: LEAST });
+            return Err(FitError::TooFew { found, wanted: LEAST });
         }
         let note = format!("least squares over {found} requests");
         let command = |value: f64, error: f64, note: String| Value {
@@ -75,7 +75,7 @@ impl Line {
                 rate(mb_s, Some(mb_s * line.errors[1] / ns_per_byte), note),
             ]);
         }
-        let mean = self.alone.solve().ok_or(Unfit::Undetermined("their times are not finite"))?;
+        let mean = self.alone.solve().ok_or(FitError::Undetermined("their times are not finite"))?;
         Ok([
             command(mean.values[0], mean.errors[0], format!("mean over {found} requests")),
             rate(0.0, None, "times do not rise with sizes in this trace".into()),

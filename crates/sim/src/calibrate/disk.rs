@@ -4,7 +4,7 @@
 use super::least_squares::Sums;
 use super::points::{Course, Over, Point};
 use super::service::Service;
-use super::{Unfit, Value};
+use super::{FitError, Value};
 use crate::devices::disk::Geometry;
 
 const LEAST: u64 = 50;
@@ -64,22 +64,22 @@ impl Curve {
     ///
     /// # Errors
     /// Too few reads that moved the arm, or too similar distances.
-    pub fn fit(&self) -> Result<[Value; 3], Unfit> {
+    pub fn fit(&self) -> Result<[Value; 3], FitError> {
         let found = self.sums.count();
         if found < LEAST {
-            return Err(Unfit::TooFew { found, wanted: LEAST });
+            return Err(FitError::TooFew { found, wanted: LEAST });
         }
-        let solved = self.sums.solve().ok_or(Unfit::Undetermined("their distances differ too little"))?;
+        let solved = self.sums.solve().ok_or(FitError::Undetermined("their distances differ too little"))?;
         let [a, b, c] = solved.values;
         let full = (self.geometry.cylinders() - 1) as f64;
         let at = |d: f64| a + b * d.sqrt() + c * d;
         let slope = |d: f64| b / (2.0 * d.sqrt()) + c;
         if at(1.0) < 0.0 || slope(1.0) < 0.0 || slope(full) < 0.0 {
-            return Err(Unfit::Undetermined(
+            return Err(FitError::Undetermined(
                 "the fitted seek time falls with the distance, or begins below 0",
             ));
         }
-        let note = format!("least squares over {found} reads; half a turn, passing and overhead taken off");
+        let note = format!("least squares over {found} reads, minus half a rotation, transfer and overhead");
         // The uncertainty of the curve at a point is bounded by the sum of its parts.
         let error = |d: f64| {
             let [a, b, c] = solved.errors;

@@ -1,11 +1,11 @@
 //! One fit of any kind, from its first request to the text of a profile.
 
-use super::constant::Line;
+use super::constant::LineFit;
 use super::disk::Curve;
 use super::points::{Course, Point};
 use super::service::{Service, Services};
 use super::spread::Spread;
-use super::{Unfit, Value};
+use super::{FitError, Value};
 use crate::devices::{AnyDevice, Device as _, DeviceProfile, ProfileError, SECTOR_BYTES};
 use fathom_record::block::DeviceNumber;
 use std::fmt::Write as _;
@@ -17,9 +17,9 @@ const AMPLE_GB: f64 = 1000.0;
 #[derive(Clone, Debug)]
 pub enum Fitting {
     /// A time per command and one per byte.
-    Constant(Line),
+    Constant(LineFit),
     /// A distribution of times per command, with the line through times over sizes.
-    Distribution(Line, Spread),
+    Distribution(LineFit, Spread),
     /// The seek curve of a known disk.
     Disk(Box<Known>),
 }
@@ -50,7 +50,7 @@ pub enum LikeError {
     Profile(#[from] ProfileError),
     /// It is not a single disk.
     #[error(
-        "{name} is no single disk; --like names one, as its surfaces and its turn are what a seek is told by"
+        "{name} is not a single disk; --like needs one, because fitting seeks takes its surfaces and rotation time"
     )]
     NoDisk {
         /// The name that was given.
@@ -62,12 +62,12 @@ impl Fitting {
     /// For a device without an arm.
     #[must_use]
     pub fn constant() -> Self {
-        Self::Constant(Line::default())
+        Self::Constant(LineFit::default())
     }
 
     /// For a device of which only the times are known, assumed to serve `channels` commands in parallel; `line` gives the time per byte.
     #[must_use]
-    pub fn distribution(line: &Line, channels: usize) -> Self {
+    pub fn distribution(line: &LineFit, channels: usize) -> Self {
         let ns_per_byte = line.course().map_or(0.0, |course| course.linear_ns);
         Self::Distribution(line.clone(), Spread::new(channels, ns_per_byte))
     }
@@ -114,7 +114,7 @@ impl Fitting {
     #[must_use]
     pub fn point(&self, service: &Service) -> Option<Point> {
         match self {
-            Self::Constant(_) | Self::Distribution(..) => Some(Line::point(service)),
+            Self::Constant(_) | Self::Distribution(..) => Some(LineFit::point(service)),
             Self::Disk(known) => known.curve.point(service),
         }
     }
@@ -132,7 +132,7 @@ impl Fitting {
     ///
     /// # Errors
     /// The requests do not determine them.
-    pub fn fit(&self) -> Result<Vec<Value>, Unfit> {
+    pub fn fit(&self) -> Result<Vec<Value>, FitError> {
         Ok(match self {
             Self::Constant(line) => line.fit()?.to_vec(),
             Self::Distribution(_, spread) => spread.fit()?,
@@ -180,7 +180,7 @@ fn flat(kind: &str, about: &str, values: &str, end_sector: u64, depth: usize) ->
     let head = format!("kind = \"{kind}\"\nabout = \"{about}\"\n\n[service]\n");
     let depth = depth.clamp(1, 65_536);
     let depth = format!(
-        "queue_depth = {{ value = {depth}, src = \"measured\", note = \"most requests in the device in the trace\" }}\n"
+        "queue_depth = {{ value = {depth}, src = \"measured\", note = \"highest number in flight in the trace\" }}\n"
     );
     head + &capacity(end_sector) + &depth + values
 }
@@ -191,7 +191,7 @@ pub(super) fn capacity(end_sector: u64) -> String {
     let farthest_gb = ((end_sector * SECTOR_BYTES) as f64 / 1e6).ceil().max(1.0) / 1e3;
     let capacity_gb = farthest_gb.max(AMPLE_GB);
     format!(
-        "capacity_gb = {{ value = {capacity_gb:.3}, src = \"guess\", note = \"no time depends on it; the trace goes up to {farthest_gb:.3} GB\" }}\n"
+        "capacity_gb = {{ value = {capacity_gb:.3}, src = \"guess\", note = \"no time depends on it; the trace reaches {farthest_gb:.3} GB\" }}\n"
     )
 }
 

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_apart_is_not() {
+    fn indistinguishable_columns_have_no_solution() {
         let mut sums = Sums::<2>::default();
         (0..50).for_each(|_| sums.add([1.0, 8.0], 5.0));
         assert_eq!(sums.solve(), None);

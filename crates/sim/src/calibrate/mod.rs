@@ -16,14 +16,14 @@ mod disk;
 mod fitting;
 mod judged;
 mod least_squares;
+pub mod parallel;
 mod points;
 mod service;
-pub mod several;
 mod spread;
 #[cfg(test)]
 mod tests;
 
-pub use constant::Line;
+pub use constant::LineFit;
 pub use disk::Curve;
 pub use fitting::{Fitting, Known, LikeError, with_demerit};
 pub use judged::{Judged, demerit_percent};
@@ -79,9 +79,9 @@ fn rounded(value: f64) -> String {
 
 /// Why a fit failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
+pub enum FitError {
     /// Too few requests.
-    #[error("{found} requests can be fitted, and {wanted} at least are needed")]
+    #[error("{found} requests are usable for a fit; it needs at least {wanted}")]
     TooFew {
         /// Number found.
         found: u64,
@@ -89,6 +89,6 @@ pub enum Unfit {
         wanted: u64,
     },
     /// The equations have no unique solution.
-    #[error("the requests do not tell: {0}")]
+    #[error("the requests do not determine a fit: {0}")]
     Undetermined(&'static str),
 }

@@ -33,7 +33,7 @@ pub struct Service {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenRequest {
     issued: u64,
     sector: u64,
     sectors: u32,
@@ -49,7 +49,7 @@ struct Open {
 pub struct Services {
     device: DeviceNumber,
     channels: usize,
-    open: Vec<Open>,
+    open: Vec<OpenRequest>,
     last_done: u64,
     head: Option<u64>,
     end_sector: u64,
@@ -123,7 +123,7 @@ impl Services {
                 let BlockEvent { time_ns: issued, sector, sectors, .. } = *event;
                 let began = (self.open.len() < self.channels).then_some(issued);
                 let depth = self.open.len() as u32 + 1;
-                self.open.push(Open { issued, sector, sectors, write, depth, marked, began });
+                self.open.push(OpenRequest { issued, sector, sectors, write, depth, marked, began });
                 self.most_open = self.most_open.max(self.open.len());
                 self.end_sector = self.end_sector.max(sector.saturating_add(u64::from(sectors)));
                 None

@@ -2,7 +2,7 @@
 //! its mean. Memory does not grow with the trace.
 
 use super::service::Service;
-use super::{Unfit, Value};
+use super::{FitError, Value};
 use crate::devices::SECTOR_BYTES;
 use fathom_record::histogram::{BUCKETS, bucket_of, bucket_value};
 
@@ -12,14 +12,14 @@ const LEAST: u64 = 20;
 
 /// Histogram of observed times.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct TimeSample {
     /// Count per bucket; allocated on first use.
     counts: Vec<u64>,
     count: u64,
     sum_ns: u128,
 }
 
-impl Seen {
+impl TimeSample {
     pub fn add(&mut self, ns: u64) {
         if self.counts.is_empty() {
             self.counts = vec![0; BUCKETS];
@@ -79,15 +79,15 @@ impl Seen {
 pub struct Spread {
     channels: usize,
     ns_per_byte: f64,
-    reads: Seen,
-    writes: Seen,
+    reads: TimeSample,
+    writes: TimeSample,
 }
 
 impl Spread {
     /// For a device with `channels` channels and this time per byte.
     #[must_use]
     pub fn new(channels: usize, ns_per_byte: f64) -> Self {
-        Self { channels, ns_per_byte, reads: Seen::default(), writes: Seen::default() }
+        Self { channels, ns_per_byte, reads: TimeSample::default(), writes: TimeSample::default() }
     }
 
     /// Commands served in parallel.
@@ -108,10 +108,10 @@ impl Spread {
     ///
     /// # Errors
     /// Too few requests.
-    pub fn fit(&self) -> Result<Vec<Value>, Unfit> {
+    pub fn fit(&self) -> Result<Vec<Value>, FitError> {
         let found = self.reads.count + self.writes.count;
         if found < LEAST {
-            return Err(Unfit::TooFew { found, wanted: LEAST });
+            return Err(FitError::TooFew { found, wanted: LEAST });
         }
         let value = |key, value, note: String| Value { key, value, standard_error: None, src: "fit", note };
         let mb_s = if self.ns_per_byte > 0.0 { 1e3 / self.ns_per_byte } else { 0.0 };
@@ -120,14 +120,14 @@ impl Spread {
         } else {
             "times do not rise with sizes in this trace"
         };
-        let channels = "the fewest that come about as near to the first half as any number does";
+        let channels = "the fewest that fit the first half about as well as any other number";
         let mut values = vec![
             value("service.channels", self.channels as f64, channels.into()),
             value("service.mb_s", mb_s, rate.into()),
         ];
         for (key, seen) in [("service.read_us", &self.reads), ("service.write_us", &self.writes)] {
             if let Some(mean) = seen.mean_us() {
-                values.push(value(key, mean, format!("mean of a list, of {} requests", seen.count)));
+                values.push(value(key, mean, format!("mean of the list, from {} requests", seen.count)));
             }
         }
         Ok(values)
@@ -135,11 +135,11 @@ impl Spread {
 
     /// The lists as lines of a profile. A direction without requests takes the times of the other.
     pub(super) fn lines(&self) -> String {
-        let line = |key: &str, seen: &Seen, other: &Seen| {
+        let line = |key: &str, seen: &TimeSample, other: &TimeSample| {
             let (of, src, note) = if seen.count > 0 {
                 (seen, "fit", format!("means of equal shares of {} requests", seen.count))
             } else {
-                (other, "guess", "as the other direction, of which alone there were requests".into())
+                (other, "guess", "copied from the other direction; this one had no requests".into())
             };
             let times: Vec<String> = of.shares_us().iter().map(|us| format!("{us:.3}")).collect();
             format!("{key} = {{ value = [{}], src = \"{src}\", note = \"{note}\" }}\n", times.join(", "))
@@ -153,9 +153,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_have_the_mean_of_what_was_seen() {
+    fn shares_have_the_mean_of_the_sample() {
         for count in [1_u64, 5, 127, 128, 129, 1000, 40_000] {
-            let mut seen = Seen::default();
+            let mut seen = TimeSample::default();
             (0..count).for_each(|n| seen.add(if n % 40 == 0 { 98_000_000 } else { 50_000 + n }));
             let shares = seen.shares_us();
             assert_eq!(shares.len(), count.min(128) as usize);

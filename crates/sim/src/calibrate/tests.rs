@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::devices::{AnyDevice, Constant, by_name};
-use crate::replay::{DEVICE, Mode, Setup, Synthetic, replay};
+use crate::replay::{DEVICE, Mode, ReplaySetup, Synthetic, replay};
 use fathom_iopath::{Limits, Queue, Rules, elevator};
 use fathom_record::BlockEvent;
 use std::convert::Infallible;
@@ -19,7 +19,7 @@ fn traced(device: AnyDevice, count: u64, depth: u32) -> Vec<BlockEvent> {
     });
     let mode = Mode::Closed(NonZeroU32::new(depth).unwrap());
     let mut events = Vec::new();
-    let setup = Setup { queue, device, device_name: "d".into(), mode };
+    let setup = ReplaySetup { queue, device, device_name: "d".into(), mode };
     replay(setup, || Ok::<_, Infallible>(arrivals.next()), |e| events.push(*e)).unwrap();
     events
 }
@@ -34,7 +34,7 @@ fn a_line_is_found_again_at_any_depth() {
     for depth in [1, 8] {
         let device = AnyDevice::Constant(Constant::new(1 << 20, 8, 250_000, 100_000_000));
         let (all, seen) = services(&traced(device, 500, depth));
-        let mut line = Line::default();
+        let mut line = LineFit::default();
         all.iter().for_each(|s| line.add(s));
         let [command, rate] = line.fit().unwrap();
         assert!(
@@ -48,7 +48,7 @@ fn a_line_is_found_again_at_any_depth() {
 
 #[test]
 fn sizes_that_are_all_one_give_the_mean() {
-    let mut line = Line::default();
+    let mut line = LineFit::default();
     for n in 0..40 {
         line.add(&Service {
             ns: 1000 + n % 2,
@@ -64,7 +64,7 @@ fn sizes_that_are_all_one_give_the_mean() {
     }
     let [command, rate] = line.fit().unwrap();
     assert!((command.value - 1.0005).abs() < 1e-9 && rate.value == 0.0, "{command:?} {rate:?}");
-    assert_eq!(Line::default().fit(), Err(Unfit::TooFew { found: 0, wanted: 20 }));
+    assert_eq!(LineFit::default().fit(), Err(FitError::TooFew { found: 0, wanted: 20 }));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Transfers that bypass the page cache (O_DIRECT): all pieces of a call are in flight at once, and the call waits for the last.
 
 use super::Handle;
-use crate::block::{Piece, Purpose};
+use crate::block::{BlockIo, Purpose};
 use crate::devices::SECTOR_BYTES;
 use crate::files::PAGE;
 use crate::layout::BLOCK_SECTORS;
@@ -40,7 +40,7 @@ impl Machine {
             let sectors = (u64::from(run) * BLOCK_SECTORS - inside).min((end - at) / SECTOR_BYTES).min(most);
             let segments = (sectors + inside).div_ceil(BLOCK_SECTORS) as u16;
             self.parts.borrow_mut().more(parts);
-            let piece = Piece {
+            let piece = BlockIo {
                 write,
                 sync: true,
                 sector: sector + inside,

@@ -7,7 +7,7 @@
 
 use super::Handle;
 use crate::cache::Flags;
-use crate::copying::Way;
+use crate::copying::CopyDirection;
 use crate::files::PAGE;
 use crate::machine::Machine;
 use fathom_iopath::readahead::Call;
@@ -22,7 +22,7 @@ const MOST_MISSES: u32 = 10 * LOTS_OF_MISSES;
 
 /// Advice given for a mapping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Ahead {
+pub(crate) enum MappingAdvice {
     /// None: read around a fault.
     #[default]
     Around,
@@ -34,8 +34,8 @@ pub(crate) enum Ahead {
 
 /// The page table of a mapping and its read-ahead state.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
-    pub ahead: Ahead,
+pub(crate) struct PageTable {
+    pub ahead: MappingAdvice,
     /// One bit per page: those that may be read, and those that may be written while they stay dirty.
     readable: Vec<u64>,
     writable: Vec<u64>,
@@ -47,9 +47,9 @@ pub(crate) struct Table {
     stores: u64,
 }
 
-impl Table {
+impl PageTable {
     /// An empty page table with this advice.
-    pub fn new(ahead: Ahead) -> Self {
+    pub fn new(ahead: MappingAdvice) -> Self {
         Self { ahead, ..Self::default() }
     }
 
@@ -65,9 +65,9 @@ impl Table {
         bits[word] |= 1 << (page % 64);
     }
 
-    fn allow(&mut self, way: Way, page: u32) {
+    fn allow(&mut self, way: CopyDirection, page: u32) {
         Self::put(&mut self.readable, page);
-        if way == Way::Write {
+        if way == CopyDirection::Write {
             Self::put(&mut self.writable, page);
         }
     }
@@ -111,8 +111,8 @@ impl Machine {
     pub(crate) async fn copy_mapped(
         &self,
         handle: Handle,
-        table: &mut Table,
-        way: Way,
+        table: &mut PageTable,
+        way: CopyDirection,
         offset: u64,
         bytes: u64,
     ) {
@@ -129,8 +129,8 @@ impl Machine {
             let number = self.files.borrow().get(handle.file).page(page);
             copying_ns += copy_ns
                 + match way {
-                    Way::Read => self.copy_out(number, count),
-                    Way::Write => {
+                    CopyDirection::Read => self.copy_out(number, count),
+                    CopyDirection::Write => {
                         self.cache.borrow_mut().touch_to_write(number);
                         self.page_ns(way, number, count)
                     }
@@ -143,7 +143,13 @@ impl Machine {
     }
 
     /// Maps all pages of the first `bytes` bytes.
-    pub(crate) async fn populate(&self, handle: Handle, table: &mut Table, way: Way, bytes: u64) {
+    pub(crate) async fn populate(
+        &self,
+        handle: Handle,
+        table: &mut PageTable,
+        way: CopyDirection,
+        bytes: u64,
+    ) {
         for page in 0..bytes.div_ceil(PAGE) as u32 {
             if !self.is_mapped(handle, table, way, page) {
                 self.fault(handle, table, way, page).await;
@@ -162,20 +168,20 @@ impl Machine {
         }
     }
 
-    fn is_mapped(&self, handle: Handle, table: &Table, way: Way, page: u32) -> bool {
+    fn is_mapped(&self, handle: Handle, table: &PageTable, way: CopyDirection, page: u32) -> bool {
         let number = self.files.borrow().get(handle.file).page(page);
         let Some(flags) = self.cache.borrow().flags(number) else { return false };
         flags.has(Flags::READY)
             && match way {
-                Way::Read => Table::has(&table.readable, page),
-                Way::Write => flags.has(Flags::DIRTY) && Table::has(&table.writable, page),
+                CopyDirection::Read => PageTable::has(&table.readable, page),
+                CopyDirection::Write => flags.has(Flags::DIRTY) && PageTable::has(&table.writable, page),
             }
     }
 
     /// Returns once a page is in memory and in the page table, and dirty if it is to be written.
-    async fn fault(&self, handle: Handle, table: &mut Table, way: Way, page: u32) {
+    async fn fault(&self, handle: Handle, table: &mut PageTable, way: CopyDirection, page: u32) {
         self.compute(self.costs.call_ns).await;
-        if way == Way::Write {
+        if way == CopyDirection::Write {
             if table.stores.is_multiple_of(self.pages_between_looks()) {
                 self.hold_back(handle.who).await;
             }
@@ -184,13 +190,13 @@ impl Machine {
         }
         for (first, pages) in self.wanted_at(handle, table, page) {
             table.forget(first..first + pages);
-            self.drawn.borrow_mut().is_read_ahead(self.now(), pages);
+            self.plot.borrow_mut().is_read_ahead(self.now(), pages);
             self.read_in(handle.who, handle.file, first, pages).await;
         }
         let number = self.files.borrow().get(handle.file).page(page);
         self.wait_for_page(handle, page, number).await;
         table.allow(way, page);
-        if way == Way::Write {
+        if way == CopyDirection::Write {
             self.make_dirty(handle, page);
             let mut files = self.files.borrow_mut();
             let file = files.get_mut(handle.file);
@@ -200,8 +206,8 @@ impl Machine {
     }
 
     /// The pages that a fault reads. They are in flight from now on.
-    fn wanted_at(&self, handle: Handle, table: &mut Table, page: u32) -> Vec<(u32, u32)> {
-        if table.ahead == Ahead::Sequential {
+    fn wanted_at(&self, handle: Handle, table: &mut PageTable, page: u32) -> Vec<(u32, u32)> {
+        if table.ahead == MappingAdvice::Sequential {
             let file_bytes = self.files.borrow().get(handle.file).bytes;
             let call = Call { offset: u64::from(page) * PAGE, bytes: PAGE, file_bytes };
             let mut reading = {
@@ -213,7 +219,7 @@ impl Machine {
             return wanted;
         }
         let is_there = self.is_asked_for(handle, page);
-        let never = table.ahead == Ahead::Never || self.policy.name() == "none";
+        let never = table.ahead == MappingAdvice::Never || self.policy.name() == "none";
         let window = table.window(page, is_there, never);
         // The page itself is read even if it is past the end of the file as the cache knows it.
         let end = self.files.borrow().get(handle.file).pages_of_data().max(page + 1).min(window.end);
@@ -227,20 +233,20 @@ mod tests {
 
     #[test]
     fn a_page_table_knows_what_may_be_read_and_written() {
-        let mut table = Table::new(Ahead::Around);
-        table.allow(Way::Read, 70);
-        table.allow(Way::Write, 3);
-        let readable: Vec<u32> = (0..200).filter(|&p| Table::has(&table.readable, p)).collect();
+        let mut table = PageTable::new(MappingAdvice::Around);
+        table.allow(CopyDirection::Read, 70);
+        table.allow(CopyDirection::Write, 3);
+        let readable: Vec<u32> = (0..200).filter(|&p| PageTable::has(&table.readable, p)).collect();
         assert_eq!(readable, [3, 70]);
-        assert!(Table::has(&table.writable, 3) && !Table::has(&table.writable, 70));
+        assert!(PageTable::has(&table.writable, 3) && !PageTable::has(&table.writable, 70));
         table.forget(3..300);
-        assert!(!Table::has(&table.readable, 3) && !Table::has(&table.writable, 3));
-        assert!(!Table::has(&table.readable, 70));
+        assert!(!PageTable::has(&table.readable, 3) && !PageTable::has(&table.writable, 3));
+        assert!(!PageTable::has(&table.readable, 70));
     }
 
     #[test]
     fn a_fault_reads_around_itself_and_goes_on_at_its_mark() {
-        let mut table = Table::new(Ahead::Around);
+        let mut table = PageTable::new(MappingAdvice::Around);
         assert_eq!(table.window(100, false, false), 84..116);
         assert_eq!(table.window(101, true, false), 101..101);
         // Three quarters of the window have been used.
@@ -250,8 +256,8 @@ mod tests {
     }
 
     #[test]
-    fn who_always_misses_gets_single_pages_after_a_hundred() {
-        let mut table = Table::new(Ahead::Around);
+    fn after_a_hundred_misses_faults_read_single_pages() {
+        let mut table = PageTable::new(MappingAdvice::Around);
         let single = (0..150).position(|n| table.window(n * 1000 + 500, false, false).len() == 1);
         assert_eq!(single, Some(100));
     }

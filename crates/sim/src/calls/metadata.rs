@@ -1,7 +1,7 @@
 //! Indirect blocks: before a page of an ext2 or ext3 file can be read or written, the block with its location must be in memory. The
 //! first task that needs the block reads it, and all others that need it wait.
 
-use crate::block::{Piece, Purpose, Who};
+use crate::block::{BlockIo, Purpose, Submitter};
 use crate::files::{FileNumber, Metadata};
 use crate::layout::BLOCK_SECTORS;
 use crate::machine::Machine;
@@ -15,7 +15,7 @@ enum Step {
 
 impl Machine {
     /// Returns once the location of a page is known.
-    pub(super) async fn know_place(&self, who: Who, file: FileNumber, page: u32) {
+    pub(super) async fn know_place(&self, who: Submitter, file: FileNumber, page: u32) {
         loop {
             match self.step_to(file, page) {
                 Step::Known => return,
@@ -25,7 +25,7 @@ impl Machine {
                     let purpose = Purpose::Indirect { file, number: number as u32 };
                     let span = PageSpan::scattered(1);
                     let sectors = BLOCK_SECTORS as u32;
-                    self.submit(who, Piece { write: false, sync: true, sector, sectors, span, purpose })
+                    self.submit(who, BlockIo { write: false, sync: true, sector, sectors, span, purpose })
                         .await;
                     // It may have arrived while the queue was full.
                     continue;

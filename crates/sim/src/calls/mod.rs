@@ -9,9 +9,9 @@ mod read;
 mod sync;
 mod write;
 
-pub(crate) use mapped::{Ahead, Table};
+pub(crate) use mapped::{MappingAdvice, PageTable};
 
-use crate::block::Who;
+use crate::block::Submitter;
 use crate::files::FileNumber;
 use crate::machine::Machine;
 
@@ -23,7 +23,7 @@ pub(crate) struct Handle {
     /// Index of its read-ahead state, shared by all users of the open file.
     pub open: u32,
     /// The calling task.
-    pub who: Who,
+    pub who: Submitter,
     /// Opened with O_DIRECT: bypasses the page cache.
     pub direct: bool,
     /// Reads update the access time: opened without O_NOATIME.
@@ -36,7 +36,7 @@ pub(crate) struct Handle {
 
 /// A call could not move all requested bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Short {
+pub(crate) struct ShortTransfer {
     /// Bytes that fit.
     pub moved: u64,
 }

@@ -1,7 +1,7 @@
 //! Calls on names, and the end of an open file. Names and inodes are in memory; changing them dirties the inode and adds it to the
 //! journal, together with the directory's block.
 
-use crate::files::{FileNumber, Full, PAGE};
+use crate::files::{FileNumber, GrowError, PAGE};
 use crate::machine::Machine;
 use crate::names::Directory;
 
@@ -27,9 +27,9 @@ impl Machine {
     }
 
     /// Allocates the blocks for a write at an offset of a file.
-    pub(crate) fn make_room(&self, file: FileNumber, offset: u64, bytes: u64) -> Result<(), Full> {
+    pub(crate) fn make_room(&self, file: FileNumber, offset: u64, bytes: u64) -> Result<(), GrowError> {
         let end = offset.saturating_add(bytes).div_ceil(PAGE);
-        let end = u32::try_from(end).map_err(|_| Full::Numbers)?;
+        let end = u32::try_from(end).map_err(|_| GrowError::Numbers)?;
         let mut files = self.files.borrow_mut();
         files.allocate(file, (offset / PAGE) as u32..end)?;
         self.cache.borrow_mut().grow(files.pages());

@@ -2,10 +2,10 @@
 //! and a page that is not there yet is waited for. Other threads may run between two pages, and if they share the open file they change
 //! the state that the next page finds.
 
-use super::{Handle, Short};
-use crate::block::{Block, Piece, Purpose, Who};
+use super::{Handle, ShortTransfer};
+use crate::block::{Block, BlockIo, Purpose, Submitter};
 use crate::cache::{Cache, Flags, PageNumber};
-use crate::copying::Way;
+use crate::copying::CopyDirection;
 use crate::files::{File, FileNumber};
 use crate::layout::BLOCK_SECTORS;
 use crate::machine::Machine;
@@ -60,7 +60,7 @@ impl Pages for OneFile<'_> {
 
 impl Machine {
     /// Reads from an open file.
-    pub async fn read(&self, handle: Handle, offset: u64, bytes: u64) -> Result<(), Short> {
+    pub async fn read(&self, handle: Handle, offset: u64, bytes: u64) -> Result<(), ShortTransfer> {
         self.compute(self.costs.call_ns).await;
         let file_bytes = self.files.borrow().get(handle.file).bytes;
         let call = Call { offset, bytes, file_bytes };
@@ -71,7 +71,7 @@ impl Machine {
                 self.policy.begin_call(&mut opens[handle.open as usize], call)
             };
             let pages = call.pages().end - call.pages().start;
-            let copy_ns = self.costs.page_ns + self.copies.buffer_ns(Way::Read, pages);
+            let copy_ns = self.costs.page_ns + self.copies.buffer_ns(CopyDirection::Read, pages);
             // Cached pages are copied one after the other; the clock is advanced when something else could happen.
             let mut copying_ns = 0;
             for page in call.pages() {
@@ -85,7 +85,7 @@ impl Machine {
                 if !wanted.is_empty() || !self.is_ready(number) {
                     self.compute(std::mem::take(&mut copying_ns)).await;
                     for (first, pages) in wanted {
-                        self.drawn.borrow_mut().is_read_ahead(self.now(), pages);
+                        self.plot.borrow_mut().is_read_ahead(self.now(), pages);
                         self.read_in(handle.who, handle.file, first, pages).await;
                     }
                     self.wait_for_page(handle, page, number).await;
@@ -104,7 +104,7 @@ impl Machine {
             self.transfer(handle, false, offset, moved).await;
             self.compute(self.costs.page_ns * (call.pages().end - call.pages().start)).await;
         }
-        if moved < bytes { Err(Short { moved }) } else { Ok(()) }
+        if moved < bytes { Err(ShortTransfer { moved }) } else { Ok(()) }
     }
 
     /// Whether a page-cache read would find all its pages and so never wait.
@@ -124,11 +124,11 @@ impl Machine {
     pub(super) fn copy_out(&self, page: PageNumber, pages: u64) -> u64 {
         let activated = self.cache.borrow_mut().touch(page);
         let activation_ns = if activated { self.copies.activation_ns() } else { 0 };
-        activation_ns + self.page_ns(Way::Read, page, pages)
+        activation_ns + self.page_ns(CopyDirection::Read, page, pages)
     }
 
     /// Extra cost of copying a page, by the CPU cache level it is in, ns. It is in the nearest cache afterwards.
-    pub(super) fn page_ns(&self, way: Way, page: PageNumber, pages: u64) -> u64 {
+    pub(super) fn page_ns(&self, way: CopyDirection, page: PageNumber, pages: u64) -> u64 {
         if !self.copies.matter() {
             return 0;
         }
@@ -192,7 +192,7 @@ impl Machine {
     }
 
     /// Reads pages of a file that were marked in flight when requested.
-    pub(super) async fn read_in(&self, who: Who, file: FileNumber, first: u32, pages: u32) {
+    pub(super) async fn read_in(&self, who: Submitter, file: FileNumber, first: u32, pages: u32) {
         let (longest, limits) = (self.host.block.read_bio_pages.get(), self.block.limits());
         let end = first + pages;
         let mut at = first;
@@ -215,7 +215,7 @@ impl Machine {
             let (pages, span) = self.cache.borrow().memory(number, run.min(end - at).min(longest), &limits);
             let purpose = Purpose::Read { page: number, pages };
             let sectors = pages * BLOCK_SECTORS as u32;
-            self.submit(who, Piece { write: false, sync: true, sector, sectors, span, purpose }).await;
+            self.submit(who, BlockIo { write: false, sync: true, sector, sectors, span, purpose }).await;
             at += pages;
         }
         self.block.finish_plug(self, who);

@@ -2,7 +2,7 @@
 //! all writes of the file in flight, and with barriers flushes the device's cache.
 
 use super::Handle;
-use crate::block::{Piece, Purpose, Who};
+use crate::block::{BlockIo, Purpose, Submitter};
 use crate::cache::Flags;
 use crate::files::FileNumber;
 use crate::host::JournalRule;
@@ -23,7 +23,7 @@ impl Machine {
             self.write_out(handle.who, handle.file, u32::MAX, true).await;
             self.lock(handle.file).await;
             let committed = match self.host.filesystem.journal.get() {
-                JournalRule::Linux24 => self.commit_what_there_is(handle.who).await,
+                JournalRule::Linux24 => self.commit_running(handle.who).await,
                 JournalRule::Linux26 => self.commit_for(handle).await,
                 JournalRule::None => {
                     if !data_only {
@@ -48,7 +48,7 @@ impl Machine {
     }
 
     /// Submits at most `most` dirty pages of a file, in ascending order. Returns how many.
-    pub(crate) async fn write_out(&self, who: Who, file: FileNumber, most: u32, sync: bool) -> u32 {
+    pub(crate) async fn write_out(&self, who: Submitter, file: FileNumber, most: u32, sync: bool) -> u32 {
         let longest = self.host.block.write_bio_pages.get();
         let mut done = 0;
         self.block.plug(who);
@@ -63,7 +63,7 @@ impl Machine {
     }
 
     /// Like [`Machine::write_out`], but stops where the queue is congested: for callers that can wait.
-    pub(crate) async fn write_out_politely(&self, who: Who, file: FileNumber, most: u32) {
+    pub(crate) async fn write_out_politely(&self, who: Submitter, file: FileNumber, most: u32) {
         let longest = self.host.block.write_bio_pages.get();
         let mut done = 0;
         self.block.plug(who);
@@ -97,7 +97,7 @@ impl Machine {
     }
 
     /// Submits one page if it is still dirty. Returns whether it was.
-    pub(crate) async fn write_one(&self, who: Who, file: FileNumber, page: u32) -> bool {
+    pub(crate) async fn write_one(&self, who: Submitter, file: FileNumber, page: u32) -> bool {
         {
             let mut files = self.files.borrow_mut();
             let this = files.get_mut(file);
@@ -117,7 +117,7 @@ impl Machine {
         true
     }
 
-    async fn write_pages(&self, who: Who, file: FileNumber, (page, pages, span): Pages, sync: bool) {
+    async fn write_pages(&self, who: Submitter, file: FileNumber, (page, pages, span): Pages, sync: bool) {
         self.know_place(who, file, page).await;
         let place = {
             let files = self.files.borrow();
@@ -127,11 +127,11 @@ impl Machine {
         let Some((sector, number)) = place else { return };
         let purpose = Purpose::Write { file, page: number, pages };
         let sectors = pages * BLOCK_SECTORS as u32;
-        self.submit(who, Piece { write: true, sync, sector, sectors, span, purpose }).await;
+        self.submit(who, BlockIo { write: true, sync, sector, sectors, span, purpose }).await;
     }
 
     /// Returns once no write of a file is in flight.
-    pub(crate) async fn until_written(&self, who: Who, file: FileNumber) {
+    pub(crate) async fn until_written(&self, who: Submitter, file: FileNumber) {
         loop {
             {
                 let mut files = self.files.borrow_mut();
@@ -161,12 +161,12 @@ impl Machine {
     }
 
     /// Writes contiguous metadata blocks, one bio each, and waits for all of them.
-    pub(crate) async fn write_block(&self, who: Who, sector: u64, blocks: u32, sync: bool) {
+    pub(crate) async fn write_block(&self, who: Submitter, sector: u64, blocks: u32, sync: bool) {
         let parts = self.parts.borrow_mut().make();
         self.block.plug(who);
         for n in 0..u64::from(blocks) {
             self.parts.borrow_mut().more(parts);
-            let piece = Piece {
+            let piece = BlockIo {
                 write: true,
                 sync,
                 sector: sector + n * BLOCK_SECTORS,

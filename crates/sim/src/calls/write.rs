@@ -3,7 +3,7 @@
 
 use super::Handle;
 use crate::cache::{Flags, PageNumber};
-use crate::copying::Way;
+use crate::copying::CopyDirection;
 use crate::files::{FileNumber, PAGE};
 use crate::host::JournalRule;
 use crate::machine::Machine;
@@ -33,7 +33,7 @@ impl Machine {
             return;
         }
         let pages = (offset + bytes).div_ceil(PAGE) - offset / PAGE;
-        let copy_ns = self.costs.page_ns + self.copies.buffer_ns(Way::Write, pages);
+        let copy_ns = self.costs.page_ns + self.copies.buffer_ns(CopyDirection::Write, pages);
         let between_looks = self.pages_between_looks();
         // As in a read, the clock is advanced only when something else could happen. A journal needs the time at every page.
         let has_journal = self.host.filesystem.journal.get() != JournalRule::None;
@@ -105,7 +105,7 @@ impl Machine {
     /// Copies in a page of a call of `pages` pages and dirties it. Returns the extra cost by its CPU cache level, ns.
     fn copy_in(&self, handle: Handle, page: u32, pages: u64) -> u64 {
         let number = self.make_dirty(handle, page);
-        self.page_ns(Way::Write, number, pages)
+        self.page_ns(CopyDirection::Write, number, pages)
     }
 
     /// Marks a page dirty and returns its number.

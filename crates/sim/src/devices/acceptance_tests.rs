@@ -1,7 +1,7 @@
 //! Devices against arithmetic: queueing theory, the seek integral, zone rates, and the collapse of an array of 2008, which needs no
 //! fitted number.
 
-use super::array::{Array, ArrayRules, Layout, Level};
+use super::array::{Array, ArrayLayout, ArrayRules, RaidLevel};
 use super::disk::testing::{PLAIN, disk_of, rules};
 use super::disk::{DiskRules, GeometryRules};
 use super::testing::{closed, numbers, open, read, write};
@@ -84,7 +84,7 @@ fn reading_in_order_reaches_the_rate_of_the_zone_less_skew() {
 #[test]
 fn a_full_stripe_costs_no_reads() {
     let disk = disk_of(rules(1), DiskRules { overhead_ns: 0, ..PLAIN });
-    let layout = Layout::new(Level::Raid5, 4, 128, disk.capacity_sectors()).unwrap();
+    let layout = ArrayLayout::new(RaidLevel::Raid5, 4, 128, disk.capacity_sectors()).unwrap();
     let rules_of = ArrayRules {
         depth: 1,
         firmware_ns: 0,
@@ -94,7 +94,7 @@ fn a_full_stripe_costs_no_reads() {
         bypass_above_bytes: 0,
         bypass_above_segments: 0,
         bypass_when_overfull: false,
-        past_at_once: 0,
+        bypass_at_once: 0,
         coalesce_bytes: 0,
         stripes_at_once: 0,
         reconstruct: true,
@@ -147,7 +147,7 @@ fn cached(name: &str, writers: u64) -> f64 {
 }
 
 #[test]
-fn what_the_cache_takes_runs_at_the_ceiling_under_both_hypotheses() {
+fn cached_writes_run_at_the_ceiling_under_both_hypotheses() {
     for name in ["smartarray-6i-h1", "smartarray-6i-h2"] {
         for writers in 1..=3 {
             let rate = cached(name, writers);

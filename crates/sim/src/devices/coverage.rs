@@ -145,8 +145,8 @@ impl Coverage {
         let (reads, writes) = (span(&self.reads), span(&self.writes));
         let rising = |[from, to]: [u64; 2]| from >= 1 && from <= to;
         let shares = |[from, to]: [f64; 2]| (0.0..=to).contains(&from) && to <= 100.0;
-        const SPAN: &str = "from and to, 1 or more, the smaller first";
-        const SHARE: &str = "from and to, 0 to 100, the smaller first";
+        const SPAN: &str = "two numbers from 1 on, the smaller first";
+        const SHARE: &str = "two numbers from 0 to 100, the smaller first";
         let checks = [
             ("trace.depth", format!("{:?}", self.depth), rising(self.depth.map(u64::from)), SPAN),
             ("trace.reads.bytes", format!("{:?}", reads.bytes), rising(reads.bytes), SPAN),
@@ -173,8 +173,9 @@ impl Coverage {
     #[must_use]
     pub fn table(&self) -> String {
         let [least, most] = self.depth;
-        let mut text =
-            String::from("\n# What the trace has. Of anything else this profile knows nothing.\n[trace]\n");
+        let mut text = String::from(
+            "\n# Coverage of the trace. The profile is not valid for any other load.\n[trace]\n",
+        );
         // Writing to a string cannot fail.
         for (name, span) in [("reads", &self.reads), ("writes", &self.writes)] {
             let Some(Span { requests, bytes, in_order_percent: [few, many], depth }) = span else { continue };
@@ -306,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_trace_has_is_calibrated() {
+    fn loads_of_the_trace_are_covered() {
         let coverage = Coverage::of(&random_reads());
         assert_eq!(coverage.depth, [4, 4]);
         assert_eq!(coverage.instead_of(&random_reads()), [""; 0]);
@@ -315,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_it_has_not_nothing_is_known() {
+    fn loads_outside_the_trace_are_not_covered() {
         let coverage = Coverage::of(&random_reads());
         let others = device(
             vec![

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_takes_beside_its_channel_keeps_no_other_from_it() {
+    fn time_outside_the_channel_does_not_block_other_commands() {
         let reads: Vec<_> = (0..64).map(|n| read(n, u64::from(n) * 8, 8)).collect();
         let end = |depth| {
             let mut with = rules(1);
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flush_has_a_time_of_its_own_where_that_is_known() {
+    fn a_flush_has_its_own_time_if_known() {
         let mut with = rules(1);
         let flush = |rules: &DistributionRules| {
             let mut device = Distribution::new(rules.clone());
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_have_times_of_their_own_and_what_goes_on_is_counted_up_to_now() {
+    fn writes_have_separate_times_and_running_commands_count_up_to_now() {
         let mut device = Distribution::new(rules(1));
         device.submit(0, write(0, 0, 8));
         assert_eq!(device.next_event(), Some(58_000));

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bar_is_the_worst_or_of_many_what_few_exceed() {
+    fn the_error_bar_is_the_worst_error_or_a_high_percentile_of_many() {
         assert_eq!(HeldOut::bar_percent(&[]), None);
         assert_eq!(HeldOut::bar_percent(&[off(-3.0, 12.0), off(-15.0, 2.0)]), Some(15.0));
         let many: Vec<HeldOut> = (1..=40).map(|n| off(f64::from(n), 0.0)).collect();

@@ -2,7 +2,7 @@
 
 use super::PAGE;
 use crate::cache::PageNumber;
-use crate::layout::Places;
+use crate::layout::BlockMap;
 use crate::machine::Gate;
 use crate::machine::task::TaskNumber;
 use crate::runs::Runs;
@@ -25,14 +25,14 @@ pub(crate) struct File {
     /// Number of pages with a page number: at least all up to its end.
     pub pages: u32,
     /// Pages added when it grew, where their numbers do not continue the first ones.
-    pub(super) more: Vec<Piece>,
+    pub(super) more: Vec<PageRun>,
     /// Whether a file of this name exists; a flow may remove and recreate it.
     pub exists: bool,
     /// Its length, bytes.
     pub bytes: u64,
     /// End of the pages that may be in memory although they are past the end of the file.
     pub reach: u32,
-    pub places: Places,
+    pub places: BlockMap,
     /// Pages with blocks that were never written: holes like those without blocks.
     pub(super) unwritten: Runs,
     /// Incremented when all of its content is discarded. A handle opened before then means the older file of the same name.
@@ -61,7 +61,7 @@ pub(crate) struct File {
 
 /// Pages of a file with consecutive numbers.
 #[derive(Clone, Copy)]
-pub(super) struct Piece {
+pub(super) struct PageRun {
     /// First page in the file.
     pub page: u32,
     /// Its number among the pages of all files.

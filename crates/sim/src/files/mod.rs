@@ -4,8 +4,8 @@
 mod file;
 
 use crate::cache::PageNumber;
-use crate::layout::{Allocator, BLOCK_SECTORS, Places};
-use file::Piece;
+use crate::layout::{Allocator, BLOCK_SECTORS, BlockMap};
+use file::PageRun;
 pub(crate) use file::{File, Metadata};
 use std::ops::Range;
 
@@ -27,12 +27,12 @@ pub(crate) struct Files {
 
 /// Why a file cannot grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Full {
+pub(crate) enum GrowError {
     /// The device is full.
-    #[error("no room is left on the simulated device; choose a larger device or less data")]
+    #[error("the simulated device is full; choose a larger device or less data")]
     Device,
     /// The page numbers are used up, holes included.
-    #[error("files that grow have 4 TiB in the simulator, holes included; choose a smaller working set")]
+    #[error("growing files are limited to 4 TiB in all, holes included; choose a smaller working set")]
     Numbers,
 }
 
@@ -89,7 +89,7 @@ impl Files {
 
     /// Allocates blocks for the pages of a range that are holes. A file that grows at its end gets a few more, like the reservations of
     /// real file systems.
-    pub fn allocate(&mut self, file: FileNumber, pages: Range<u32>) -> Result<(), Full> {
+    pub fn allocate(&mut self, file: FileNumber, pages: Range<u32>) -> Result<(), GrowError> {
         let this = &mut self.files[file as usize];
         let have = this.places.end();
         let goes_on = pages.start <= have && pages.end > have;
@@ -99,17 +99,17 @@ impl Files {
         let end = this.pages.max(last.end);
         let numbers = self.pages + u64::from(end - this.pages);
         if numbers > MOST_PAGES {
-            return Err(Full::Numbers);
+            return Err(GrowError::Numbers);
         }
         // Plus the indirect blocks and any group tables on the way.
         let added: u64 = missing.iter().map(|hole| u64::from(hole.end - hole.start)).sum();
         let blocks = added + added / 64 + u64::from(GROWTH.0);
         if self.allocator.end_sector() + blocks * BLOCK_SECTORS > self.limit_sector {
-            return Err(Full::Device);
+            return Err(GrowError::Device);
         }
         let number = self.pages as PageNumber;
         if end > this.pages && this.page(this.pages) != number {
-            this.more.push(Piece { page: this.pages, number });
+            this.more.push(PageRun { page: this.pages, number });
         }
         (self.pages, this.pages) = (numbers, end);
         for hole in missing {
@@ -163,7 +163,7 @@ impl Files {
 }
 
 /// The parts of a range that have no blocks.
-fn without_blocks(places: &Places, pages: Range<u32>) -> Vec<Range<u32>> {
+fn without_blocks(places: &BlockMap, pages: Range<u32>) -> Vec<Range<u32>> {
     let (mut at, mut found) = (pages.start, Vec::new());
     while at < pages.end {
         let from = at;
@@ -184,7 +184,7 @@ mod tests {
     use crate::host::Layout;
 
     #[test]
-    fn a_file_that_grows_goes_on_where_there_is_room() {
+    fn a_growing_file_gets_unused_page_numbers_and_blocks() {
         for layout in [Layout::Extents, Layout::IndirectBlocks] {
             let mut files = Files::new(Allocator::new(layout, 1024, 0));
             files.make(&[4096, 4096]).unwrap();
@@ -210,17 +210,20 @@ mod tests {
     }
 
     #[test]
-    fn growth_ends_with_the_room() {
+    fn growth_stops_when_the_device_is_full() {
         let mut files = Files::new(Allocator::new(Layout::Extents, 1, 0));
         files.make(&[4096]).unwrap();
         files.limit(2048 + 100 * BLOCK_SECTORS);
-        assert_eq!((files.allocate(0, 0..20), files.allocate(0, 0..1 << 20)), (Ok(()), Err(Full::Device)));
-        assert_eq!(files.allocate(0, 1 << 30..(1 << 30) + 1), Err(Full::Numbers));
+        assert_eq!(
+            (files.allocate(0, 0..20), files.allocate(0, 0..1 << 20)),
+            (Ok(()), Err(GrowError::Device))
+        );
+        assert_eq!(files.allocate(0, 1 << 30..(1 << 30) + 1), Err(GrowError::Numbers));
         assert!(files.end_sector() <= 2048 + 100 * BLOCK_SECTORS);
     }
 
     #[test]
-    fn a_hole_takes_no_blocks_and_what_is_not_written_is_one() {
+    fn holes_and_unwritten_pages_read_as_holes_without_blocks() {
         let mut files = Files::new(Allocator::new(Layout::Extents, 1024, 0));
         files.make(&[2 * PAGE]).unwrap();
         let before = files.end_sector();

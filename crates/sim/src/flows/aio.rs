@@ -1,8 +1,8 @@
 //! Asynchronous writes of a flow: a separate task, which represents the kernel's part, does each write. A write counts once it is
 //! submitted.
 
-use super::hand::{Break, Hand, Opened};
-use crate::block::Who;
+use super::runner::{Break, FlowRunner, Opened};
+use crate::block::Submitter;
 use crate::machine::Machine;
 use crate::machine::task::TaskNumber;
 use fathom_workload::flow::Op;
@@ -21,7 +21,7 @@ type Write = (Opened, u64, u64);
 
 /// State shared by a worker and the tasks that do its writes.
 #[derive(Default)]
-pub(crate) struct Flights {
+pub(crate) struct AioSlots {
     idle: RefCell<Vec<TaskNumber>>,
     handed: RefCell<VecDeque<Write>>,
     count: Cell<usize>,
@@ -30,7 +30,7 @@ pub(crate) struct Flights {
 }
 
 /// Does writes for a worker, for ever.
-pub(crate) async fn serve(machine: &Machine, who: Who, flights: &Flights) {
+pub(crate) async fn serve(machine: &Machine, who: Submitter, flights: &AioSlots) {
     machine.own_cpu(who);
     loop {
         let next = flights.handed.borrow_mut().pop_front();
@@ -52,7 +52,7 @@ pub(crate) async fn serve(machine: &Machine, who: Who, flights: &Flights) {
     }
 }
 
-impl Flights {
+impl AioSlots {
     /// Passes a write to a task.
     pub(super) fn hand(&self, machine: &Machine, write: Write) {
         self.count.set(self.count.get() + 1);
@@ -74,7 +74,7 @@ impl Flights {
     }
 
     /// Waits until another write may be submitted.
-    pub(super) async fn room(&self, hand: &mut Hand<'_, '_>) -> Result<(), Break> {
+    pub(super) async fn room(&self, hand: &mut FlowRunner<'_, '_>) -> Result<(), Break> {
         while self.count.get() >= MOST {
             self.one_ends(hand.machine, hand.machine.now() + NAP_NS).await;
             hand.over()?;
@@ -90,7 +90,7 @@ impl Flights {
     }
 }
 
-impl Hand<'_, '_> {
+impl FlowRunner<'_, '_> {
     /// Waits for half of the writes in flight, at least one.
     pub(super) async fn async_wait(&mut self, op: &Op) -> Result<(), Break> {
         let (from, flights) = (self.machine.now(), self.flights);

@@ -1,9 +1,9 @@
 //! Limits and ends of a flow in virtual time: when a thread is done, and what a stage counts until then.
 
-use super::hand::{Break, Hand};
+use super::runner::{Break, FlowRunner};
 use fathom_workload::flow::Op;
 
-impl Hand<'_, '_> {
+impl FlowRunner<'_, '_> {
     /// A finishing operation. It counts even if it is the last one.
     pub(super) async fn finish(&mut self, op: &Op) -> Result<(), Break> {
         let from = self.machine.now();

@@ -1,15 +1,15 @@
 //! Reading and writing through a slot: one operation, or a whole file. An operation on a closed slot first opens a file of its set, which
 //! counts as one more operation of 0 bytes.
 
-use super::hand::{Break, Hand, Opened};
-use super::line::Line;
-use super::stage::Needs;
+use super::runner::{Break, FlowRunner, Opened};
+use super::state::Need;
+use super::wait_queue::WaitQueue;
 use fathom_workload::flow::{Op, Pick, Transfer, Whole, Wrong};
 
 /// Longest wait for an entry that another worker uses before checking again.
 const GLANCE_NS: u64 = 20_000_000;
 
-impl Hand<'_, '_> {
+impl FlowRunner<'_, '_> {
     /// A system call without extra cost.
     pub(super) async fn call(&self) {
         self.machine.compute(self.machine.costs.call_ns).await;
@@ -45,12 +45,12 @@ impl Hand<'_, '_> {
 
     /// Takes an entry; it is busy until released.
     pub(super) async fn pick(&mut self, pick: &Pick) -> Result<usize, Break> {
-        let line = self.stage.line_of(pick);
+        let line = self.state.line_of(pick);
         self.after_those_called(line).await;
         if let Some(entry) = self.thread.try_pick(pick)? {
             return Ok(entry);
         }
-        line.enter(self.machine, Needs::Any(*pick));
+        line.enter(self.machine, Need::Any(*pick));
         let found = loop {
             if let Err(why) = self.give_way(line).await {
                 break Err(why);
@@ -67,12 +67,12 @@ impl Hand<'_, '_> {
 
     /// Takes a specific file of a set; it is busy until released.
     pub(super) async fn claim(&mut self, set: usize, file: usize) -> Result<(), Break> {
-        let (line, files) = (&self.stage.busy[set].files, &self.stage.sets[set].files);
+        let (line, files) = (&self.state.busy[set].files, &self.state.sets[set].files);
         self.after_those_called(line).await;
         if files.claim(file) {
             return Ok(());
         }
-        line.enter(self.machine, Needs::Entry(file));
+        line.enter(self.machine, Need::Entry(file));
         let mut outcome = Ok(());
         while outcome.is_ok() {
             outcome = self.give_way(line).await;
@@ -86,15 +86,15 @@ impl Hand<'_, '_> {
 
     /// Lets tasks called at this very time go first. Otherwise a task that releases an entry and wants another at once would overtake
     /// them each time.
-    async fn after_those_called(&self, line: &Line<Needs>) {
-        if line.is_somebody_called() {
+    async fn after_those_called(&self, line: &WaitQueue<Need>) {
+        if line.has_called() {
             self.machine.wake(self.machine.task());
             self.machine.park().await;
         }
     }
 
     /// Another worker is busy with what this one waits for.
-    async fn give_way(&mut self, line: &Line<Needs>) -> Result<(), Break> {
+    async fn give_way(&mut self, line: &WaitQueue<Need>) -> Result<(), Break> {
         self.over()?;
         let until_ns = self.latest_ns().min(self.machine.now() + GLANCE_NS);
         line.sleep(self.machine, until_ns).await;
@@ -103,8 +103,8 @@ impl Hand<'_, '_> {
 
     /// Frees an entry.
     pub(super) fn release(&self, pick: &Pick, entry: usize) {
-        pick.pool(self.stage.sets.as_slice()).release(entry);
-        self.stage.entry_is_free(self.machine, pick);
+        pick.pool(self.state.sets.as_slice()).release(entry);
+        self.state.entry_is_free(self.machine, pick);
     }
 
     /// One read. Returns the bytes available.

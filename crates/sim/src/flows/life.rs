@@ -1,12 +1,12 @@
 //! Life of a worker that executes a flow, from its release to its final figures, and its progress through the steps.
 
-use super::aio::Flights;
-use super::hand::{Break, Hand};
+use super::aio::AioSlots;
 use super::rows;
-use super::stage::Stage;
-use crate::block::Who;
+use super::runner::{Break, FlowRunner};
+use super::state::FlowState;
+use crate::block::Submitter;
 use crate::machine::Machine;
-use crate::threads::{Together, Worked};
+use crate::threads::{PhaseControl, WorkerResult};
 use fathom_record::{Ending, OpError};
 use fathom_workload::flow::{NextStep, Numbers, Op, Thread, Walk, Wanted, Wrong};
 use fathom_workload::ops::Place as At;
@@ -18,57 +18,57 @@ const EMPTY_PASS_NS: u64 = 100;
 /// Runs a worker that is released at `first_ns` plus its stagger.
 pub(crate) async fn live(
     machine: &Machine,
-    stage: &Stage<'_>,
+    state: &FlowState<'_>,
     worker: usize,
-    together: &Together,
-    flights: &Flights,
+    together: &PhaseControl,
+    flights: &AioSlots,
     first_ns: u64,
-) -> Worked {
-    let who = Who::worker(worker);
+) -> WorkerResult {
+    let who = Submitter::worker(worker);
     machine.own_cpu(who);
-    machine.sleep_until(first_ns.saturating_add(stage.phase.stagger.0.saturating_mul(worker as u64))).await;
+    machine.sleep_until(first_ns.saturating_add(state.phase.stagger.0.saturating_mul(worker as u64))).await;
     let released_ns = machine.now();
-    let Some(place) = stage.cast.places.get(worker).and_then(Option::as_ref) else {
-        return Worked::default();
+    let Some(place) = state.cast.places.get(worker).and_then(Option::as_ref) else {
+        return WorkerResult::default();
     };
-    let program = &stage.cast.programs[place.program];
+    let program = &state.cast.programs[place.program];
     let group = if place.thread.is_empty() { &place.group } else { &place.thread };
-    let worked = Worked::of(group.clone(), worker, released_ns);
-    let at = At { phase: stage.number as u32, worker: worker as u32, repetition: stage.repetition };
+    let worked = WorkerResult::of(group.clone(), worker, released_ns);
+    let at = At { phase: state.number as u32, worker: worker as u32, repetition: state.repetition };
     // Impossible variables were refused before.
-    let numbers = Numbers::new(&stage.variables, place, program.offsets, stage.workload, at);
+    let numbers = Numbers::new(&state.variables, place, program.offsets, state.workload, at);
     let Some(numbers) = numbers else { return worked };
     let member = (place.process, place.memory);
-    let mut hand = Hand {
+    let mut runner = FlowRunner {
         machine,
-        stage,
+        state,
         together,
         place,
         program,
         worker,
         who,
-        thread: Thread::new(&program.ops, &stage.sets, numbers, stage.supply.as_ref(), member),
+        thread: Thread::new(&program.ops, &state.sets, numbers, state.supply.as_ref(), member),
         flights,
         worked,
         deadline_ns: u64::MAX,
-        alarm_ns: released_ns.saturating_add(stage.phase.ramp.0),
+        alarm_ns: released_ns.saturating_add(state.phase.ramp.0),
         counting: false,
         released_ns,
         start_ns: released_ns,
         last_ns: released_ns,
-        stood_ns: u64::MAX,
+        last_tick_ns: u64::MAX,
         cpu_from_ns: 0,
         at_offset: 0,
     };
-    if stage.phase.ramp.0 == 0 {
-        hand.begin_counting(released_ns);
+    if state.phase.ramp.0 == 0 {
+        runner.begin_counting(released_ns);
     }
     let mut at_op = 0;
-    let outcome = hand.go(&mut at_op).await;
-    hand.end(outcome, at_op).await
+    let outcome = runner.go(&mut at_op).await;
+    runner.end(outcome, at_op).await
 }
 
-impl Hand<'_, '_> {
+impl FlowRunner<'_, '_> {
     /// Runs the steps until they or the phase end. `at` receives the index of the current operation.
     async fn go(&mut self, at: &mut usize) -> Result<(), Break> {
         let program = self.program;
@@ -96,11 +96,11 @@ impl Hand<'_, '_> {
     /// Checks the clock where nothing else does. An endless loop of operations that take no time would stop the clock, so the second
     /// check at the same time takes some.
     async fn tick(&mut self) -> Result<(), Break> {
-        if self.machine.now() == self.stood_ns {
+        if self.machine.now() == self.last_tick_ns {
             self.machine.compute(EMPTY_PASS_NS).await;
         }
-        self.stood_ns = self.machine.now();
-        self.look(self.stood_ns)
+        self.last_tick_ns = self.machine.now();
+        self.look(self.last_tick_ns)
     }
 
     async fn perform(&mut self, op: &Op) -> Result<(), Break> {
@@ -133,7 +133,7 @@ impl Hand<'_, '_> {
             Act::LimitEvents | Act::LimitIops | Act::LimitOps | Act::LimitBandwidth => self.limit(op).await,
             Act::FinishOnCount | Act::FinishOnBytes => self.finish(op).await,
             Act::Say => {
-                self.machine.noted.borrow_mut().say(&op.text);
+                self.machine.call_log.borrow_mut().say(&op.text);
                 self.tick().await
             }
             Act::Draw => {
@@ -145,7 +145,7 @@ impl Hand<'_, '_> {
     }
 
     /// Records the worker's figures and how it ended, and informs the others; then closes everything, outside every clock.
-    async fn end(mut self, outcome: Result<(), Break>, at_op: usize) -> Worked {
+    async fn end(mut self, outcome: Result<(), Break>, at_op: usize) -> WorkerResult {
         if !self.counting {
             // It ended during the warm-up.
             self.forget_warm_up();
@@ -154,7 +154,7 @@ impl Hand<'_, '_> {
         let now = self.machine.now();
         let until = |end: u64| end.saturating_sub(self.start_ns);
         self.worked.elapsed_ns = match outcome {
-            Err(Break::TimeOver) => self.stage.phase.stop.time.map_or(0, |t| t.0),
+            Err(Break::TimeOver) => self.state.phase.stop.time.map_or(0, |t| t.0),
             Err(Break::Stop) => until(now.min(self.deadline_ns)),
             _ => until(self.last_ns),
         };
@@ -169,7 +169,7 @@ impl Hand<'_, '_> {
             }
         }
         self.machine.block.has_exited(self.machine, self.who);
-        let rows = rows::told(&self.program.ops, self.rows());
+        let rows = rows::to_rows(&self.program.ops, self.rows());
         self.worked.more_stats = rows::of_kinds(&rows);
         self.worked.rows = rows;
         self.worked
@@ -177,7 +177,7 @@ impl Hand<'_, '_> {
 
     fn conclude(&self, outcome: Result<(), Break>, at_op: usize) -> Ending {
         let completed = || {
-            if self.stage.phase.stop.first_done.is_some() {
+            if self.state.phase.stop.first_done.is_some() {
                 self.together.first_done.set(true);
             }
             Ending::Completed
@@ -190,7 +190,7 @@ impl Hand<'_, '_> {
             self.together.has_failed();
             Ending::Failed(self.error(at_op, call, sentence))
         };
-        let stop = &self.stage.phase.stop;
+        let stop = &self.state.phase.stop;
         match outcome {
             Ok(()) => completed(),
             Err(Break::Enough) => Ending::Completed,
@@ -201,8 +201,8 @@ impl Hand<'_, '_> {
             Err(Break::Wrong(Wrong::Exhausted)) if stop.exhausted == Exhausted::Worker => completed(),
             Err(Break::Wrong(wrong)) => failed("flow", &|op, on, set| wrong.sentence(op, on, set)),
             Err(Break::Full(full)) => failed("write", &|_, on, _| format!("{full} ({on})")),
-            Err(Break::Forsaken) => failed("wait", &|_, _, _| {
-                "waits to be woken, and every other thread waits, too, or has ended; nobody is left to wake it".into()
+            Err(Break::Deadlocked) => failed("wait", &|_, _, _| {
+                "waits for ever: every other thread waits too or has ended, so none can wake it".into()
             }),
         }
     }
@@ -211,7 +211,7 @@ impl Hand<'_, '_> {
         let op = &self.program.ops[at_op];
         let at = self.thread.at_file;
         let set = at.map(|f| f.0).or(op.set).or(self.thread.slots.last_set);
-        let set = set.and_then(|set| self.stage.workload.filesets.get(set)).map(|s| s.name.as_str());
+        let set = set.and_then(|set| self.state.workload.filesets.get(set)).map(|s| s.name.as_str());
         let set_name = set.unwrap_or("its file set");
         let on = match (at, set) {
             (Some((_, file)), Some(set)) => format!("file {file} of the set {set}"),
@@ -220,7 +220,7 @@ impl Hand<'_, '_> {
         };
         let message = format!("operation {}: {}", op.name, sentence(op, &on, set_name));
         let path = if at.is_some() { on } else { set.unwrap_or_default().into() };
-        let (after_ops, call) = (self.stage.done[self.worker].get().io_ops, call.into());
+        let (after_ops, call) = (self.state.done[self.worker].get().io_ops, call.into());
         OpError { call, path, after_ops, message, ..OpError::default() }
     }
 }

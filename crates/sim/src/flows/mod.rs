@@ -2,24 +2,24 @@
 //! operation works on; here it is done with virtual calls. So the same workload and seed give the same operations in both, as long as
 //! nothing depends on what other threads do in between.
 //!
-//! * `stage`: state shared by the flows of a phase; `line`: wait queues in it
-//! * `hand`: one worker at work, and what it counts; `life`: from its release to its end
+//! * `state`: state shared by the flows of a phase; `wait_queue`: wait queues in it
+//! * `runner`: one worker at work, and what it counts; `life`: from its release to its end
 //! * `io`, `names`, `aio`, `wait`, `ends`: the families of operations
 //! * `rows`: figures of the operations; `refused`: what is not simulated
 
 mod aio;
 mod ends;
-mod hand;
 mod io;
 mod life;
-mod line;
 mod names;
 mod refused;
 mod rows;
-mod stage;
+mod runner;
+mod state;
 mod wait;
+mod wait_queue;
 
-pub(crate) use aio::{Flights, MOST, serve};
+pub(crate) use aio::{AioSlots, MOST, serve};
 pub(crate) use life::live;
 pub(crate) use refused::{notes, refusal};
-pub(crate) use stage::Stage;
+pub(crate) use state::FlowState;

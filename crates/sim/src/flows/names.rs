@@ -1,6 +1,6 @@
 //! Operations on names: open, create, close, remove, stat, directories. Each is a call; changes of names go into the journal.
 
-use super::hand::{Break, Hand, Opened};
+use super::runner::{Break, FlowRunner, Opened};
 use crate::calls::Handle;
 use crate::files::PAGE;
 use crate::names::Names;
@@ -9,10 +9,10 @@ use fathom_workload::flow::{Deletion, Op, Wanted, Wrong};
 /// Bytes of names returned by one call of a listing.
 const LISTED_AT_ONCE: u64 = 32 << 10;
 
-impl<'a> Hand<'_, 'a> {
+impl<'a> FlowRunner<'_, 'a> {
     /// The file set.
     fn names(&self, set: usize) -> Option<&'a crate::sets::Set> {
-        self.stage.wheres.get(set).copied().flatten()
+        self.state.wheres.get(set).copied().flatten()
     }
 
     /// The file of an entry.
@@ -42,7 +42,7 @@ impl<'a> Hand<'_, 'a> {
         self.machine.end_reading(opened.handle.open);
         let Handle { file, generation: Some(generation), .. } = opened.handle else { return };
         let is_removed = !self.machine.files.borrow().get(file).exists;
-        if is_removed && of.is_some_and(|(set, entry)| self.stage.sets[set].open_count(entry) == 0) {
+        if is_removed && of.is_some_and(|(set, entry)| self.state.sets[set].open_count(entry) == 0) {
             self.machine.forget(file, generation).await;
         }
     }
@@ -71,7 +71,7 @@ impl<'a> Hand<'_, 'a> {
             self.machine.create(self.file((set, entry)), names.directory_of(entry)).await;
             names.file_is(entry, true);
         }
-        self.stage.sets[set].files.set_exists(entry, true);
+        self.state.sets[set].files.set_exists(entry, true);
         let opened = self.open_file(op, (set, entry));
         self.thread.opened(slot, opened, (set, entry));
         self.release(&pick, entry);
@@ -104,10 +104,10 @@ impl<'a> Hand<'_, 'a> {
                 self.machine.remove(self.file((set, entry)), names.directory_of(entry), open).await;
                 names.file_is(entry, false);
             }
-            self.stage.sets[set].files.set_exists(entry, false);
+            self.state.sets[set].files.set_exists(entry, false);
         }
-        self.stage.sets[set].files.release(entry);
-        self.stage.file_is_free(self.machine, set);
+        self.state.sets[set].files.release(entry);
+        self.state.file_is_free(self.machine, set);
         if !may {
             // Nothing is done or counted, but the check took its time.
             self.call().await;
@@ -147,7 +147,7 @@ impl<'a> Hand<'_, 'a> {
             self.machine.name_changed(inode, parent);
             names.leaf_is(leaf, exists);
         }
-        self.stage.sets[set].leaves.set_exists(leaf, exists);
+        self.state.sets[set].leaves.set_exists(leaf, exists);
         self.release(&pick, leaf);
         self.done(op, from, 0).await
     }
@@ -156,7 +156,7 @@ impl<'a> Hand<'_, 'a> {
     pub(super) async fn list_directory(&mut self, op: &Op) -> Result<(), Break> {
         let set = self.thread.set_of(op)?;
         let names: Option<&Names> = self.names(set).and_then(|s| s.names.as_ref());
-        let turn = self.stage.sets[set].next_directory();
+        let turn = self.state.sets[set].next_directory();
         let Some(directory) = turn.zip(names).and_then(|(at, names)| names.directories.get(at)) else {
             return Err(Wrong::Exhausted.into());
         };

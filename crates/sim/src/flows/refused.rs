@@ -28,16 +28,16 @@ pub(crate) fn notes(workload: &Workload) -> Vec<String> {
     let groups = || workload.phases.iter().filter(|p| flows(p).next().is_some()).flat_map(|p| &p.groups);
     let mut notes = Vec::new();
     if groups().any(|g| g.nice != 0) {
-        notes.push("all threads compute alike: the niceness of processes has no effect".into());
+        notes.push("CPU priorities are not simulated: the niceness of processes has no effect".into());
     }
     // Those of streams are reported, too.
     let mut threads = workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
     if threads.any(|t| t.io_priority_number().is_some()) {
-        notes.push("all threads' requests are alike: I/O priorities have no effect".into());
+        notes.push("all requests have the same priority: I/O priorities have no effect".into());
     }
     let mut threads = workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
     if threads.any(|t| t.run_as != fathom_workload::RunAs::default()) {
-        notes.push("everything may be done by everybody: users and groups (run_as) have no effect".into());
+        notes.push("permissions are not simulated: users and groups (run_as) have no effect".into());
     }
     notes
 }

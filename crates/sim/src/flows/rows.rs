@@ -1,6 +1,6 @@
 //! Figures of the operations of a flow, as rows of a record.
 
-use crate::threads::Stat;
+use crate::threads::LatencyTally;
 use fathom_record::{OpKind, OpStat, Row, RowClass};
 use fathom_workload::flow::{Class, Kind, Op};
 use std::cell::RefCell;
@@ -9,7 +9,7 @@ use std::cell::RefCell;
 #[derive(Default)]
 pub(super) struct RowStat {
     /// `None` while it was never done.
-    times: Option<Box<Stat>>,
+    times: Option<Box<LatencyTally>>,
     cpu_ns: u64,
 }
 
@@ -27,7 +27,7 @@ impl RowStat {
 }
 
 /// The rows of a record.
-pub(super) fn told(ops: &[Op], stats: &[RefCell<RowStat>]) -> Vec<Row> {
+pub(super) fn to_rows(ops: &[Op], stats: &[RefCell<RowStat>]) -> Vec<Row> {
     let row = |(op, stat): (&Op, &RefCell<RowStat>)| {
         let stat = stat.borrow();
         let (done, bytes) = stat.counts();

@@ -1,7 +1,7 @@
 //! Waiting: for another worker (blocks, semaphores), for a time, for the CPU.
 
-use super::hand::{Break, Hand};
-use super::stage::Wants;
+use super::runner::{Break, FlowRunner};
+use super::state::Want;
 use fathom_workload::flow::{Number, Op, PATIENCE_NS, Tried, Wrong};
 
 /// Longest delay until a stop is noticed, also by sleeping workers.
@@ -10,7 +10,7 @@ const NAP_NS: u64 = 20_000_000;
 const LOOK_EVERY_NS: u64 = 1_000_000;
 const NS_PER_S: u64 = 1_000_000_000;
 
-impl Hand<'_, '_> {
+impl FlowRunner<'_, '_> {
     /// Whether to stop waiting. The warm-up ends for waiting workers too.
     pub(super) fn over(&mut self) -> Result<(), Break> {
         self.look(self.machine.now())?;
@@ -19,23 +19,23 @@ impl Hand<'_, '_> {
     }
 
     /// Waits at a point until it is given what it wants, at most until `latest_ns`.
-    async fn stand(&mut self, at: usize, wants: Wants, latest_ns: u64) -> Result<(), Break> {
-        let (stage, machine) = (self.stage, self.machine);
-        let line = &stage.lines[at];
+    async fn stand(&mut self, at: usize, wants: Want, latest_ns: u64) -> Result<(), Break> {
+        let (state, machine) = (self.state, self.machine);
+        let line = &state.lines[at];
         line.enter(machine, wants);
-        stage.asleep.set(stage.asleep.get() + 1);
+        state.asleep.set(state.asleep.get() + 1);
         // It may have become available since.
-        stage.hand_over(machine, at);
+        state.hand_over(machine, at);
         let mut outcome = Ok(());
         while line.holds(machine) && outcome.is_ok() {
             outcome = self.nap(at, latest_ns).await;
         }
         if line.leave(machine) {
-            stage.asleep.set(stage.asleep.get() - 1);
+            state.asleep.set(state.asleep.get() - 1);
             match wants {
-                Wants::Waking => {}
-                Wants::Take(_) => stage.waits[at].wanted_no_more(),
-                Wants::Give(..) => stage.waits[at].offered_no_more(),
+                Want::Waking => {}
+                Want::Take(_) => state.waits[at].wanted_no_more(),
+                Want::Give(..) => state.waits[at].offered_no_more(),
             }
         }
         outcome
@@ -44,18 +44,18 @@ impl Hand<'_, '_> {
     /// Sleeps for a while at a point where it is queued. If all workers are asleep, only the timeout can still happen.
     async fn nap(&mut self, at: usize, latest_ns: u64) -> Result<(), Break> {
         self.over()?;
-        let (stage, machine) = (self.stage, self.machine);
+        let (state, machine) = (self.state, self.machine);
         if machine.now() >= latest_ns {
             return Err(Wrong::Patience.into());
         }
         let latest_ns = latest_ns.min(self.latest_ns());
-        let alone = stage.asleep.get() >= self.together.alive.get();
+        let alone = state.asleep.get() >= self.together.alive.get();
         let until_ns = match (alone, latest_ns) {
-            (true, u64::MAX) => return Err(Break::Forsaken),
+            (true, u64::MAX) => return Err(Break::Deadlocked),
             (true, latest) => latest,
             (false, latest) => latest.min(machine.now() + NAP_NS),
         };
-        stage.lines[at].sleep(machine, until_ns).await;
+        state.lines[at].sleep(machine, until_ns).await;
         Ok(())
     }
 
@@ -74,7 +74,7 @@ impl Hand<'_, '_> {
     /// Waits to be woken. An earlier wake-up is not remembered.
     pub(super) async fn block(&mut self, op: &Op) -> Result<(), Break> {
         let from = self.machine.now();
-        self.stand(self.place.first_wait + op.wait, Wants::Waking, u64::MAX).await?;
+        self.stand(self.place.first_wait + op.wait, Want::Waking, u64::MAX).await?;
         self.done(op, from, 0).await
     }
 
@@ -82,7 +82,7 @@ impl Hand<'_, '_> {
     pub(super) async fn wake(&mut self, op: &Op) -> Result<(), Break> {
         for &(point, _) in &op.target_waits {
             let from = self.machine.now();
-            self.stage.wake(self.machine, point);
+            self.state.wake(self.machine, point);
             self.call().await;
             self.done(op, from, 0).await?;
         }
@@ -94,11 +94,11 @@ impl Hand<'_, '_> {
         let from = self.machine.now();
         let value = self.small(op.value);
         let at = self.place.first_wait + op.wait;
-        let point = &self.stage.waits[at];
+        let point = &self.state.waits[at];
         self.call().await;
         if !self.tell(at, point.take(value)) {
             point.want(value);
-            self.stand(at, Wants::Take(value), from + PATIENCE_NS + 1).await?;
+            self.stand(at, Want::Take(value), from + PATIENCE_NS + 1).await?;
         }
         self.done(op, from, 0).await
     }
@@ -109,13 +109,13 @@ impl Hand<'_, '_> {
         let value = self.small(op.value);
         self.call().await;
         for &(at, high_water) in &op.target_waits {
-            let point = &self.stage.waits[at];
+            let point = &self.state.waits[at];
             let most = op.blocking.then(|| self.thread.numbers.of(high_water));
             if self.tell(at, point.give(value, most)) {
                 continue;
             }
             point.offer();
-            self.stand(at, Wants::Give(value, most), from + PATIENCE_NS + 1).await?;
+            self.stand(at, Want::Give(value, most), from + PATIENCE_NS + 1).await?;
         }
         self.done(op, from, 0).await
     }
@@ -123,7 +123,7 @@ impl Hand<'_, '_> {
     /// After a take or give: serves the waiting tasks. Returns whether it succeeded.
     fn tell(&self, at: usize, tried: Tried) -> bool {
         if tried == Tried::Wake {
-            self.stage.hand_over(self.machine, at);
+            self.state.hand_over(self.machine, at);
         }
         tried.worked()
     }

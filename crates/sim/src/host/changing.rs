@@ -1,29 +1,33 @@
 //! Host values overridden for one run: the profile's text is changed before it is parsed, and each change counts as a guess.
 
 use super::shipped::text as text_of;
-use super::{Host, NAMES, ProfileError};
-use crate::changed::{self, Change};
+use super::{Host, HostProfileError, NAMES};
+use crate::changed::{self, ProfileChange};
 
 impl Host {
     /// Parses a profile's text with some values changed. Their source becomes a guess.
     ///
     /// # Errors
     /// As [`Host::parse`]; also a key that no host has.
-    pub fn parse_changed(name: &str, text: &str, changes: &[Change]) -> Result<Self, ProfileError> {
+    pub fn parse_changed(
+        name: &str,
+        text: &str,
+        changes: &[ProfileChange],
+    ) -> Result<Self, HostProfileError> {
         if changes.is_empty() {
             return Self::parse(name, text);
         }
-        let failed = |message: String| ProfileError::Text { place: name.into(), message };
+        let failed = |message: String| HostProfileError::Text { place: name.into(), message };
         let all = NAMES.iter().filter_map(|name| text_of(name)?.parse().ok());
         let mut others: Vec<String> = all.flat_map(|table: toml::Table| changed::keys(&table)).collect();
         others.push("pages.recycled_permille".into());
         let changed = changed::apply(text, changes, &others).map_err(|e| failed(e.to_string()))?;
         // Line numbers of a generated text mean nothing to the user.
         Self::parse(name, &changed).map_err(|error| match error {
-            ProfileError::Text { message, .. } => {
-                ProfileError::Text { place: format!("{name}, as changed"), message }
+            HostProfileError::Text { message, .. } => {
+                HostProfileError::Text { place: format!("{name}, as changed"), message }
             }
-            other @ ProfileError::Unknown { .. } => other,
+            other @ HostProfileError::Unknown { .. } => other,
         })
     }
 }
@@ -34,10 +38,10 @@ mod tests {
     use crate::host::BatchOrder;
 
     #[test]
-    fn single_values_can_be_others() {
+    fn overridden_values_replace_those_of_the_profile() {
         let text = text_of("today").unwrap();
         let changed = |changes: &[(&str, &str)]| {
-            let changes: Vec<Change> =
+            let changes: Vec<ProfileChange> =
                 changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
             Host::parse_changed("today", text, &changes)
         };
@@ -48,7 +52,7 @@ mod tests {
         for (changes, told) in [
             (&random[..2], "pages.recycled_permille is left out; expected 0 to 1000"),
             (&[("cpu.cpus", "0")][..], "today, as changed: cpu.cpus is 0"),
-            (&[("cpu.cpu", "1")][..], "cpu.cpu is no value of this profile; near it are cpu.cpus"),
+            (&[("cpu.cpu", "1")][..], "this profile has no value cpu.cpu; similar names: cpu.cpus"),
             (&[("memory.replacement", "best")][..], "unknown variant"),
         ] {
             let error = changed(changes).unwrap_err().to_string();

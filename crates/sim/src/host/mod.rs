@@ -17,9 +17,9 @@ use serde::Deserialize;
 
 /// A profile that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ProfileError {
+pub enum HostProfileError {
     /// No shipped profile has this name.
-    #[error("no host profile {name:?}; there are {known}, and a file's path is taken too", known = NAMES.join(", "))]
+    #[error("no host profile {name:?}; choose one of {known}, or give the path of a file", known = NAMES.join(", "))]
     Unknown {
         /// The name that was given.
         name: String,
@@ -169,10 +169,10 @@ impl Host {
     ///
     /// # Errors
     /// The text is not TOML, lacks a value or has one out of range.
-    pub fn parse(name: &str, text: &str) -> Result<Self, ProfileError> {
+    pub fn parse(name: &str, text: &str) -> Result<Self, HostProfileError> {
         let failed = |e: toml::de::Error| {
             let message = e.message().to_string();
-            ProfileError::Text { place: place(name, text, e.span()), message }
+            HostProfileError::Text { place: place(name, text, e.span()), message }
         };
         let table: toml::Table = text.parse().map_err(failed)?;
         let mut host: Self = toml::from_str(text).map_err(failed)?;
@@ -182,8 +182,8 @@ impl Host {
         Ok(host)
     }
 
-    fn check(&self, name: &str, text: &str) -> Result<(), ProfileError> {
-        let wrong = |key: &str, value: &str, expected: &str| ProfileError::Text {
+    fn check(&self, name: &str, text: &str) -> Result<(), HostProfileError> {
+        let wrong = |key: &str, value: &str, expected: &str| HostProfileError::Text {
             place: place(name, text, of_key(text, key)),
             message: format!("{key} is {value}; expected {expected}"),
         };
@@ -206,7 +206,7 @@ impl Host {
         if let Some(pages) = &self.pages {
             count("pages.batch", pages.batch.get(), 1..=1 << 10, "1 to 1024 pages")?;
             let share = pages.recycled_permille.as_ref().map(Sourced::get);
-            let expected = "0 to 1000 with the order \"random\", and left out with others";
+            let expected = "0 to 1000 with the order \"random\"; with other orders leave it out";
             let goes = match share {
                 Some(share) => pages.order.get() == BatchOrder::Random && share <= 1000,
                 None => pages.order.get() != BatchOrder::Random,
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_told_with_its_key() {
+    fn invalid_values_are_errors_with_their_key() {
         let text = shipped::text("athlon-2004-linux-2.6").unwrap();
         let wrong = text.replacen("hz = { value = 1000", "hz = { value = 0", 1);
         let error = Host::parse("mine.toml", &wrong).unwrap_err().to_string();

@@ -1,6 +1,6 @@
 //! The shipped host profiles by name: texts of `profiles/host`, parsed on demand.
 
-use super::{Host, ProfileError};
+use super::{Host, HostProfileError};
 
 /// Names of the shipped hosts.
 pub const NAMES: [&str; 6] = [
@@ -32,7 +32,7 @@ pub fn text(name: &str) -> Option<&'static str> {
 ///
 /// # Errors
 /// If no host has that name.
-pub fn shipped(name: &str) -> Result<Host, ProfileError> {
-    let text = text(name).ok_or_else(|| ProfileError::Unknown { name: name.into() })?;
+pub fn shipped(name: &str) -> Result<Host, HostProfileError> {
+    let text = text(name).ok_or_else(|| HostProfileError::Unknown { name: name.into() })?;
     Host::parse(name, text)
 }

@@ -2,7 +2,7 @@
 //! task waits for them.
 
 use super::{Journal, Tid, Transaction};
-use crate::block::Who;
+use crate::block::Submitter;
 use crate::cache::Flags;
 use crate::files::FileNumber;
 use crate::machine::{Event, Machine};
@@ -34,11 +34,11 @@ impl Machine {
         // The commit block must not reach the medium before what it commits, and waiting tasks must find it there.
         let barriers = self.host.filesystem.barriers.get();
         if barriers {
-            self.flush_device(Who::JOURNAL).await;
+            self.flush_device(Submitter::JOURNAL).await;
         }
         self.write_journal(1).await;
         if barriers {
-            self.flush_device(Who::JOURNAL).await;
+            self.flush_device(Submitter::JOURNAL).await;
         }
         {
             let mut counts = self.counts.borrow_mut();
@@ -53,11 +53,11 @@ impl Machine {
     /// Ordered data: submits the pages of the transaction that are still dirty and waits for all of them, including those that an fsync
     /// submitted before.
     async fn write_data(&self, data: &[(FileNumber, u32)]) {
-        self.block.plug(Who::JOURNAL);
+        self.block.plug(Submitter::JOURNAL);
         for &(file, page) in data {
-            self.write_one(Who::JOURNAL, file, page).await;
+            self.write_one(Submitter::JOURNAL, file, page).await;
         }
-        self.block.finish_plug(self, Who::JOURNAL);
+        self.block.finish_plug(self, Submitter::JOURNAL);
         for &(file, page) in data {
             let number = self.files.borrow().get(file).page(page);
             loop {
@@ -66,7 +66,7 @@ impl Machine {
                     break;
                 }
                 self.cache.borrow_mut().wait(number, self.task());
-                self.about_to_wait(Who::JOURNAL);
+                self.about_to_wait(Submitter::JOURNAL);
                 self.park().await;
             }
         }
@@ -86,7 +86,7 @@ impl Machine {
             .places(blocks.into(), |sector, blocks| places.push((sector, blocks as u32)));
         self.counts.borrow_mut().journal_blocks += u64::from(blocks);
         for (sector, blocks) in places {
-            self.write_block(Who::JOURNAL, sector, blocks, false).await;
+            self.write_block(Submitter::JOURNAL, sector, blocks, false).await;
         }
     }
 

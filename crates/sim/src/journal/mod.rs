@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_noted_before_a_commit_is_one_transaction() {
+    fn changes_before_a_commit_form_one_transaction() {
         let mut journal = Journal::new(JournalRule::Linux26, 100, 32);
         journal.note_inode(3);
         journal.note_data(0, 7);

@@ -1,7 +1,7 @@
 //! When fsync asks the journal for a commit, and what it waits for.
 
 use super::Tid;
-use crate::block::Who;
+use crate::block::Submitter;
 use crate::calls::Handle;
 use crate::machine::Machine;
 
@@ -9,7 +9,7 @@ impl Machine {
     /// 2.4: commits whatever the running transaction holds; without one, waits for the commit in progress, if any.
     ///
     /// Returns whether there was one.
-    pub(crate) async fn commit_what_there_is(&self, who: Who) -> bool {
+    pub(crate) async fn commit_running(&self, who: Submitter) -> bool {
         let (tid, committer) = {
             let mut journal = self.journal.borrow_mut();
             match journal.running.as_ref().map(|t| t.tid) {
@@ -53,7 +53,7 @@ impl Machine {
     }
 
     /// Waits for a commit. Returns whether there was anything to wait for.
-    async fn until_committed(&self, who: Who, tid: Tid) -> bool {
+    async fn until_committed(&self, who: Submitter, tid: Tid) -> bool {
         let mut waited = false;
         loop {
             {

@@ -1,7 +1,7 @@
 //! The event loop: takes the next event and resumes the task it concerns. System tasks (journal, flusher) stay for the whole run; a
 //! phase's tasks are added and removed with it.
 
-use super::task::{Job, TaskNumber};
+use super::task::{TaskFuture, TaskNumber};
 use super::{Event, Machine};
 use crate::event::Class;
 use std::task::{Context, Waker};
@@ -11,7 +11,7 @@ pub(crate) struct Executor<'m> {
     stop: fn(u64) -> bool,
     looked: u32,
     machine: &'m Machine,
-    tasks: Vec<Option<Job<'m>>>,
+    tasks: Vec<Option<TaskFuture<'m>>>,
     /// Number of tasks that must end before the current part of the run is over.
     awaited: usize,
     /// Index of the first of them.
@@ -23,7 +23,7 @@ pub(crate) struct Executor<'m> {
 /// No event is pending but tasks still wait: a bug in the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the simulated machine stands still at {at_ns} ns with {waiting} tasks waiting for ever; please report it"
+    "the simulated machine made no progress after {at_ns} ns, with {waiting} tasks waiting: a bug in the model; please report it"
 )]
 pub struct Standstill {
     /// Virtual time of the standstill, ns.
@@ -34,7 +34,7 @@ pub struct Standstill {
 
 /// Why the loop ended before its tasks did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub(crate) enum EarlyEnd {
     /// A bug in the model.
     Standstill(Standstill),
     /// A stop was requested.
@@ -58,19 +58,19 @@ impl<'m> Executor<'m> {
     }
 
     /// Adds a service task, which never ends. Must come before all other tasks.
-    pub fn serve(&mut self, job: Job<'m>) {
+    pub fn serve(&mut self, job: TaskFuture<'m>) {
         self.add(job);
         self.first_awaited = self.tasks.len();
     }
 
     /// Adds a task of the current part and returns its number.
-    pub fn add(&mut self, job: Job<'m>) -> TaskNumber {
+    pub fn add(&mut self, job: TaskFuture<'m>) -> TaskNumber {
         self.tasks.push(Some(job));
         (self.tasks.len() - 1) as TaskNumber
     }
 
     /// Runs until the first `awaited` tasks added since the last call have ended, then removes all that were added.
-    pub fn run(&mut self, awaited: usize) -> Result<(), Cut> {
+    pub fn run(&mut self, awaited: usize) -> Result<(), EarlyEnd> {
         let machine = self.machine;
         self.awaited = awaited;
         let started = if std::mem::replace(&mut self.serving, true) { self.first_awaited } else { 0 };
@@ -82,7 +82,7 @@ impl<'m> Executor<'m> {
         result
     }
 
-    fn until_done(&mut self) -> Result<(), Cut> {
+    fn until_done(&mut self) -> Result<(), EarlyEnd> {
         let machine = self.machine;
         let mut context = Context::from_waker(Waker::noop());
         let awaited = self.first_awaited..self.first_awaited + self.awaited;
@@ -90,7 +90,7 @@ impl<'m> Executor<'m> {
             // The flusher and the journal check their clocks for ever; no task waits for that.
             if machine.only_clocks_tick() {
                 let stands = Standstill { at_ns: machine.now(), waiting: self.awaited };
-                return Err(Cut::Standstill(stands));
+                return Err(EarlyEnd::Standstill(stands));
             }
             let Some((time, event)) = machine.events.borrow_mut().pop() else { continue };
             machine.now.set(time);
@@ -98,7 +98,7 @@ impl<'m> Executor<'m> {
             if self.looked >= EVENTS_PER_LOOK {
                 self.looked = 0;
                 if (self.stop)(time) {
-                    return Err(Cut::Stopped { at_ns: time });
+                    return Err(EarlyEnd::Stopped { at_ns: time });
                 }
             }
             match event {

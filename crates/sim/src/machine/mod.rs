@@ -8,19 +8,19 @@ mod parts;
 pub(crate) mod task;
 
 pub use executor::Standstill;
-pub(crate) use executor::{Cut, Executor};
-pub(crate) use parts::{Gate, Parts};
+pub(crate) use executor::{EarlyEnd, Executor};
+pub(crate) use parts::{Gate, PartGroups};
 
-use crate::block::{Block, Who};
+use crate::block::{Block, Submitter};
 use crate::cache::{Cache, PageNumber};
+use crate::call_log::CallLog;
 use crate::copying::Copies;
 use crate::counts::Counts;
-use crate::drawn::Drawn;
 use crate::event::{Class, EventQueue};
 use crate::files::Files;
 use crate::host::Host;
 use crate::journal::{Journal, Tid};
-use crate::noted::Notes;
+use crate::plot_data::PlotData;
 use crate::stack::Stack;
 use crate::writeback::Background;
 use alarms::Alarms;
@@ -75,16 +75,16 @@ pub(crate) struct Machine {
     pub files: RefCell<Files>,
     pub journal: RefCell<Journal>,
     pub background: Background,
-    pub parts: RefCell<Parts>,
+    pub parts: RefCell<PartGroups>,
     pub counts: RefCell<Counts>,
     /// Data of the phase kept for plotting.
-    pub drawn: RefCell<Drawn>,
+    pub plot: RefCell<PlotData>,
     /// Read-ahead state of every open file.
     pub opens: RefCell<Vec<State>>,
     /// Indices of closed files' states, free for reuse.
     pub closed: RefCell<Vec<u32>>,
     /// Optional records of a run: operations and messages of flows.
-    pub noted: RefCell<Notes>,
+    pub call_log: RefCell<CallLog>,
     /// Length in pages of each read-ahead mark, by its page.
     pub marks: RefCell<BTreeMap<PageNumber, u32>>,
     /// Extents that workers have written and not read back, by phase and worker.
@@ -132,10 +132,10 @@ impl Machine {
             background: Background::default(),
             parts: RefCell::default(),
             counts: RefCell::default(),
-            drawn: RefCell::default(),
+            plot: RefCell::default(),
             opens: RefCell::default(),
             closed: RefCell::default(),
-            noted: RefCell::default(),
+            call_log: RefCell::default(),
             marks: RefCell::default(),
             written: RefCell::default(),
         }
@@ -168,7 +168,7 @@ impl Machine {
         if events.next_time().is_some_and(|next| next <= time) {
             return false;
         }
-        events.count_one();
+        events.count_inline();
         self.now.set(time);
         true
     }
@@ -222,7 +222,7 @@ impl Machine {
     }
 
     /// From now on the running task computes for `who`.
-    pub fn own_cpu(&self, who: Who) {
+    pub fn own_cpu(&self, who: Submitter) {
         let task = self.task() as usize;
         let mut owners = self.owners.borrow_mut();
         if owners.len() <= task {
@@ -232,7 +232,7 @@ impl Machine {
     }
 
     /// CPU time used by `who`, ns.
-    pub fn cpu_of(&self, who: Who) -> u64 {
+    pub fn cpu_of(&self, who: Submitter) -> u64 {
         self.used.borrow().get(usize::from(who.0)).copied().unwrap_or(0)
     }
 
@@ -247,7 +247,7 @@ impl Machine {
     }
 
     /// A task about to wait for the device submits the requests it holds back, or it would wait for ever.
-    pub fn about_to_wait(&self, who: Who) {
+    pub fn about_to_wait(&self, who: Submitter) {
         self.block.unplug(self, who);
     }
 }

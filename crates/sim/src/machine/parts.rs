@@ -3,29 +3,29 @@
 
 use super::Machine;
 use super::task::TaskNumber;
-use crate::block::Who;
+use crate::block::Submitter;
 use std::collections::VecDeque;
 
 /// Groups of parts: for each, the parts outstanding and the task that waits for the last.
 #[derive(Default)]
-pub(crate) struct Parts {
-    entries: Vec<Entry>,
+pub(crate) struct PartGroups {
+    entries: Vec<PartGroup>,
     free: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Entry {
+struct PartGroup {
     left: u32,
     waiter: Option<TaskNumber>,
 }
 
-impl Parts {
+impl PartGroups {
     /// Creates a group without parts.
     pub fn make(&mut self) -> u32 {
         if let Some(number) = self.free.pop() {
             return number;
         }
-        self.entries.push(Entry::default());
+        self.entries.push(PartGroup::default());
         (self.entries.len() - 1) as u32
     }
 
@@ -44,7 +44,7 @@ impl Parts {
 
 impl Machine {
     /// Waits for all parts of a group and removes it.
-    pub async fn all_parts(&self, number: u32, who: Who) {
+    pub async fn all_parts(&self, number: u32, who: Submitter) {
         let pending = {
             let mut parts = self.parts.borrow_mut();
             let entry = &mut parts.entries[number as usize];
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_last_part_ends_the_wait() {
-        let mut parts = Parts::default();
+        let mut parts = PartGroups::default();
         let n = parts.make();
         parts.more(n);
         parts.more(n);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_lets_in_one_after_the_other() {
+    fn a_gate_admits_tasks_one_at_a_time() {
         let mut gate = Gate::default();
         assert!(gate.enter(1) && !gate.enter(2) && !gate.enter(3));
         assert_eq!((gate.leave(), gate.leave(), gate.leave()), (Some(2), Some(3), None));

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 /// A task's index in the executor's table.
 pub(crate) type TaskNumber = u32;
 
-pub(crate) type Job<'m> = Pin<Box<dyn Future<Output = ()> + 'm>>;
+pub(crate) type TaskFuture<'m> = Pin<Box<dyn Future<Output = ()> + 'm>>;
 
 /// Waits until an event for this task comes. The creator must ensure that exactly one will.
 pub(crate) struct Park(bool);

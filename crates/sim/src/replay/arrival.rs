@@ -68,22 +68,22 @@ pub struct Arrivals {
     began_ns: Option<u64>,
     last_ns: u64,
     next: u64,
-    open: Vec<Open>,
-    done: Done,
+    open: Vec<OpenArrival>,
+    done: Completions,
     left_out: LeftOut,
 }
 
 /// Completions, as the submitters of later arrivals see them: number and time.
 #[derive(Debug)]
-enum Done {
+enum Completions {
     /// Each task sees its own.
     ByTask(HashMap<u32, (u64, u64)>),
     /// Any completion may let any task proceed. Each is used once, the latest first.
-    Whoever { latest: Option<(u64, u64)>, waiting: Vec<(u64, u64)> },
+    AnyTask { latest: Option<(u64, u64)>, waiting: Vec<(u64, u64)> },
 }
 
-impl Done {
-    fn is(&mut self, pid: u32, one: (u64, u64)) {
+impl Completions {
+    fn add(&mut self, pid: u32, one: (u64, u64)) {
         match self {
             Self::ByTask(seen) => {
                 if seen.len() == MOST_TASKS && !seen.contains_key(&pid) {
@@ -91,7 +91,7 @@ impl Done {
                 }
                 seen.insert(pid, one);
             }
-            Self::Whoever { latest, waiting } => {
+            Self::AnyTask { latest, waiting } => {
                 if waiting.len() == MOST_TASKS {
                     waiting.clear();
                 }
@@ -105,13 +105,13 @@ impl Done {
     fn before(&mut self, pid: u32) -> Option<(u64, u64)> {
         match self {
             Self::ByTask(seen) => seen.get(&pid).copied(),
-            Self::Whoever { latest, waiting } => waiting.pop().or(*latest),
+            Self::AnyTask { latest, waiting } => waiting.pop().or(*latest),
         }
     }
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenArrival {
     number: u64,
     pid: u32,
     read: bool,
@@ -133,7 +133,7 @@ impl Arrivals {
             last_ns: 0,
             next: 0,
             open: Vec::new(),
-            done: Done::ByTask(HashMap::new()),
+            done: Completions::ByTask(HashMap::new()),
             left_out: LeftOut::default(),
         }
     }
@@ -142,7 +142,7 @@ impl Arrivals {
     /// there are a file system's journal and a flush.
     #[must_use]
     pub fn in_turn(device: DeviceNumber) -> Self {
-        let done = Done::Whoever { latest: None, waiting: Vec::new() };
+        let done = Completions::AnyTask { latest: None, waiting: Vec::new() };
         Self { done, ..Self::new(Some(device), false, true) }
     }
 
@@ -201,7 +201,7 @@ impl Arrivals {
         self.next += 1;
         let before = self.done.before(event.pid);
         let after = before.map(|(number, at)| After { number, gap_ns: self.last_ns.saturating_sub(at) });
-        if self.follows && (!flush || matches!(self.done, Done::Whoever { .. })) {
+        if self.follows && (!flush || matches!(self.done, Completions::AnyTask { .. })) {
             if self.open.len() == MOST_OPEN {
                 self.open.remove(0);
             }
@@ -209,7 +209,7 @@ impl Arrivals {
             let sector = if flush { 0 } else { event.sector };
             let end = sector.saturating_add(u64::from(event.sectors));
             let (pid, read) = (event.pid, op.is_read());
-            self.open.push(Open { number, pid, read, sector, end });
+            self.open.push(OpenArrival { number, pid, read, sector, end });
         }
         Some(Arrival {
             time_ns: self.last_ns,
@@ -232,7 +232,7 @@ impl Arrivals {
         if event.sectors == 0 {
             if let Some(at) = self.open.iter().position(|open| open.end == 0) {
                 let flush = self.open.remove(at);
-                self.done.is(flush.pid, (flush.number, now));
+                self.done.add(flush.pid, (flush.number, now));
             }
             return;
         }
@@ -242,7 +242,7 @@ impl Arrivals {
         self.open.retain(|open| {
             let within = open.end > 0 && open.read == read && open.sector >= event.sector && open.end <= end;
             if within {
-                done.is(open.pid, (open.number, now));
+                done.add(open.pid, (open.number, now));
             }
             !within
         });

@@ -4,16 +4,16 @@
 
 use super::arrival::Arrival;
 use super::feed::Feed;
-use super::handing::{Again, Head};
+use super::handing::{HeadArrival, NextSteps};
+use super::in_flight::InFlightTable;
 use super::served::Served;
 use super::tasks::Tasks;
-use super::watch::{About, Watch};
-use super::wholes::Wholes;
-use super::{Counts, ReplayError, Replayed, Setup};
-use crate::depths::Level;
+use super::watch::{ReplayObserver, RequestInfo};
+use super::{ReplayCounts, ReplayError, ReplaySetup, Replayed};
+use crate::depths::DepthSample;
 use crate::devices::{AnyDevice, Command, Counters, Device as _};
-use crate::drawn::Drawn;
 use crate::idle_waits::habits;
+use crate::plot_data::PlotData;
 use fathom_iopath::{Elevator as _, Nanos, Next, Queue, RequestId};
 use fathom_record::block::{BlockAction, BlockEvent};
 
@@ -25,7 +25,7 @@ pub(super) const LAST_NS: u64 = 1 << 62;
 /// # Errors
 /// Those of `source`, and arrivals that do not fit on the device.
 pub fn replay<E>(
-    setup: Setup,
+    setup: ReplaySetup,
     source: impl FnMut() -> Result<Option<Arrival>, E>,
     out: impl FnMut(&BlockEvent),
 ) -> Result<Replayed, ReplayError<E>> {
@@ -36,22 +36,22 @@ pub fn replay<E>(
         queue: setup.queue,
         device: setup.device,
         feed: Feed::new(setup.mode, source),
-        watch: Watch::new(&setup.device_name, out),
+        watch: ReplayObserver::new(&setup.device_name, out),
         tags: vec![None; depth as usize],
         free: (0..depth).rev().collect(),
-        wholes: Wholes::default(),
+        in_flight_table: InFlightTable::default(),
         head: None,
-        again: Again::default(),
+        again: NextSteps::default(),
         tasks: Tasks::default(),
         served: Served::default(),
         timer: None,
-        counts: Counts::default(),
+        counts: ReplayCounts::default(),
         under_way: 0,
         now: 0,
         done: Vec::new(),
-        drawn: Drawn::default(),
+        plot: PlotData::default(),
     };
-    engine.drawn.begin(0, Counters::default(), 1);
+    engine.plot.begin(0, Counters::default(), 1);
     engine.run()?;
     Ok(engine.finish())
 }
@@ -61,7 +61,7 @@ pub fn replay<E>(
 pub(super) struct Outstanding {
     /// `None` for a flush.
     request: Option<RequestId>,
-    about: About,
+    about: RequestInfo,
     since: u64,
     /// For a flush: its arrival.
     whole: u32,
@@ -73,20 +73,20 @@ pub(super) struct Engine<S, O> {
     pub(super) capacity: u64,
     pub(super) longest: u32,
     pub(super) feed: Feed<S>,
-    pub(super) watch: Watch<O>,
+    pub(super) watch: ReplayObserver<O>,
     pub(super) tags: Vec<Option<Outstanding>>,
     pub(super) free: Vec<u32>,
-    pub(super) wholes: Wholes,
-    pub(super) head: Option<Head>,
-    pub(super) again: Again,
+    pub(super) in_flight_table: InFlightTable,
+    pub(super) head: Option<HeadArrival>,
+    pub(super) again: NextSteps,
     pub(super) tasks: Tasks,
     pub(super) served: Served,
     pub(super) timer: Option<u64>,
-    pub(super) counts: Counts,
+    pub(super) counts: ReplayCounts,
     pub(super) under_way: u32,
     pub(super) now: u64,
     pub(super) done: Vec<u32>,
-    pub(super) drawn: Drawn,
+    pub(super) plot: PlotData,
 }
 
 impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<S, O> {
@@ -140,10 +140,10 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
         self.watch.response_ns += u128::from(now - outstanding.since);
         self.watch.tell(now, BlockAction::Complete, &outstanding.about);
         let Some(id) = outstanding.request else { return self.flush_done(outstanding.whole) };
-        let Self { queue, wholes, counts, again, .. } = self;
+        let Self { queue, in_flight_table, counts, again, .. } = self;
         queue.completed(Nanos(now), id, |bio| {
             counts.bios_done += 1;
-            if let Some(whole) = wholes.part_done(bio.token()) {
+            if let Some(whole) = in_flight_table.part_done(bio.token()) {
                 again.ended.push(whole);
             }
         });
@@ -151,7 +151,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
     }
 
     fn flush_done(&mut self, whole: u32) {
-        if let Some(whole) = self.wholes.part_done(whole) {
+        if let Some(whole) = self.in_flight_table.part_done(whole) {
             self.again.ended.push(whole);
             self.go_on();
         }
@@ -172,12 +172,12 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
                 }
             }
         };
-        self.drawn.look(self.now, Level::of(&self.queue, self.in_flight(), waits));
+        self.plot.look(self.now, DepthSample::of(&self.queue, self.in_flight(), waits));
     }
 
     fn start_request(&mut self, id: RequestId) {
         let Some(request) = self.queue.request(id) else { return };
-        let about = About {
+        let about = RequestInfo {
             write: !request.op().is_read(),
             sync: request.is_sync(),
             sector: request.sector(),
@@ -186,24 +186,30 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
             who: self.tasks.who(request.task()),
         };
         let (segments, queued) = (request.segments(), request.queued_at().0);
-        self.drawn.is_served(self.now, about.sector, about.write, queued);
+        self.plot.is_served(self.now, about.sector, about.write, queued);
         self.start(Some(id), about, segments, 0);
     }
 
-    pub(super) fn start(&mut self, request: Option<RequestId>, about: About, segments: u16, whole: u32) {
+    pub(super) fn start(
+        &mut self,
+        request: Option<RequestId>,
+        about: RequestInfo,
+        segments: u16,
+        whole: u32,
+    ) {
         let Some(&tag) = self.free.last() else { return };
         self.watch.pass(self.now, self.in_flight());
         self.free.pop();
         self.tags[tag as usize] = Some(Outstanding { request, about, since: self.now, whole });
         self.watch.tell(self.now, BlockAction::Issue, &about);
-        let About { write, sector, sectors, .. } = about;
+        let RequestInfo { write, sector, sectors, .. } = about;
         self.device.submit(self.now, Command { tag, write, sector, sectors, segments });
     }
 
     fn finish(mut self) -> Replayed {
         let mut block = self.watch.analysis.finish(self.now);
         block.source = "sim".into();
-        let habits = habits(&self.queue, |task| self.tasks.told(task));
+        let habits = habits(&self.queue, |task| self.tasks.label(task));
         let mut replayed = Replayed {
             block,
             counts: self.counts,
@@ -214,7 +220,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
             elapsed_ns: self.now,
             depth_ns: self.watch.depth_ns,
             response_ns: self.watch.response_ns,
-            inside: self.drawn.take(self.now, 0, self.device.counters(self.now)),
+            inside: self.plot.take(self.now, 0, self.device.counters(self.now)),
         };
         replayed.inside.idle_waits.habits = habits;
         replayed

@@ -4,8 +4,8 @@
 use super::ReplayError;
 use super::arrival::Arrival;
 use super::engine::Engine;
-use super::watch::About;
-use super::wholes::{Rest, Whole};
+use super::in_flight::{InFlight, RemainingSteps};
+use super::watch::RequestInfo;
 use crate::devices::SECTOR_BYTES;
 use fathom_iopath::{Bio, MergeKind, Nanos, Op, Submitted, TaskId};
 use fathom_record::block::{BlockAction, BlockEvent};
@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 /// The arrival, or step of one, being submitted.
 #[derive(Clone, Copy)]
-pub(super) struct Head {
+pub(super) struct HeadArrival {
     pub whole: u32,
     pub op: Op,
     pub sync: bool,
@@ -29,11 +29,11 @@ pub(super) struct Head {
 
 /// Steps of arrivals that have ended, and those to follow.
 #[derive(Default)]
-pub(super) struct Again {
+pub(super) struct NextSteps {
     /// Completed steps not processed yet.
-    pub ended: Vec<Whole>,
+    pub ended: Vec<InFlight>,
     /// Next steps, submitted before new arrivals.
-    pub heads: VecDeque<Head>,
+    pub heads: VecDeque<HeadArrival>,
 }
 
 impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<S, O> {
@@ -53,15 +53,15 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
         }
     }
 
-    fn next_step(&mut self, whole: Whole, rest: Rest) {
+    fn next_step(&mut self, whole: InFlight, rest: RemainingSteps) {
         let behind = rest.data && rest.flush;
         let left = if rest.data { whole.sectors } else { 0 };
-        let at = self.wholes.put(Whole {
+        let at = self.in_flight_table.put(InFlight {
             left: left.div_ceil(self.longest).max(1),
-            rest: behind.then_some(Rest { data: false, ..rest }),
+            rest: behind.then_some(RemainingSteps { data: false, ..rest }),
             ..whole
         });
-        self.again.heads.push_back(Head {
+        self.again.heads.push_back(HeadArrival {
             whole: at,
             op: Op::Write,
             // A task waits for all of it.
@@ -103,7 +103,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
             let went = if head.left == 0 { self.flush(head) } else { self.hand_in(head) };
             self.drive(false);
             if !went {
-                let asleep = Head { sleeps: true, ..head };
+                let asleep = HeadArrival { sleeps: true, ..head };
                 self.counts.full += u64::from(!head.sleeps);
                 self.head = Some(asleep);
                 // Something is in the device or waits for a timer; its end retries this.
@@ -125,7 +125,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
         let sector = self.place(number, &arrival)?;
         let (task, cpu) = (self.tasks.number(arrival.pid, arrival.task), (arrival.cpu % 32) as u8);
         let durable = arrival.op == Op::Write && arrival.sectors > 0;
-        let rest = Rest {
+        let rest = RemainingSteps {
             data: durable && arrival.flush_before,
             flush: durable && arrival.flush_behind,
             sector,
@@ -133,7 +133,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
             cpu,
         };
         let sectors = if rest.data { 0 } else { arrival.sectors };
-        let at = self.wholes.put(Whole {
+        let at = self.in_flight_table.put(InFlight {
             number,
             left: sectors.div_ceil(self.longest).max(1),
             sectors: arrival.sectors,
@@ -143,7 +143,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
         });
         self.under_way += 1;
         self.counts.most_under_way = self.counts.most_under_way.max(self.under_way);
-        self.head = Some(Head {
+        self.head = Some(HeadArrival {
             whole: at,
             op: arrival.op,
             sync: arrival.sync,
@@ -174,9 +174,9 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
     }
 
     /// Submits a flush, which bypasses the scheduler. False: the device is full.
-    pub(super) fn flush(&mut self, head: Head) -> bool {
+    pub(super) fn flush(&mut self, head: HeadArrival) -> bool {
         let who = self.tasks.who(head.task);
-        let about = About { write: true, sync: true, sector: 0, sectors: 0, cpu: head.cpu, who };
+        let about = RequestInfo { write: true, sync: true, sector: 0, sectors: 0, cpu: head.cpu, who };
         if self.free.is_empty() {
             return false;
         }
@@ -184,16 +184,16 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
         self.counts.flushes += 1;
         self.handed_in(head);
         self.head = None;
-        self.drawn.is_flushed(self.now);
+        self.plot.is_flushed(self.now);
         self.start(None, about, 1, head.whole);
         true
     }
 
     /// Submits one bio, as long as the device allows. False: the queue is full.
-    fn hand_in(&mut self, head: Head) -> bool {
+    fn hand_in(&mut self, head: HeadArrival) -> bool {
         let now = Nanos(self.now);
         let sectors = head.left.min(self.longest);
-        let about = About {
+        let about = RequestInfo {
             write: !head.op.is_read(),
             sync: head.sync,
             sector: head.sector,
@@ -205,7 +205,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
             self.queue.let_in(now, head.task);
         } else {
             self.watch.tell(self.now, BlockAction::Queue, &about);
-            self.drawn.is_queued(self.now, about.sector, about.write);
+            self.plot.is_queued(self.now, about.sector, about.write);
         }
         let mut bio =
             Bio::new(head.op, head.sector, sectors).by(head.task).with_token(head.whole).on(head.cpu);
@@ -222,7 +222,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
         self.watch.tell(self.now, action, &about);
         self.counts.bios += 1;
         let left = head.left - sectors;
-        self.head = (left > 0).then_some(Head {
+        self.head = (left > 0).then_some(HeadArrival {
             sector: head.sector + u64::from(sectors),
             left,
             sleeps: false,
@@ -234,7 +234,7 @@ impl<E, S: FnMut() -> Result<Option<Arrival>, E>, O: FnMut(&BlockEvent)> Engine<
         true
     }
 
-    fn handed_in(&mut self, head: Head) {
+    fn handed_in(&mut self, head: HeadArrival) {
         self.counts.late_ns = self.counts.late_ns.saturating_add(self.now - head.due.min(self.now));
     }
 }

@@ -11,6 +11,7 @@ mod arrival;
 mod engine;
 mod feed;
 mod handing;
+mod in_flight;
 mod ring;
 mod served;
 mod synthetic;
@@ -18,7 +19,6 @@ pub(crate) mod tasks;
 #[cfg(test)]
 mod tests;
 mod watch;
-mod wholes;
 
 pub use arrival::{After, Arrival, Arrivals, LeftOut};
 pub use engine::replay;
@@ -71,7 +71,7 @@ impl Scale {
 }
 
 /// What a trace is replayed on.
-pub struct Setup {
+pub struct ReplaySetup {
     /// The queue with its scheduler, limits and tags.
     pub queue: Queue,
     /// The simulated device.
@@ -88,7 +88,7 @@ pub struct Replayed {
     /// Activity at the device, analysed as for a real one.
     pub block: BlockLayer,
     /// Counters of the replay.
-    pub counts: Counts,
+    pub counts: ReplayCounts,
     /// Completed arrivals by kind. Latencies run from the scheduled time to the completion of all parts.
     pub served: Vec<OpStat>,
     /// Counters of the scheduler, by name.
@@ -109,7 +109,7 @@ pub struct Replayed {
 
 /// Counters of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct ReplayCounts {
     /// Arrivals submitted.
     pub arrivals: u64,
     /// Arrivals completed.
@@ -140,7 +140,7 @@ pub enum ReplayError<E> {
     Trace(E),
     /// An arrival is longer than the device.
     #[error(
-        "arrival {number} of the trace has {sectors} sectors and the device {capacity}; choose a larger device"
+        "arrival {number} of the trace has {sectors} sectors, but the device has {capacity}; choose a larger device"
     )]
     TooLong {
         /// Number of the arrival, from 1.
@@ -152,14 +152,16 @@ pub enum ReplayError<E> {
     },
     /// An arrival's time exceeds the range of the clock.
     #[error(
-        "the trace goes on at {at_ns} ns, more than 146 years after its beginning; its times or --scale cannot be meant"
+        "an arrival is at {at_ns} ns, more than 146 years after the start of the trace; check its times and --scale"
     )]
     TooLate {
         /// The scheduled time, ns.
         at_ns: u64,
     },
     /// A bug in the model.
-    #[error("nothing moves any more at {at_ns} ns with {waiting} requests waiting: an error in the model")]
+    #[error(
+        "the replay made no progress after {at_ns} ns, with {waiting} requests waiting: a bug in the model; please report it"
+    )]
     Standstill {
         /// Virtual time of the standstill, ns.
         at_ns: u64,

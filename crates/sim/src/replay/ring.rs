@@ -12,7 +12,7 @@ const SPAN: u64 = PLACES / 2;
 const NONE: u64 = u64::MAX;
 
 #[derive(Clone, Copy)]
-struct Place {
+struct RingSlot {
     number: u64,
     done_at: Option<u64>,
     arrival: Option<Arrival>,
@@ -21,10 +21,10 @@ struct Place {
     next: u64,
 }
 
-const EMPTY: Place = Place { number: NONE, done_at: None, arrival: None, first: NONE, next: NONE };
+const EMPTY: RingSlot = RingSlot { number: NONE, done_at: None, arrival: None, first: NONE, next: NONE };
 
-pub(super) struct Ring {
-    places: Vec<Place>,
+pub(super) struct DependencyRing {
+    places: Vec<RingSlot>,
     oldest: u64,
     next: u64,
     ready: BinaryHeap<Reverse<(u64, u64)>>,
@@ -33,7 +33,7 @@ pub(super) struct Ring {
     behind: (u64, u64),
 }
 
-impl Ring {
+impl DependencyRing {
     pub fn new(scale: Scale) -> Self {
         Self {
             places: vec![EMPTY; PLACES as usize],
@@ -45,7 +45,7 @@ impl Ring {
         }
     }
 
-    fn at(&mut self, number: u64) -> &mut Place {
+    fn at(&mut self, number: u64) -> &mut RingSlot {
         &mut self.places[(number % PLACES) as usize]
     }
 
@@ -57,7 +57,7 @@ impl Ring {
     pub fn put(&mut self, arrival: Arrival) {
         let number = self.next;
         self.next += 1;
-        *self.at(number) = Place { number, arrival: Some(arrival), ..EMPTY };
+        *self.at(number) = RingSlot { number, arrival: Some(arrival), ..EMPTY };
         let known = arrival.after.filter(|after| self.at(after.number).number == after.number);
         let Some(after) = known else {
             let (late, early) = self.behind;

@@ -7,7 +7,7 @@ use fathom_record::{OpKind, OpStat};
 
 /// Completed arrivals of one kind.
 #[derive(Clone, Debug, Default)]
-struct Times {
+struct LatencyStats {
     /// Allocated on first use.
     buckets: Vec<u64>,
     count: u64,
@@ -17,7 +17,7 @@ struct Times {
     max_ns: u64,
 }
 
-impl Times {
+impl LatencyStats {
     #[inline]
     fn add(&mut self, bytes: u64, ns: u64) {
         if self.count == 0 {
@@ -36,9 +36,9 @@ impl Times {
 /// Completed arrivals by kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
-    reads: Times,
-    writes: Times,
-    flushes: Times,
+    reads: LatencyStats,
+    writes: LatencyStats,
+    flushes: LatencyStats,
 }
 
 impl Served {

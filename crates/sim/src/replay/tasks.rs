@@ -39,7 +39,7 @@ impl Tasks {
     }
 
     /// Display name: "postgres (4711)", or "process 4711" where the name is unknown.
-    pub fn told(&self, task: TaskId) -> String {
+    pub fn label(&self, task: TaskId) -> String {
         let (pid, name) = self.who(task);
         let end = name.iter().position(|&b| b == 0).unwrap_or(name.len());
         let name = String::from_utf8_lossy(&name[..end]);

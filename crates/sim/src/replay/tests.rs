@@ -38,13 +38,13 @@ fn constant(command_ns: u64) -> AnyDevice {
     AnyDevice::Constant(Constant::new(1 << 20, 4, command_ns, 0))
 }
 
-fn setup(scheduler: &str, device: AnyDevice, mode: Mode) -> Setup {
+fn setup(scheduler: &str, device: AnyDevice, mode: Mode) -> ReplaySetup {
     let rules = Rules::today(Limits::LOOP_618, device.depth());
     let queue = Queue::new(elevator::by_name(scheduler).unwrap(), rules);
-    Setup { queue, device, device_name: "simulated".into(), mode }
+    ReplaySetup { queue, device, device_name: "simulated".into(), mode }
 }
 
-fn run(setup: Setup, arrivals: &[Arrival]) -> (Replayed, Vec<BlockEvent>) {
+fn run(setup: ReplaySetup, arrivals: &[Arrival]) -> (Replayed, Vec<BlockEvent>) {
     let mut left = arrivals.iter().copied();
     let mut events = Vec::new();
     let out = replay(setup, || Ok::<_, Infallible>(left.next()), |event| events.push(*event)).unwrap();
@@ -94,7 +94,7 @@ fn waits_of_an_idle_disk_are_seen_where_the_scheduler_anticipates_and_nowhere_el
         let device = devices::by_name("deskstar-60gxp").unwrap().build().unwrap();
         let queue = Queue::new(elevator::by_name(scheduler).unwrap(), Rules::linux26(Limits::IDE_26));
         let mode = Mode::Dependent(Scale::ONE);
-        let setup = Setup { queue, device, device_name: "simulated".into(), mode };
+        let setup = ReplaySetup { queue, device, device_name: "simulated".into(), mode };
         run(setup, &thinking_beside_random()).0.inside.idle_waits
     };
     let none = waits("deadline");
@@ -116,7 +116,7 @@ fn waits_of_an_idle_disk_are_seen_where_the_scheduler_anticipates_and_nowhere_el
 }
 
 #[test]
-fn a_flush_lies_nowhere() {
+fn a_flush_has_no_position() {
     let both = [arrival(0, Op::Write, 0, 0, 1), arrival(1, Op::Read, 800, 8, 1)];
     let (out, events) = run(setup("none", constant(MS), closed(1)), &both);
     assert_eq!(events.iter().filter(|e| e.action == BlockAction::Issue).count(), 2);
@@ -181,7 +181,7 @@ fn dependent_keeps_the_gaps_after_completions() {
 }
 
 #[test]
-fn what_was_simulated_is_a_trace_again() {
+fn simulated_events_are_a_trace_that_can_be_replayed() {
     let (first, events) = run(setup("none", constant(MS), closed(4)), &reads(500, 0));
     let mut taken = Arrivals::new(None, true, true);
     let again: Vec<Arrival> = events.iter().filter_map(|event| taken.take(event)).collect();
@@ -325,7 +325,7 @@ proptest! {
                 _ => Rules::linux24(limits),
             };
             let queue = Queue::new(elevator::by_name(scheduler).unwrap(), rules);
-            Setup { queue, device, device_name: "simulated".into(), mode }
+            ReplaySetup { queue, device, device_name: "simulated".into(), mode }
         };
         let (out, events) = run(made(), &arrivals);
         let counts = out.counts;

@@ -11,7 +11,7 @@ pub const DEVICE: DeviceNumber = DeviceNumber { major: 0, minor: 1 };
 
 /// Subject of an event.
 #[derive(Clone, Copy)]
-pub(super) struct About {
+pub(super) struct RequestInfo {
     pub write: bool,
     pub sync: bool,
     pub sector: u64,
@@ -20,7 +20,7 @@ pub(super) struct About {
     pub who: (u32, [u8; TASK_NAME_BYTES]),
 }
 
-pub(super) struct Watch<O> {
+pub(super) struct ReplayObserver<O> {
     pub analysis: Analysis,
     out: O,
     pub depth_ns: u128,
@@ -28,7 +28,7 @@ pub(super) struct Watch<O> {
     since: u64,
 }
 
-impl<O: FnMut(&BlockEvent)> Watch<O> {
+impl<O: FnMut(&BlockEvent)> ReplayObserver<O> {
     pub fn new(name: &str, out: O) -> Self {
         let watched = WatchedDevice { number: DEVICE, name: name.into(), level: 0, bio_based: false };
         let options = Options { devices: vec![watched], queueing: true, ..Options::default() };
@@ -43,7 +43,7 @@ impl<O: FnMut(&BlockEvent)> Watch<O> {
     }
 
     #[inline]
-    pub fn tell(&mut self, time_ns: u64, action: BlockAction, about: &About) {
+    pub fn tell(&mut self, time_ns: u64, action: BlockAction, about: &RequestInfo) {
         let mut flags = match (about.write, about.sectors) {
             (true, 0) => RequestFlags::PREFLUSH,
             (true, _) => RequestFlags::WRITE,

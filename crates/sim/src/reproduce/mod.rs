@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_stand_in_the_order_of_the_jobs() {
+    fn results_are_in_the_order_of_the_jobs() {
         let jobs: Vec<u64> = (0..100).collect();
         assert_eq!(side_by_side(&jobs, |n| n * n), jobs.iter().map(|n| n * n).collect::<Vec<_>>());
         assert!(side_by_side(&[], |n: &u64| *n).is_empty());

@@ -34,7 +34,7 @@ pub(super) fn begin(machine: &Machine, workload: &Workload, sets: &Sets) {
         }
     }
     // Last, because a file that one set makes must not exist for another set.
-    made.into_iter().filter_map(|set| sets.get(&set.name)).for_each(|files| machine.not_there_yet(files));
+    made.into_iter().filter_map(|set| sets.get(&set.name)).for_each(|files| machine.clear_until_made(files));
 }
 
 /// Whether a workload makes a set's files itself before it uses them.

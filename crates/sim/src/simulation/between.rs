@@ -1,6 +1,6 @@
 //! Actions before and after phases, outside every clock, and the file sets they concern.
 
-use crate::block::Who;
+use crate::block::Submitter;
 use crate::machine::Machine;
 use crate::sets::{Set, Sets};
 use fathom_workload::flow::set_names;
@@ -31,7 +31,7 @@ pub(super) fn sets_of<'s>(phase: &Phase, sets: &'s Sets) -> Vec<&'s Set> {
 
 /// Executes the actions before or after a phase, outside every clock.
 pub(super) async fn between(machine: &Machine, sets: &Sets, phase: &Phase, actions: &[Action], before: bool) {
-    machine.own_cpu(Who::BETWEEN);
+    machine.own_cpu(Submitter::BETWEEN);
     for action in actions {
         act(machine, sets, action).await;
     }
@@ -49,7 +49,7 @@ pub(super) async fn between(machine: &Machine, sets: &Sets, phase: &Phase, actio
 
 async fn act(machine: &Machine, sets: &Sets, action: &Action) {
     match action {
-        Action::Sync => machine.sync_all(Who::BETWEEN).await,
+        Action::Sync => machine.sync_all(Submitter::BETWEEN).await,
         Action::Sleep(time) => machine.sleep_until(machine.now().saturating_add(time.0)).await,
         Action::Evict(name) => {
             if let Some(set) = sets.get(name) {
@@ -83,7 +83,7 @@ async fn act(machine: &Machine, sets: &Sets, action: &Action) {
             }
         }
         Action::Remount(_) => {
-            machine.sync_all(Who::BETWEEN).await;
+            machine.sync_all(Submitter::BETWEEN).await;
             for set in sets.all() {
                 machine.evict(set).await;
             }

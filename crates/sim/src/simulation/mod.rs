@@ -9,10 +9,10 @@ mod sizes;
 
 pub use setup::{Setup, SimError, never};
 
-use crate::block::Who;
+use crate::block::Submitter;
+use crate::call_log::LoggedCall;
 use crate::flows;
 use crate::machine::{Executor, Machine};
-use crate::noted::Noted;
 use crate::outcome::{Inside, Simulated};
 use crate::sets::Sets;
 use crate::stack::Stack;
@@ -38,20 +38,20 @@ pub fn simulate_noting(
     workload: &Workload,
     setup: Setup,
     most: usize,
-) -> Result<(Simulated, Vec<Noted>), SimError> {
+) -> Result<(Simulated, Vec<LoggedCall>), SimError> {
     let refused = threads::refusals(workload);
     if !refused.is_empty() {
         return Err(SimError::Unsupported(refused.join("\n")));
     }
     if setup.stack == Stack::Replay {
-        let why = "the layers \"replay\" belong to traces; a workload has the layers full or nocache";
+        let why = "the layers \"replay\" are for traces; run a workload with the layers full or nocache";
         return Err(SimError::Unsupported(why.into()));
     }
     let (indirect_in_memory, stop) = (setup.indirect_in_memory, setup.stop);
     let capacity_sectors = setup.device.capacity_sectors();
     sizes::check(workload, &setup.host, capacity_sectors)?;
     let machine = machine(setup)?;
-    machine.noted.borrow_mut().note_calls(most);
+    machine.call_log.borrow_mut().keep_calls(most);
     let sets = Sets::make(&machine, workload, room(&machine, capacity_sectors))?;
     check_space(&machine, capacity_sectors)?;
     machine.files.borrow_mut().limit(limit(&machine, capacity_sectors));
@@ -65,15 +65,15 @@ pub fn simulate_noting(
     let mut out = Simulated { phases: vec![Vec::new(); workload.phases.len()], inside: Inside::default() };
     let mut executor = Executor::new(&machine, stop);
     executor.serve(Box::pin(async {
-        machine.own_cpu(Who::JOURNAL);
+        machine.own_cpu(Submitter::JOURNAL);
         machine.commit_transactions().await;
     }));
     executor.serve(Box::pin(async {
-        machine.own_cpu(Who::FLUSHER);
+        machine.own_cpu(Submitter::FLUSHER);
         machine.flush_old_data().await;
     }));
     executor.serve(Box::pin(async {
-        machine.own_cpu(Who::FLUSHER);
+        machine.own_cpu(Submitter::FLUSHER);
         machine.write_in_background().await;
     }));
     'all: for repetition in 0..workload.repetitions {
@@ -91,9 +91,9 @@ pub fn simulate_noting(
     drop(executor);
     out.inside.gather(&machine);
     out.inside.notes.extend(flows::notes(workload));
-    let noted = machine.noted.take();
-    out.inside.said = noted.said;
-    Ok((out, noted.calls))
+    let call_log = machine.call_log.take();
+    out.inside.said = call_log.said;
+    Ok((out, call_log.calls))
 }
 
 impl Inside {

@@ -2,13 +2,13 @@
 
 use super::SimError;
 use super::between::{between, sets_of};
-use crate::block::Who;
-use crate::flows::{self, Flights, Stage};
+use crate::block::Submitter;
+use crate::flows::{self, AioSlots, FlowState};
 use crate::host::Threads;
 use crate::idle_waits::habits;
 use crate::machine::{Executor, Machine};
 use crate::outcome::{self, Inside};
-use crate::threads::{self, Setting, Slots, Together, Worked};
+use crate::threads::{self, PhaseControl, Setting, Slots, WorkerResult};
 use fathom_record::Repetition;
 use fathom_workload::{Act, Isolation};
 use std::cell::RefCell;
@@ -28,30 +28,27 @@ pub(super) fn one_phase<'m>(
     let plans: Vec<Rc<_>> = threads::plans(machine, setting).into_iter().map(Rc::new).collect();
     let prepared: Vec<_> = plans.clone();
     executor.add(Box::pin(async move {
-        machine.own_cpu(Who::BETWEEN);
+        machine.own_cpu(Submitter::BETWEEN);
         for plan in &prepared {
             threads::prologue(machine, plan).await;
         }
     }));
     executor.run(1)?;
-    let stage = Stage::new(machine, setting)?.map(Rc::new);
+    let state = FlowState::new(machine, setting)?.map(Rc::new);
 
     let of_phase = sets_of(phase, sets);
     let resident_before = outcome::residency(machine, of_phase.iter().copied());
     let first_ns = machine.now();
     machine.block.restart(first_ns);
-    machine.drawn.borrow_mut().begin(
-        first_ns,
-        machine.block.device_counters(first_ns),
-        workload.phases.len(),
-    );
+    machine.plot.borrow_mut().begin(first_ns, machine.block.device_counters(first_ns), workload.phases.len());
     machine.block.look(machine, false);
-    let worked: Rc<RefCell<Vec<Worked>>> = Rc::default();
+    let worked: Rc<RefCell<Vec<WorkerResult>>> = Rc::default();
     let mut helpers: Vec<(Rc<_>, Rc<Slots>)> = Vec::new();
-    let actors = stage.as_deref().map_or_else(Vec::new, |stage| actors(machine, stage));
+    let actors = state.as_deref().map_or_else(Vec::new, |state| actors(machine, state));
     let count = plans.len() + actors.len();
-    let together =
-        Together::new(phase.interval.0, phase.stop.steady, count).failing(phase.stop.failed).among(&plans);
+    let together = PhaseControl::new(phase.interval.0, phase.stop.steady, count)
+        .failing(phase.stop.failed)
+        .among(&plans);
     let together = Rc::new(together);
     together.alive.set(count);
     for plan in &plans {
@@ -66,9 +63,9 @@ pub(super) fn one_phase<'m>(
             worked.borrow_mut().push(done);
         }));
     }
-    if let Some(stage) = &stage {
+    if let Some(state) = &state {
         let given = (&together, &worked);
-        perform(machine, executor, stage, &actors, given, first_ns);
+        perform(machine, executor, state, &actors, given, first_ns);
     }
     for (plan, slots) in helpers {
         for _ in 0..plan.depth() {
@@ -93,7 +90,7 @@ pub(super) fn one_phase<'m>(
             std::iter::repeat_n(g.times.delay.0 > 0, workers)
         })
         .collect();
-    let on_time = |w: &&threads::Worked| !delayed.get(w.index as usize).copied().unwrap_or(false);
+    let on_time = |w: &&threads::WorkerResult| !delayed.get(w.index as usize).copied().unwrap_or(false);
     let releases = workers.iter().filter(on_time).map(|w| w.released_ns);
     let skew = releases.clone().max().unwrap_or(0) - releases.clone().min().unwrap_or(0);
     let last_release = releases.max().unwrap_or(first_ns);
@@ -116,10 +113,10 @@ pub(super) fn one_phase<'m>(
     };
     done.block = Some(layer);
     let counters = machine.block.device_counters(end_ns);
-    let mut drawn = machine.drawn.borrow_mut().take(end_ns, setting.number as u32, counters);
-    drawn.idle_waits.habits = habits(&machine.block.queue(), |task| Who(task.0).told());
-    inside.phases.retain(|phase| phase.phase != drawn.phase);
-    inside.phases.push(drawn);
+    let mut plot = machine.plot.borrow_mut().take(end_ns, setting.number as u32, counters);
+    plot.idle_waits.habits = habits(&machine.block.queue(), |task| Submitter(task.0).label());
+    inside.phases.retain(|phase| phase.phase != plot.phase);
+    inside.phases.push(plot);
     inside.add_readahead(machine);
     executor.add(Box::pin(between(machine, sets, phase, &phase.after, false)));
     executor.run(1)?;
@@ -127,17 +124,17 @@ pub(super) fn one_phase<'m>(
 }
 
 /// The phase's workers that execute flows, by number. Registers them with the block layer.
-fn actors(machine: &Machine, stage: &Stage<'_>) -> Vec<usize> {
+fn actors(machine: &Machine, state: &FlowState<'_>) -> Vec<usize> {
     let alone = machine.host.cpu.threads.get() == Threads::Linuxthreads;
     let mut actors = Vec::new();
-    for (worker, place) in stage.cast.places.iter().enumerate() {
+    for (worker, place) in state.cast.places.iter().enumerate() {
         let Some(place) = place else { continue };
-        let group = stage.phase.groups.iter().find(|g| g.name == place.group);
+        let group = state.phase.groups.iter().find(|g| g.name == place.group);
         let own = group.is_some_and(|g| g.isolation == Isolation::Process);
         // Process numbers start after the system tasks'.
         let process = if own { place.process + 4 } else { 3 };
         let process = u16::try_from(process).unwrap_or(u16::MAX);
-        let who = Who::worker(worker);
+        let who = Submitter::worker(worker);
         machine.block.describe(who, if alone { who.0 } else { process });
         actors.push(worker);
     }
@@ -148,21 +145,21 @@ fn actors(machine: &Machine, stage: &Stage<'_>) -> Vec<usize> {
 fn perform<'m>(
     machine: &'m Machine,
     executor: &mut Executor<'m>,
-    stage: &Rc<Stage<'m>>,
+    state: &Rc<FlowState<'m>>,
     actors: &[usize],
-    (together, worked): (&Rc<Together>, &Rc<RefCell<Vec<Worked>>>),
+    (together, worked): (&Rc<PhaseControl>, &Rc<RefCell<Vec<WorkerResult>>>),
     first_ns: u64,
 ) {
     let mut writers = Vec::new();
     for &worker in actors {
-        let flights: Rc<Flights> = Rc::default();
-        let ops = stage.cast.places[worker].as_ref().map(|place| &stage.cast.programs[place.program].ops);
+        let flights: Rc<AioSlots> = Rc::default();
+        let ops = state.cast.places[worker].as_ref().map(|place| &state.cast.programs[place.program].ops);
         if ops.is_some_and(|ops| ops.iter().any(|op| op.act == Act::AsyncWrite)) {
-            writers.push((Who::worker(worker), Rc::clone(&flights)));
+            writers.push((Submitter::worker(worker), Rc::clone(&flights)));
         }
-        let (stage, together, worked) = (Rc::clone(stage), Rc::clone(together), Rc::clone(worked));
+        let (state, together, worked) = (Rc::clone(state), Rc::clone(together), Rc::clone(worked));
         executor.add(Box::pin(async move {
-            let done = flows::live(machine, &stage, worker, &together, &flights, first_ns).await;
+            let done = flows::live(machine, &state, worker, &together, &flights, first_ns).await;
             together.alive.set(together.alive.get() - 1);
             worked.borrow_mut().push(done);
         }));

@@ -7,7 +7,7 @@ use crate::files::{Files, PAGE};
 use crate::host::{Host, JournalRule, QueueRules};
 use crate::journal::Journal;
 use crate::layout::Allocator;
-use crate::machine::{Build, Cut, Machine, Standstill};
+use crate::machine::{Build, EarlyEnd, Machine, Standstill};
 use crate::sets::SetsError;
 use crate::stack::Stack;
 use fathom_iopath::elevator::{self, ElevatorNameError};
@@ -77,11 +77,11 @@ pub enum SimError {
     Standstill(Standstill),
 }
 
-impl From<Cut> for SimError {
-    fn from(cut: Cut) -> Self {
+impl From<EarlyEnd> for SimError {
+    fn from(cut: EarlyEnd) -> Self {
         match cut {
-            Cut::Stopped { at_ns } => Self::Stopped { at_ns },
-            Cut::Standstill(error) => Self::Standstill(error),
+            EarlyEnd::Stopped { at_ns } => Self::Stopped { at_ns },
+            EarlyEnd::Standstill(error) => Self::Standstill(error),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::flows;
 use crate::host::Host;
 use crate::names::used_by_flows;
 use crate::regions::written;
-use crate::shared::Shared;
+use crate::shared::SharedPaths;
 use fathom_record::histogram::BUCKETS;
 use fathom_workload::flow::every;
 use fathom_workload::{
@@ -136,7 +136,7 @@ fn largest_cast(workload: &Workload) -> (u64, u64, u64) {
 
 /// Pages of files with given sizes, up to their ends and without holes; drawn sizes are checked when they are drawn.
 fn pages(workload: &Workload) -> (u64, u64) {
-    let shared = Shared::of(workload, used_by_flows(workload));
+    let shared = SharedPaths::of(workload, used_by_flows(workload));
     let of = |set: &FileSet| match &set.size {
         Sizing::Fixed(_) | Sizing::Each(_) if !shared.listed(set).is_empty() => (0, 0),
         Sizing::Fixed(bytes) => {

@@ -1,31 +1,31 @@
 //! A stream that does one operation at a time: its warm-up and its counted part.
 
-use super::hot::{Hot, Outcome, perform};
-use super::pace::{Waited, is_stopped};
-use crate::calls::Short;
+use super::hot::{Hot, LoopEnd, perform};
+use super::pace::{PaceResult, is_stopped};
+use crate::calls::ShortTransfer;
 use crate::files::PAGE;
 use fathom_workload::drive::WarmUp;
 use fathom_workload::ops::{Op, OpKind, Source};
 
 impl Hot<'_, '_> {
     /// Runs the warm-up until counting begins; `Some` if the worker ended before.
-    pub async fn warm_up(&mut self, source: &mut dyn Source, warm: &WarmUp<'_>) -> Option<Outcome> {
+    pub async fn warm_up(&mut self, source: &mut dyn Source, warm: &WarmUp<'_>) -> Option<LoopEnd> {
         self.deadline_ns = warm.deadline();
         while !warm.is_over(self.machine.now()) {
             if is_stopped(self.machine, self.plan, self.together) {
-                return Some(Outcome::Stopped);
+                return Some(LoopEnd::Stopped);
             }
             self.done.early = self.pace.early(self.machine.now());
             let drawn = self.pending.take().or_else(|| source.next(&self.done)).or_else(|| {
                 source.refill(None);
                 source.next(&self.done)
             });
-            let Some(op) = drawn else { return Some(Outcome::Completed) };
+            let Some(op) = drawn else { return Some(LoopEnd::Completed) };
             if self.evicts(&op) {
                 continue;
             }
             if let Some(outcome) = self.one(source, op, false).await {
-                if outcome == Outcome::Stopped && self.pending.is_some() {
+                if outcome == LoopEnd::Stopped && self.pending.is_some() {
                     continue;
                 }
                 return Some(outcome);
@@ -39,17 +39,17 @@ impl Hot<'_, '_> {
     }
 
     /// Does one operation with everything before and after it. `Stopped` with an operation pending means that it must not be issued.
-    async fn one(&mut self, source: &mut dyn Source, op: Op, counts: bool) -> Option<Outcome> {
+    async fn one(&mut self, source: &mut dyn Source, op: Op, counts: bool) -> Option<LoopEnd> {
         let (machine, plan, together) = (self.machine, self.plan, self.together);
         let drawn = (&op, source.pauses(&op));
         let waited =
             self.pace.before(machine, plan, together, drawn, self.deadline_ns, &mut self.paused).await;
-        if waited == Waited::Cut || counts && !plan.quota.take(&together.taken, &op) {
+        if waited == PaceResult::Cut || counts && !plan.quota.take(&together.taken, &op) {
             self.pending = Some(op);
             if counts {
                 self.cut();
             }
-            return Some(Outcome::Stopped);
+            return Some(LoopEnd::Stopped);
         }
         if let Some(turn) = &mut self.pace.turn
             && !matches!(op.kind, OpKind::Sync { .. })
@@ -74,7 +74,7 @@ impl Hot<'_, '_> {
 
     /// Makes an operation harder: walks through other memory so that its buffer is in no CPU cache, and reads at the beginning of the
     /// file, which moves read-ahead and the disk arm away. As in the engine, none of this counts as latency.
-    async fn unsettle(&self, op: &Op) -> Result<(), (Op, Short)> {
+    async fn unsettle(&self, op: &Op) -> Result<(), (Op, ShortTransfer)> {
         let (machine, stream) = (self.machine, self.plan.stream);
         let pages = stream.purge.0.div_ceil(PAGE);
         if pages > 0 {
@@ -94,21 +94,21 @@ impl Hot<'_, '_> {
     }
 
     /// Runs the counted part.
-    pub async fn counted(&mut self, source: &mut dyn Source) -> Outcome {
+    pub async fn counted(&mut self, source: &mut dyn Source) -> LoopEnd {
         loop {
             if is_stopped(self.machine, self.plan, self.together) {
-                return Outcome::Stopped;
+                return LoopEnd::Stopped;
             }
             if self.last_ns >= self.deadline_ns {
-                return Outcome::Stopped;
+                return LoopEnd::Stopped;
             }
             if self.paused.ns > 0 && self.machine.now() >= self.deadline_ns {
                 self.cut();
-                return Outcome::Stopped;
+                return LoopEnd::Stopped;
             }
             self.done.early = self.pace.early(self.machine.now());
             let Some(op) = self.pending.take().or_else(|| source.next(&self.done)) else {
-                return Outcome::Completed;
+                return LoopEnd::Completed;
             };
             if self.evicts(&op) {
                 continue;

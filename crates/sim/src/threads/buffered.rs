@@ -5,7 +5,7 @@
 //! With a buffer of one record, as in IOzone, every read is its own system call, and every second write stays in the buffer and goes with
 //! the next.
 
-use crate::calls::{Handle, Short};
+use crate::calls::{Handle, ShortTransfer};
 use crate::files::PAGE;
 use crate::machine::Machine;
 
@@ -49,7 +49,7 @@ impl Buffered {
         handle: Handle,
         offset: u64,
         bytes: u64,
-    ) -> Result<(), Short> {
+    ) -> Result<(), ShortTransfer> {
         self.seek(machine, handle, offset, false).await;
         let mut want = bytes;
         while want > 0 {
@@ -64,7 +64,7 @@ impl Buffered {
             let asked = if straight { self.whole(want) } else { self.size };
             let got = moved(machine.read(handle, self.position, asked).await, asked);
             if got == 0 {
-                return Err(Short { moved: bytes - want });
+                return Err(ShortTransfer { moved: bytes - want });
             }
             if straight {
                 self.position += got;
@@ -185,6 +185,6 @@ impl Buffered {
 }
 
 /// Bytes returned by a kernel read().
-fn moved(result: Result<(), Short>, asked: u64) -> u64 {
+fn moved(result: Result<(), ShortTransfer>, asked: u64) -> u64 {
     result.map_or_else(|short| short.moved, |()| asked)
 }

@@ -3,15 +3,15 @@
 
 use super::buffered::Buffered;
 use super::mapping::Mapping;
-use super::plan::Plan;
-use crate::calls::Short;
+use super::plan::WorkerPlan;
+use crate::calls::ShortTransfer;
 use crate::machine::Machine;
 use crate::stack::Stack;
 use fathom_workload::{Access, Backend, Stream};
 use std::cell::RefCell;
 
 /// Layer between operations and system calls, one entry per file of a worker.
-pub(super) enum Between {
+pub(super) enum CallLayer {
     /// None: an operation is a call.
     Nothing,
     /// C library streams.
@@ -20,7 +20,7 @@ pub(super) enum Between {
     Mappings(RefCell<Vec<Mapping>>),
 }
 
-impl Between {
+impl CallLayer {
     /// For a stream with `files` open files.
     pub fn of(stream: &Stream, files: usize) -> Self {
         match stream.backend {
@@ -60,20 +60,28 @@ fn back_into<T>(all: &RefCell<Vec<T>>, file: u32, one: T) {
     }
 }
 
-impl Plan<'_> {
+impl WorkerPlan<'_> {
     /// Reads a record from a file.
-    pub async fn read(&self, machine: &Machine, file: u32, offset: u64, bytes: u64) -> Result<(), Short> {
+    pub async fn read(
+        &self,
+        machine: &Machine,
+        file: u32,
+        offset: u64,
+        bytes: u64,
+    ) -> Result<(), ShortTransfer> {
         let handle = self.handle(file);
         match &self.between {
-            Between::Nothing => machine.read(handle, offset, bytes).await,
-            Between::Streams(all) => {
+            CallLayer::Nothing => machine.read(handle, offset, bytes).await,
+            CallLayer::Streams(all) => {
                 let mut stream = out_of(all, file);
                 let done = stream.read(machine, handle, offset, bytes).await;
                 back_into(all, file, stream);
                 done
             }
-            Between::Mappings(_) if machine.stack != Stack::Full => machine.read(handle, offset, bytes).await,
-            Between::Mappings(all) => {
+            CallLayer::Mappings(_) if machine.stack != Stack::Full => {
+                machine.read(handle, offset, bytes).await
+            }
+            CallLayer::Mappings(all) => {
                 let mut mapping = out_of(all, file);
                 let done = mapping.read(machine, handle, offset, bytes).await;
                 back_into(all, file, mapping);
@@ -86,21 +94,21 @@ impl Plan<'_> {
     pub async fn write(&self, machine: &Machine, file: u32, offset: u64, bytes: u64) -> bool {
         let handle = self.handle(file);
         match &self.between {
-            Between::Nothing => {
+            CallLayer::Nothing => {
                 machine.write(handle, offset, bytes).await;
                 true
             }
-            Between::Streams(all) => {
+            CallLayer::Streams(all) => {
                 let mut stream = out_of(all, file);
                 let handed = stream.write(machine, handle, offset, bytes).await;
                 back_into(all, file, stream);
                 handed
             }
-            Between::Mappings(_) if machine.stack != Stack::Full => {
+            CallLayer::Mappings(_) if machine.stack != Stack::Full => {
                 machine.write(handle, offset, bytes).await;
                 false
             }
-            Between::Mappings(all) => {
+            CallLayer::Mappings(all) => {
                 let mut mapping = out_of(all, file);
                 mapping.write(machine, handle, offset, bytes).await;
                 back_into(all, file, mapping);
@@ -113,14 +121,14 @@ impl Plan<'_> {
     pub async fn fsync(&self, machine: &Machine, file: u32, data_only: bool) {
         let handle = self.handle(file);
         match &self.between {
-            Between::Nothing => machine.fsync(handle, data_only).await,
-            Between::Streams(all) => {
+            CallLayer::Nothing => machine.fsync(handle, data_only).await,
+            CallLayer::Streams(all) => {
                 let mut stream = out_of(all, file);
                 stream.sync(machine, handle).await;
                 back_into(all, file, stream);
                 machine.fsync(handle, data_only).await;
             }
-            Between::Mappings(all) => {
+            CallLayer::Mappings(all) => {
                 let mut mapping = out_of(all, file);
                 mapping.sync(machine, handle).await;
                 back_into(all, file, mapping);
@@ -131,9 +139,11 @@ impl Plan<'_> {
     /// Sets up the layer once the files are open.
     pub async fn begin(&self, machine: &Machine) {
         match &self.between {
-            Between::Nothing => {}
-            Between::Streams(all) => all.borrow_mut().iter_mut().for_each(|stream| *stream = stream.again()),
-            Between::Mappings(all) => {
+            CallLayer::Nothing => {}
+            CallLayer::Streams(all) => {
+                all.borrow_mut().iter_mut().for_each(|stream| *stream = stream.again())
+            }
+            CallLayer::Mappings(all) => {
                 for file in 0..self.files.len() as u32 {
                     let mut mapping = Mapping::of(&self.stream.backend);
                     mapping.begin(machine, self, file).await;
@@ -147,13 +157,13 @@ impl Plan<'_> {
     pub async fn end(&self, machine: &Machine) {
         for file in 0..self.files.len() as u32 {
             match &self.between {
-                Between::Nothing => return,
-                Between::Streams(all) => {
+                CallLayer::Nothing => return,
+                CallLayer::Streams(all) => {
                     let mut stream = out_of(all, file);
                     stream.sync(machine, self.handle(file)).await;
                     back_into(all, file, stream);
                 }
-                Between::Mappings(all) => {
+                CallLayer::Mappings(all) => {
                     let mut mapping = out_of(all, file);
                     mapping.end(machine, self.handle(file)).await;
                     back_into(all, file, mapping);

@@ -1,10 +1,10 @@
 //! A worker while it runs: its counters, and how completed operations update them.
 
 use super::pace::{Pace, Paused};
-use super::plan::Plan;
-use super::stop::Together;
-use super::worked::Worked;
-use crate::calls::Short;
+use super::plan::WorkerPlan;
+use super::stop::PhaseControl;
+use super::worker_result::WorkerResult;
+use crate::calls::ShortTransfer;
 use crate::machine::Machine;
 use fathom_record::{Ending, OpError, OpKind, OpLogEntry};
 use fathom_workload::ops::{Done, Op, OpKind as Kind, Source};
@@ -15,7 +15,7 @@ pub(crate) const LEAST_NS: u64 = 100;
 
 /// Why a loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum LoopEnd {
     Completed,
     Stopped,
     Failed,
@@ -23,9 +23,9 @@ pub(super) enum Outcome {
 
 pub(super) struct Hot<'a, 'p> {
     pub machine: &'p Machine,
-    pub plan: &'p Plan<'a>,
-    pub together: &'p Together,
-    pub worked: Worked,
+    pub plan: &'p WorkerPlan<'a>,
+    pub together: &'p PhaseControl,
+    pub worked: WorkerResult,
     pub pace: Pace<'p>,
     pub done: Done,
     pub counting: bool,
@@ -41,7 +41,11 @@ pub(super) struct Hot<'a, 'p> {
 }
 
 /// Does one operation.
-pub(super) async fn perform(machine: &Machine, plan: &Plan<'_>, op: &Op) -> Result<(), (Op, Short)> {
+pub(super) async fn perform(
+    machine: &Machine,
+    plan: &WorkerPlan<'_>,
+    op: &Op,
+) -> Result<(), (Op, ShortTransfer)> {
     let began = machine.now();
     let stream = plan.stream;
     match op.kind {
@@ -149,7 +153,7 @@ impl<'a> Hot<'a, '_> {
     }
 
     /// An operation moved fewer bytes than requested.
-    pub fn fail(&mut self, op: &Op, short: Short) -> Outcome {
+    pub fn fail(&mut self, op: &Op, short: ShortTransfer) -> LoopEnd {
         self.together.has_failed();
         let path = format!("file {} of the set {}", op.file, self.plan.set);
         let message = format!(
@@ -164,7 +168,7 @@ impl<'a> Hot<'a, '_> {
             message,
             ..OpError::default()
         });
-        Outcome::Failed
+        LoopEnd::Failed
     }
 
     /// With a rate: records response time and lateness of a completed operation issued at `issued_ns`.

@@ -1,13 +1,13 @@
 //! One worker from release to end: warm-up, counted part, final syncs inside the clock, and completion of a stopped stream. The order of
 //! steps follows the engine, because the workload model defines what is inside the clock.
 
-use super::hot::{Hot, Outcome, perform};
+use super::hot::{Hot, LoopEnd, perform};
 use super::open::open;
 use super::pace::{Pace, Paused};
-use super::plan::Plan;
-use super::several::{self, Slots};
-use super::stop::Together;
-use super::worked::Worked;
+use super::plan::WorkerPlan;
+use super::queued::{self, Slots};
+use super::stop::PhaseControl;
+use super::worker_result::WorkerResult;
 use crate::machine::Machine;
 use fathom_record::{Ending, OpError, OpKind};
 use fathom_workload::ops::{Done, Source};
@@ -52,17 +52,21 @@ impl Hot<'_, '_> {
 /// Runs a worker released at `first_ns` plus its stagger.
 pub(crate) async fn live<'a>(
     machine: &Machine,
-    plan: &Plan<'a>,
-    together: &Together,
+    plan: &WorkerPlan<'a>,
+    together: &PhaseControl,
     slots: Option<&Slots>,
     first_ns: u64,
-) -> Worked {
+) -> WorkerResult {
     machine.own_cpu(plan.who);
     machine.sleep_until(first_ns.saturating_add(plan.stagger_ns)).await;
     let released_ns = machine.now();
     let turn = together.progress.join(plan);
-    let worked =
-        Worked { group: plan.group.clone(), index: plan.index as u32, released_ns, ..Worked::default() };
+    let worked = WorkerResult {
+        group: plan.group.clone(),
+        index: plan.index as u32,
+        released_ns,
+        ..WorkerResult::default()
+    };
     let mut hot = Hot {
         machine,
         plan,
@@ -96,7 +100,7 @@ pub(crate) async fn live<'a>(
         open(machine, plan).await;
     }
     let outcome = match slots {
-        Some(slots) => several::run(&mut hot, source, slots).await,
+        Some(slots) => queued::run(&mut hot, source, slots).await,
         None => {
             let warm = together.warming.begin(plan, machine.now());
             let early = match &warm {
@@ -115,20 +119,20 @@ pub(crate) async fn live<'a>(
     conclude(hot, source, outcome).await
 }
 
-async fn conclude(mut hot: Hot<'_, '_>, source: &mut dyn Source, outcome: Outcome) -> Worked {
+async fn conclude(mut hot: Hot<'_, '_>, source: &mut dyn Source, outcome: LoopEnd) -> WorkerResult {
     let (machine, plan, stream) = (hot.machine, hot.plan, hot.plan.stream);
     let start_ns = hot.worked.start_ns;
     // Work after its operations does not count in the ratio.
     hot.together.progress.leave(plan);
     hot.worked.last_ns = hot.last_ns;
     hot.worked.elapsed_ns = (hot.last_ns - start_ns).saturating_sub(hot.excluded_ns);
-    if outcome == Outcome::Failed {
+    if outcome == LoopEnd::Failed {
         hot.worked.cpu_ns = hot.cpu_ns();
         return hot.worked;
     }
     // A worker past its group's time limit also counts as done.
-    let timed_out = plan.own_time && outcome == Outcome::Stopped && machine.now() >= hot.deadline_ns;
-    let done = outcome == Outcome::Completed || timed_out;
+    let timed_out = plan.own_time && outcome == LoopEnd::Stopped && machine.now() >= hot.deadline_ns;
+    let done = outcome == LoopEnd::Completed || timed_out;
     let raise_first = |when: Raise| {
         if done && plan.raise == Some(when) {
             hot.together.is_done(plan.company.filter(|_| plan.ends_company));
@@ -152,7 +156,7 @@ async fn conclude(mut hot: Hot<'_, '_>, source: &mut dyn Source, outcome: Outcom
     }
     hot.worked.cpu_ns = hot.cpu_ns();
     hot.together.written_bytes.set(machine.block.written_bytes());
-    if outcome == Outcome::Stopped && stream.when_stopped == WhenStopped::FinishUncounted {
+    if outcome == LoopEnd::Stopped && stream.when_stopped == WhenStopped::FinishUncounted {
         hot.finish(source).await;
     }
     if stream.sync_after && !closed {
@@ -164,14 +168,14 @@ async fn conclude(mut hot: Hot<'_, '_>, source: &mut dyn Source, outcome: Outcom
     if let Some(left) = source.left_to_read() {
         machine.written.borrow_mut().insert((plan.place.phase, plan.place.worker), left);
     }
-    if hot.worked.ending == Ending::Completed && outcome == Outcome::Stopped {
+    if hot.worked.ending == Ending::Completed && outcome == LoopEnd::Stopped {
         hot.worked.ending = Ending::Stopped;
     }
     machine.block.has_exited(machine, plan.who);
     hot.worked
 }
 
-fn too_small(plan: &Plan<'_>) -> Ending {
+fn too_small(plan: &WorkerPlan<'_>) -> Ending {
     let path = format!("a file of the set {}", plan.set);
     let message = format!(
         "the region of {path} ({} bytes) is smaller than a record ({} bytes)",

@@ -1,9 +1,9 @@
 //! A worker's mapped file, as in the engine's back-end: records are copied in or out, msync flushes every N written records, and the rest
 //! is flushed before the file is closed. `calls::mapped` has the cost of pages.
 
-use super::plan::Plan;
-use crate::calls::{Ahead, Handle, Short, Table};
-use crate::copying::Way;
+use super::plan::WorkerPlan;
+use crate::calls::{Handle, MappingAdvice, PageTable, ShortTransfer};
+use crate::copying::CopyDirection;
 use crate::machine::Machine;
 use crate::stack::Stack;
 use fathom_workload::{Backend, Direction, MapFlush};
@@ -16,13 +16,13 @@ const POPULATE_WRITE: u8 = 23;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mapping {
-    table: Table,
+    table: PageTable,
     flush: MapFlush,
     flush_every: u64,
     /// Records written since the last flush.
     waiting: u64,
     /// Pages are mapped in advance, for reading or writing.
-    populate: Option<Way>,
+    populate: Option<CopyDirection>,
 }
 
 /// Whether an advice is simulated, or has no effect on a fresh mapping.
@@ -39,20 +39,20 @@ impl Mapping {
             return Self::default();
         };
         let ahead = match advice {
-            Some(RANDOM) => Ahead::Never,
-            Some(SEQUENTIAL) => Ahead::Sequential,
-            _ => Ahead::Around,
+            Some(RANDOM) => MappingAdvice::Never,
+            Some(SEQUENTIAL) => MappingAdvice::Sequential,
+            _ => MappingAdvice::Around,
         };
         let populate = match advice {
-            Some(POPULATE_WRITE) => Some(Way::Write),
-            Some(POPULATE_READ) => Some(Way::Read),
-            _ => populate.then_some(Way::Read),
+            Some(POPULATE_WRITE) => Some(CopyDirection::Write),
+            Some(POPULATE_READ) => Some(CopyDirection::Read),
+            _ => populate.then_some(CopyDirection::Read),
         };
-        Self { table: Table::new(ahead), flush, flush_every, waiting: 0, populate }
+        Self { table: PageTable::new(ahead), flush, flush_every, waiting: 0, populate }
     }
 
     /// Called when the file is open: extends it to the region to be written, and maps it.
-    pub async fn begin(&mut self, machine: &Machine, plan: &Plan<'_>, file: u32) {
+    pub async fn begin(&mut self, machine: &Machine, plan: &WorkerPlan<'_>, file: u32) {
         let handle = plan.handle(file);
         let end = match &plan.pool {
             Some(pool) => match plan.parts.get(file as usize) {
@@ -77,19 +77,19 @@ impl Mapping {
         handle: Handle,
         offset: u64,
         bytes: u64,
-    ) -> Result<(), Short> {
+    ) -> Result<(), ShortTransfer> {
         // The engine does not map a file that is too short.
         let there = machine.files.borrow().get(handle.file).bytes.saturating_sub(offset);
         if there < bytes {
-            return Err(Short { moved: there });
+            return Err(ShortTransfer { moved: there });
         }
-        machine.copy_mapped(handle, &mut self.table, Way::Read, offset, bytes).await;
+        machine.copy_mapped(handle, &mut self.table, CopyDirection::Read, offset, bytes).await;
         Ok(())
     }
 
     /// Copies a record in.
     pub async fn write(&mut self, machine: &Machine, handle: Handle, offset: u64, bytes: u64) {
-        machine.copy_mapped(handle, &mut self.table, Way::Write, offset, bytes).await;
+        machine.copy_mapped(handle, &mut self.table, CopyDirection::Write, offset, bytes).await;
         if self.flush != MapFlush::No {
             self.waiting += 1;
             if self.waiting >= self.flush_every {

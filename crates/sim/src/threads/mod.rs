@@ -5,10 +5,10 @@
 //! * `refused`: what the simulator cannot execute
 //! * `life`: one worker from release to end; `open`: how its files are opened; `hot`: what it counts
 //! * `files`: its files through its back-end; `buffered`: C library streams; `mapping`: mapped files
-//! * `alone`: one operation at a time; `several`: several in flight; `pace`: rates, pauses, common amounts
+//! * `alone`: one operation at a time; `queued`: several in flight; `pace`: rates, pauses, common amounts
 //! * `ratio`: operations in proportion to those of other workers; `warming`: warm-ups
 //! * `stop`: state shared by the workers of a phase; `steady`: the rounds that detect a steady state
-//! * `worked`: results of one worker
+//! * `worker_result`: results of one worker
 
 mod alone;
 mod buffered;
@@ -19,19 +19,19 @@ mod mapping;
 mod open;
 mod pace;
 mod plan;
+mod queued;
 mod ratio;
 mod refused;
-mod several;
 mod steady;
 mod stop;
 mod warming;
-mod worked;
+mod worker_result;
 
 pub(crate) use hot::LEAST_NS;
 pub(crate) use life::live;
 pub(crate) use open::prologue;
 pub(crate) use plan::{Pools, Setting, plans};
+pub(crate) use queued::{Slots, serve};
 pub(crate) use refused::refusals;
-pub(crate) use several::{Slots, serve};
-pub(crate) use stop::Together;
-pub(crate) use worked::{Stat, Worked};
+pub(crate) use stop::PhaseControl;
+pub(crate) use worker_result::{LatencyTally, WorkerResult};

@@ -1,10 +1,10 @@
 //! Opening a worker's files, and reads before the start.
 
-use super::plan::Plan;
+use super::plan::WorkerPlan;
 use crate::machine::Machine;
 
 /// Opens the files of a plan and truncates those that ask for it.
-pub(crate) async fn open(machine: &Machine, plan: &Plan<'_>) {
+pub(crate) async fn open(machine: &Machine, plan: &WorkerPlan<'_>) {
     if plan.stream.open.truncate {
         for &file in plan.files {
             machine.make_empty(file).await;
@@ -14,7 +14,7 @@ pub(crate) async fn open(machine: &Machine, plan: &Plan<'_>) {
 }
 
 /// Reads before the start, outside every clock.
-pub(crate) async fn prologue(machine: &Machine, plan: &Plan<'_>) {
+pub(crate) async fn prologue(machine: &Machine, plan: &WorkerPlan<'_>) {
     if !plan.stream.timed.open {
         open(machine, plan).await;
     }

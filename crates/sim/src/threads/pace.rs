@@ -1,8 +1,8 @@
 //! Virtual time before and after an operation: computing, waiting for its scheduled time, pauses after bursts.
 
-use super::plan::Plan;
+use super::plan::WorkerPlan;
 use super::ratio;
-use super::stop::Together;
+use super::stop::PhaseControl;
 use crate::machine::Machine;
 use fathom_workload::WhenStopped;
 use fathom_workload::drive::{Nanoseconds, Pacing, RatioTurn};
@@ -13,7 +13,7 @@ const NAP_NS: u64 = 50_000_000;
 
 /// Whether an operation may be issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Waited {
+pub(super) enum PaceResult {
     /// It may.
     Enough,
     /// A stop was requested, the time is over, or the common amount is used up.
@@ -37,7 +37,7 @@ pub(super) struct Pace<'a> {
 
 impl<'a> Pace<'a> {
     /// For a worker released at `released_ns`.
-    pub fn of(plan: &Plan<'a>, turn: Option<RatioTurn<'a>>, released_ns: u64) -> Self {
+    pub fn of(plan: &WorkerPlan<'a>, turn: Option<Turn<'a>>, released_ns: u64) -> Self {
         let common = plan.pool.as_ref().map(|p| &p.common.due);
         Self { rules: Pacing::of(plan.stream, plan.seed, plan.place, common), turn, released_ns }
     }
@@ -65,12 +65,12 @@ impl<'a> Pace<'a> {
     pub async fn before(
         &mut self,
         machine: &Machine,
-        plan: &Plan<'_>,
-        together: &Together,
+        plan: &WorkerPlan<'_>,
+        together: &PhaseControl,
         (op, pauses): (&Op, bool),
         deadline_ns: u64,
         paused: &mut Paused,
-    ) -> Waited {
+    ) -> PaceResult {
         self.rules.comes(pauses);
         let mut due_ns = self.due_ns();
         let think_ns = match op.kind {
@@ -101,16 +101,16 @@ impl<'a> Pace<'a> {
                 due_ns = self.due_ns();
             }
             if think_ns > left_ns || is_stopped(machine, plan, together) {
-                return Waited::Cut;
+                return PaceResult::Cut;
             }
         }
         if let Some(due) = due_ns.filter(|_| self.rules.is_due_by_schedule(op))
-            && wait_until(machine, plan, together, due, deadline_ns).await == Waited::Cut
+            && wait_until(machine, plan, together, due, deadline_ns).await == PaceResult::Cut
         {
-            return Waited::Cut;
+            return PaceResult::Cut;
         }
         if matches!(op.kind, OpKind::Sync { .. }) {
-            return Waited::Enough;
+            return PaceResult::Enough;
         }
         ratio::wait(machine, plan, together, self.turn.as_ref(), deadline_ns).await
     }
@@ -119,8 +119,8 @@ impl<'a> Pace<'a> {
     pub async fn after(
         &mut self,
         machine: &Machine,
-        plan: &Plan<'_>,
-        together: &Together,
+        plan: &WorkerPlan<'_>,
+        together: &PhaseControl,
         op: &Op,
         deadline_ns: u64,
         paused: &mut Paused,
@@ -135,7 +135,7 @@ impl<'a> Pace<'a> {
 }
 
 /// Whether this worker must stop.
-pub(super) fn is_stopped(machine: &Machine, plan: &Plan<'_>, together: &Together) -> bool {
+pub(super) fn is_stopped(machine: &Machine, plan: &WorkerPlan<'_>, together: &PhaseControl) -> bool {
     together.look(machine.now());
     together.failed.get()
         || together.rule.get()
@@ -145,7 +145,7 @@ pub(super) fn is_stopped(machine: &Machine, plan: &Plan<'_>, together: &Together
 }
 
 /// Computes for a time unless a stop comes first.
-async fn compute(machine: &Machine, plan: &Plan<'_>, together: &Together, mut ns: u64) {
+async fn compute(machine: &Machine, plan: &WorkerPlan<'_>, together: &PhaseControl, mut ns: u64) {
     while ns > 0 && !is_stopped(machine, plan, together) {
         let part = ns.min(NAP_NS);
         machine.compute(part).await;
@@ -156,18 +156,18 @@ async fn compute(machine: &Machine, plan: &Plan<'_>, together: &Together, mut ns
 /// Waits until a time unless a stop or the end of the phase's time comes first.
 pub(super) async fn wait_until(
     machine: &Machine,
-    plan: &Plan<'_>,
-    together: &Together,
+    plan: &WorkerPlan<'_>,
+    together: &PhaseControl,
     at_ns: u64,
     deadline_ns: u64,
-) -> Waited {
+) -> PaceResult {
     loop {
         let now = machine.now();
         if is_stopped(machine, plan, together) || now >= deadline_ns {
-            return Waited::Cut;
+            return PaceResult::Cut;
         }
         if now >= at_ns {
-            return Waited::Enough;
+            return PaceResult::Enough;
         }
         machine.sleep_until(at_ns.min(deadline_ns).min(now + NAP_NS)).await;
     }

@@ -3,8 +3,8 @@
 //! Threads of one process that draw from one sequence over all files of a set share their open files, like the programs that work this
 //! way (SysBench opens its files once). All others open their own.
 
-use super::files::Between;
-use crate::block::Who;
+use super::files::CallLayer;
+use crate::block::Submitter;
 use crate::calls::Handle;
 use crate::files::FileNumber;
 use crate::host::Threads;
@@ -21,14 +21,14 @@ use fathom_workload::{
 use std::sync::atomic::AtomicU64;
 
 /// The plan of one worker.
-pub(crate) struct Plan<'a> {
+pub(crate) struct WorkerPlan<'a> {
     pub group: String,
     pub index: usize,
     pub stream: &'a Stream,
     /// Its files: one, or all of the set. The read-ahead state of file n is at `opens` + n.
     pub files: &'a [FileNumber],
     pub opens: u32,
-    pub who: Who,
+    pub who: Submitter,
     pub region: Region,
     /// Name of the set that its files are in, for messages.
     pub set: &'a str,
@@ -53,7 +53,7 @@ pub(crate) struct Plan<'a> {
     /// The region of each file, where files take turns.
     pub parts: Vec<Region>,
     /// Layer between its operations and system calls.
-    pub(super) between: Between,
+    pub(super) between: CallLayer,
 }
 
 /// A worker's view of its pool.
@@ -65,7 +65,7 @@ pub(crate) struct Member<'a> {
     pub files: PooledFiles,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> WorkerPlan<'a> {
     /// The source of its operations; `None` if not one record fits.
     pub fn source(&self, machine: &Machine) -> Option<Box<dyn Source + 'a>> {
         if let Some(by) = self.stream.written_by {
@@ -136,14 +136,14 @@ pub(crate) struct Pools {
     commons: Vec<Common>,
     busy: Vec<AtomicU64>,
     /// One entry per worker.
-    members: Vec<Option<Places>>,
+    members: Vec<Option<PoolPositions>>,
 }
 
 /// A worker's pool, the pool's positions among all, and the worker's positions in the pool.
-type Places = (usize, std::ops::Range<usize>, std::ops::Range<usize>);
+type PoolPositions = (usize, std::ops::Range<usize>, std::ops::Range<usize>);
 
 #[derive(Clone)]
-struct Open {
+struct OpenPool {
     pool: usize,
     all: std::ops::Range<usize>,
     next: usize,
@@ -155,7 +155,7 @@ impl Pools {
         let mut pools = Self::default();
         let mut places = 0;
         for group in &phase.groups {
-            let mut open: Vec<Option<Open>> = vec![None; group.threads.len()];
+            let mut open: Vec<Option<OpenPool>> = vec![None; group.threads.len()];
             for _ in 0..group.instances {
                 for (thread, open) in group.threads.iter().zip(&mut open) {
                     for _ in 0..thread.instances {
@@ -173,7 +173,7 @@ impl Pools {
         &mut self,
         group: &Group,
         thread: &Thread,
-        open: &mut Option<Open>,
+        open: &mut Option<OpenPool>,
         places: &mut usize,
     ) -> Option<(usize, std::ops::Range<usize>, std::ops::Range<usize>)> {
         let Program::Stream(stream) = &thread.program else { return None };
@@ -189,12 +189,12 @@ impl Pools {
                 self.commons.push(Common::default());
                 let all = *places..*places + members * depth;
                 *places = all.end;
-                Open { pool: self.commons.len() - 1, all, next: 0 }
+                OpenPool { pool: self.commons.len() - 1, all, next: 0 }
             }
         };
         let own = pool.next..pool.next + depth;
         let member = (pool.pool, pool.all.clone(), own.clone());
-        *open = Some(Open { next: own.end, ..pool });
+        *open = Some(OpenPool { next: own.end, ..pool });
         Some(member)
     }
 
@@ -214,12 +214,12 @@ pub(crate) struct Setting<'a> {
 }
 
 /// Plans the workers of a phase. Files are reopened, so read-ahead starts afresh.
-pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a>> {
+pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<WorkerPlan<'a>> {
     let phase: &'a Phase = &setting.workload.phases[setting.number];
     let mut opens = machine.opens.borrow_mut();
     opens.clear();
     machine.closed.borrow_mut().clear();
-    let mut plans: Vec<Plan<'a>> = Vec::new();
+    let mut plans: Vec<WorkerPlan<'a>> = Vec::new();
     let (mut index, mut process_base) = (0, 0);
     // Start of a pool's open files, by process and pool.
     let mut shared: std::collections::BTreeMap<(u32, usize), u32> = std::collections::BTreeMap::new();
@@ -256,13 +256,13 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
                 if opens_at == first_open {
                     opens.extend((0..files.len().max(1)).map(|_| machine.policy.open()));
                 }
-                let who = Who::worker(at);
+                let who = Submitter::worker(at);
                 let alone = machine.host.cpu.threads.get() == Threads::Linuxthreads;
                 // Process numbers start after the system tasks'.
                 let process_number =
                     if alone { who.0 } else { u16::try_from(process + 3).unwrap_or(u16::MAX) };
                 machine.block.describe(who, process_number);
-                plans.push(Plan {
+                plans.push(WorkerPlan {
                     group: if thread.name.is_empty() { group.name.clone() } else { thread.name.clone() },
                     index: at,
                     stream,
@@ -295,7 +295,7 @@ pub(crate) fn plans<'a>(machine: &Machine, setting: &Setting<'a>) -> Vec<Plan<'a
                     ends_company: group.times.ends_company,
                     pool,
                     parts,
-                    between: Between::of(stream, files.len()),
+                    between: CallLayer::of(stream, files.len()),
                 });
             }
         }

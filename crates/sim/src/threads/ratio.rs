@@ -1,8 +1,8 @@
 //! Operations in a ratio to those of other workers: the published progress counters, and how a worker waits for its turn.
 
-use super::pace::{Waited, is_stopped};
-use super::plan::Plan;
-use super::stop::Together;
+use super::pace::{PaceResult, is_stopped};
+use super::plan::WorkerPlan;
+use super::stop::PhaseControl;
 use crate::machine::Machine;
 use fathom_workload::drive::{AWAY, RatioTurn};
 use std::collections::BTreeMap;
@@ -22,8 +22,8 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Workers that begin later are absent until then.
-    pub fn of<'a, 'p: 'a>(plans: impl IntoIterator<Item = &'a Plan<'p>>) -> Self {
-        let worker = |plan: &Plan<'_>| {
+    pub fn of<'a, 'p: 'a>(plans: impl IntoIterator<Item = &'a WorkerPlan<'p>>) -> Self {
+        let worker = |plan: &WorkerPlan<'_>| {
             let far = if plan.stagger_ns == 0 { 0 } else { AWAY };
             Some((plan.index, (plan.stream.pace.ratio?.group, AtomicU64::new(far))))
         };
@@ -31,7 +31,7 @@ impl Progress {
     }
 
     /// The turn of a worker that starts now, if it has a ratio.
-    pub fn join(&self, plan: &Plan<'_>) -> Option<RatioTurn<'_>> {
+    pub fn join(&self, plan: &WorkerPlan<'_>) -> Option<Turn<'_>> {
         let ratio = plan.stream.pace.ratio?;
         let others = self.workers.iter();
         let others = others.filter(|(at, (group, _))| **at != plan.index && *group == ratio.group);
@@ -42,7 +42,7 @@ impl Progress {
     }
 
     /// Others no longer wait for this worker.
-    pub fn leave(&self, plan: &Plan<'_>) {
+    pub fn leave(&self, plan: &WorkerPlan<'_>) {
         if let Some((_, word)) = self.workers.get(&plan.index) {
             word.store(AWAY, Ordering::Relaxed);
         }
@@ -52,19 +52,19 @@ impl Progress {
 /// Waits for the worker's turn, unless a stop or the end of the time comes first.
 pub(super) async fn wait(
     machine: &Machine,
-    plan: &Plan<'_>,
-    together: &Together,
-    turn: Option<&RatioTurn<'_>>,
+    plan: &WorkerPlan<'_>,
+    together: &PhaseControl,
+    turn: Option<&Turn<'_>>,
     deadline_ns: u64,
-) -> Waited {
+) -> PaceResult {
     let sleep_ns = plan.stream.pace.ratio.map_or(0, |ratio| ratio.sleep.0);
     let nap_ns = if sleep_ns == 0 { SHORT_NS } else { sleep_ns.min(LONG_NS) };
     while turn.is_some_and(|turn| !turn.may_go()) {
         let now = machine.now();
         if is_stopped(machine, plan, together) || now >= deadline_ns {
-            return Waited::Cut;
+            return PaceResult::Cut;
         }
         machine.sleep_until(deadline_ns.min(now.saturating_add(nap_ns))).await;
     }
-    Waited::Enough
+    PaceResult::Enough
 }

@@ -55,12 +55,12 @@ const CAPABILITIES: Capabilities = Capabilities {
             asked: |phase| has(phase, |action| matches!(action, Action::Command(_))),
         },
         Lack {
-            what: "files that have their size and no space (extend)",
+            what: "files with a size but no allocated space (extend)",
             instead: "reserve them, or make them empty (fio: fallocate=native or none)",
             asked: |phase| has(phase, |action| matches!(action, Action::Extend(_))),
         },
         Lack {
-            what: "files that have their space and not their size (reserve-behind)",
+            what: "files with allocated space but no size (reserve-behind)",
             instead: "reserve them, or make them empty (fio: fallocate=native or none)",
             asked: |phase| has(phase, |action| matches!(action, Action::ReserveBehind(_))),
         },
@@ -70,12 +70,12 @@ const CAPABILITIES: Capabilities = Capabilities {
             asked: |phase| has(phase, |action| matches!(action, Action::MakeDirectories(_))),
         },
         Lack {
-            what: "workers that end with the I/O of others",
+            what: "workers that end when the I/O of others ends",
             instead: "give them a time (fio: exit_on_io_done; a workload: ends_with_io)",
             asked: |phase| phase.groups.iter().any(|group| group.times.ends_with_io),
         },
         Lack {
-            what: "groups that end by themselves when they are steady",
+            what: "groups that end on their own steady state",
             instead: "take the stop steady for the whole phase (fio: leave steadystate out)",
             asked: |phase| !phase.stop.steady_groups.is_empty(),
         },
@@ -92,7 +92,7 @@ const CAPABILITIES: Capabilities = Capabilities {
             asked: |stream| stream.backend == Backend::Null,
         },
         Lack {
-            what: "a trim (what a device makes of one is not modelled)",
+            what: "a trim (its effect on a device is not modelled)",
             instead: "write instead, or leave it out (fio: rw=write for trimwrite, trim_percentage)",
             asked: |stream| stream.trims(),
         },
@@ -103,7 +103,7 @@ const CAPABILITIES: Capabilities = Capabilities {
         },
         Lack {
             what: "computing",
-            instead: "leave the stream out, or give another a think",
+            instead: "leave the stream out, or give another stream a think",
             asked: |stream| matches!(stream.backend, Backend::Compute(_)),
         },
         Lack {
@@ -122,12 +122,12 @@ const CAPABILITIES: Capabilities = Capabilities {
             asked: |stream| stream.backend == Backend::Splice,
         },
         Lack {
-            what: "a stream that goes on until there is no space (until_full)",
+            what: "a stream that runs until the file system is full (until_full)",
             instead: "give it an amount",
             asked: |stream| stream.until_full,
         },
         Lack {
-            what: "an error to pass over, of which there is no model,",
+            what: "tolerance of errors, which are not modelled,",
             instead: "leave it out (fio: continue_on_error, ignore_error; a workload: pass_over)",
             asked: |stream| stream.pass_over != fathom_workload::PassOver::default(),
         },
@@ -158,13 +158,13 @@ const CAPABILITIES: Capabilities = Capabilities {
             },
         },
         Lack {
-            what: "O_DIRECT with the C library's buffers, which lie as they like,",
+            what: "O_DIRECT with the C library's buffers, which are not aligned,",
             instead: "take one of them",
             asked: |stream| matches!(stream.backend, Backend::Stdio { .. }) && stream.open.direct,
         },
         Lack {
             what: "a queue_depth above 4096",
-            instead: "the engine takes none either",
+            instead: "choose 4096 or less, the limit of the engine",
             asked: |stream| stream.queue_depth > DEEPEST,
         },
         Lack {
@@ -176,8 +176,8 @@ const CAPABILITIES: Capabilities = Capabilities {
             },
         },
         Lack {
-            what: "writes that are whole or not at all",
-            instead: "leave it out (fio: atomic; a workload: atomic)",
+            what: "atomic writes",
+            instead: "leave that out (fio: atomic; a workload: atomic)",
             asked: |stream| {
                 matches!(
                     stream.backend,
@@ -197,13 +197,13 @@ const CAPABILITIES: Capabilities = Capabilities {
         },
         Lack {
             what: "a list of operations on several files",
-            instead: "give each a stream of its own (fio: a trace of one file, or replay_redirect), or replay the trace itself: \
+            instead: "give each its own stream (fio: a trace of one file, or replay_redirect), or replay the trace itself: \
                       fathom sim replay",
             asked: |stream| stream.pick == Pick::All && matches!(stream.access, Access::Listed(_)),
         },
         Lack {
             what: "a pause between operations, a burst, a purged CPU cache or a disturbing read with a queue_depth above 1",
-            instead: "they go one operation after the other: leave them out (IOzone: -J, -p, -K; fio: thinktime) or the depth \
+            instead: "they need one operation at a time: leave them out (IOzone: -J, -p, -K; fio: thinktime) or the depth \
                       (IOzone: -k, -H; fio: iodepth)",
             asked: |stream| stream.queue_depth > 1 && goes_alone(stream),
         },
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_told_with_its_place() {
+    fn refusals_name_phase_and_group() {
         assert_eq!(refused(""), None);
         assert_eq!(
             refused("lock = \"file\"").as_deref(),
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_cannot_be_done_is_told_at_once() {
+    fn all_unsupported_features_are_reported_at_once() {
         let text = "lock = \"file\"\npace = { least = { reads_per_s = 10 } }";
         assert_eq!(refusals(&workload(text)).len(), 2);
     }
@@ -314,12 +314,12 @@ mod tests {
     }
 
     #[test]
-    fn what_the_engine_refuses_or_the_kernel_would_is_refused() {
+    fn options_refused_by_engine_or_kernel_are_refused() {
         for (stream, words) in [
             ("backend = { mmap = { advice = 23 } }", "populate_write"),
             ("backend = { mmap = { huge_pages = true } }", "huge_pages"),
-            ("backend = { aio = { atomic = true } }\nopen = { direct = true }", "whole or not at all"),
-            ("backend = { uring = { atomic = true } }\nopen = { direct = true }", "whole or not at all"),
+            ("backend = { aio = { atomic = true } }\nopen = { direct = true }", "atomic writes"),
+            ("backend = { uring = { atomic = true } }\nopen = { direct = true }", "atomic writes"),
             ("backend = { stdio = {} }\nopen = { direct = true }", "O_DIRECT"),
             ("backend = { uring = {} }\nqueue_depth = 5000", "above 4096"),
         ] {
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_engine_does_without_o_direct_is_done() {
+    fn streams_without_o_direct_are_accepted() {
         for stream in [
             "backend = { stdio = {} }",
             "backend = { mmap = { flush = \"sync\", populate = true, advice = 1 } }",

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_become_steady_is_given_up() {
+    fn rounds_that_never_become_steady_stop_at_the_limit() {
         let mut rounds = rounds(SteadyFigure::Latency, 1);
         rounds.counting(0);
         for round in 0..4 {

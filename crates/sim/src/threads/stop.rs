@@ -1,7 +1,7 @@
 //! State shared by the running workers of a phase: the stop flag, the used part of a common amount, the interval series, and the rounds
 //! of a steady state.
 
-use super::plan::Plan;
+use super::plan::WorkerPlan;
 use super::ratio::Progress;
 use super::steady::Rounds;
 use super::warming::Warming;
@@ -12,7 +12,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-pub(crate) struct Together {
+pub(crate) struct PhaseControl {
     /// The first worker is done, and the others must stop counting.
     pub first_done: Cell<bool>,
     /// Companies stopped by one of their workers.
@@ -63,7 +63,7 @@ impl Series {
     }
 }
 
-impl Together {
+impl PhaseControl {
     /// For `workers` workers, with intervals of `interval_ns` (0: none); `steady` ends the phase once it is steady.
     pub fn new(interval_ns: u64, steady: Option<Steady>, workers: usize) -> Self {
         let series = Series { width_ns: interval_ns, begin_ns: 0, began: false, cells: Vec::new() };
@@ -91,7 +91,7 @@ impl Together {
 
     /// For workers that may keep a ratio to each other, or warm up together.
     #[must_use]
-    pub fn among(self, plans: &[Rc<Plan<'_>>]) -> Self {
+    pub fn among(self, plans: &[Rc<WorkerPlan<'_>>]) -> Self {
         let plans = || plans.iter().map(|plan| &**plan);
         Self { progress: Progress::of(plans()), warming: Warming::of(plans()), ..self }
     }
@@ -224,9 +224,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_fails_takes_the_others_along_unless_he_is_to_leave_alone() {
+    fn a_failing_worker_stops_the_others_unless_told_not_to() {
         let over = |failed| {
-            let together = Together::new(0, None, 2).failing(failed);
+            let together = PhaseControl::new(0, None, 2).failing(failed);
             together.has_failed();
             together.is_over()
         };
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn intervals_add_up_and_a_short_end_belongs_to_the_last() {
-        let together = Together::new(100, None, 1);
+        let together = PhaseControl::new(100, None, 1);
         together.counting(50);
         for end in [60, 150, 151, 340, 355] {
             together.counted(end, OpKind::Read, 7, 10);

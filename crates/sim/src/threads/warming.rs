@@ -1,6 +1,6 @@
 //! Warm-ups: the counters in which workers publish the bytes they have moved.
 
-use super::plan::Plan;
+use super::plan::WorkerPlan;
 use fathom_workload::drive::WarmUp;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
@@ -13,9 +13,9 @@ pub(crate) struct Warming {
 }
 
 impl Warming {
-    pub fn of<'a, 'p: 'a>(plans: impl IntoIterator<Item = &'a Plan<'p>>) -> Self {
-        let warm = |plan: &&Plan<'_>| plan.ramp_ns > 0 || plan.ramp_bytes > 0;
-        let worker = |plan: &Plan<'_>| {
+    pub fn of<'a, 'p: 'a>(plans: impl IntoIterator<Item = &'a WorkerPlan<'p>>) -> Self {
+        let warm = |plan: &&WorkerPlan<'_>| plan.ramp_ns > 0 || plan.ramp_bytes > 0;
+        let worker = |plan: &WorkerPlan<'_>| {
             let company = plan.company.filter(|_| plan.ramp_together);
             (plan.index, (company, AtomicU64::new(0)))
         };
@@ -23,7 +23,7 @@ impl Warming {
     }
 
     /// The warm-up of a worker that starts at `now`, if it has one.
-    pub fn begin(&self, plan: &Plan<'_>, now: u64) -> Option<WarmUp<'_>> {
+    pub fn begin(&self, plan: &WorkerPlan<'_>, now: u64) -> Option<WarmUp<'_>> {
         let (company, own) = self.workers.get(&plan.index)?;
         let others =
             self.workers.iter().filter(|(at, (of, _))| **at != plan.index && of.is_some() && of == company);

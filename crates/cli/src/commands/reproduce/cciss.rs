@@ -12,7 +12,8 @@ use jiff::civil::DateTime;
 /// Start of the first log.
 const BEGUN: DateTime = DateTime::constant(2008, 1, 23, 14, 12, 42, 0);
 
-pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
+/// Simulates the table.
+pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::CcissTable> {
     if options.seeds.is_some() {
         let why = "--seeds: cciss-2008 has no random choices";
         return Err(Usage(why.into()).into());
@@ -35,10 +36,13 @@ fn workload(command: &str) -> anyhow::Result<Workload> {
     Ok(parsed.map_err(|e| cannot("iozone", command, &(e.stdout + &e.stderr)))?.workload)
 }
 
-pub(super) fn drawn(t: &table::Table) -> Reproduced {
+/// The table as a page.
+pub(super) fn drawn(t: &table::CcissTable) -> Reproduced {
     let names: Vec<String> = t.hypotheses.iter().map(|h| h.name.to_string()).collect();
-    let label = |r: &table::Row| format!("{} {}", r.test, r.kernel);
-    let pairs = |what: &str, published: fn(&table::Row) -> f64, ours: fn(&table::Outcome) -> f64| Pairs {
+    let label = |r: &table::CcissRow| format!("{} {}", r.test, r.kernel);
+    let pairs = |what: &str,
+                 published: fn(&table::CcissRow) -> f64,
+                 ours: fn(&table::HypothesisResult) -> f64| Pairs {
         title: format!("{what}, MB/s of 1024 KB, published and simulated"),
         simulated: names.clone(),
         rows: t
@@ -188,17 +192,17 @@ mod tests {
         for (before, found) in [
             ("with 32 KiB ", *small),
             ("with 128 KiB ", *large),
-            ("1, 2 and 3 writers come to ", *one),
-            ("1, 2 and 3 writers come to 24, ", *two),
-            ("1, 2 and 3 writers come to 24, 20 and ", *three),
+            ("1, 2 and 3 writers reach ", *one),
+            ("1, 2 and 3 writers reach 24, ", *two),
+            ("1, 2 and 3 writers reach 24, 20 and ", *three),
             ("the ratio of 2 writers is ", two_star / two),
-            ("as first guessed 2 writers come to ", plain[0]),
+            ("merged as first guessed, 2 writers reach ", plain[0]),
             ("and the ratio is ", plain[1] / plain[0]),
             ("and the ratio is 6.1 under H1 and ", plain[3] / plain[2]),
             ("makes 1x3GB a larger miss (", *one),
-            ("would lay them, 2 writers are ", (by_turns / base - 1.0) * 100.0),
-            ("those of rc8* come to ", *by_turns_star),
-            ("those of rc8* come to 57 MB/s and no longer to ", *base_star),
+            ("windows of ext2, 2 writers are ", (by_turns / base - 1.0) * 100.0),
+            ("those of rc8* reach ", *by_turns_star),
+            ("those of rc8* reach 57 MB/s instead of ", *base_star),
         ] {
             assert_said(&table::FREEDOM, before, found);
         }

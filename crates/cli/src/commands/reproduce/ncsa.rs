@@ -8,7 +8,8 @@ use fathom_report::units;
 use fathom_sim::reproduce::ncsa as table;
 use table::published::{FILES_KIB, RECORDS_KIB, Standing};
 
-pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
+/// Simulates the surfaces.
+pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::NcsaTable> {
     if options.seeds.is_some() {
         return Err(Usage("--seeds: ncsa-2005 has no random choices".into()).into());
     }
@@ -31,7 +32,8 @@ pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
     table::reproduce(&parsed.workload).map_err(|e| cannot("iozone", table::COMMAND, &e))
 }
 
-pub(super) fn drawn(t: &table::Table) -> Reproduced {
+/// The surfaces as a page.
+pub(super) fn drawn(t: &table::NcsaTable) -> Reproduced {
     let statistics = t.surfaces.iter().map(|s| {
         let held_out = if s.held_out == 0 {
             ["-".to_string(), "-".to_string()]
@@ -89,7 +91,7 @@ fn surface(surface: &table::Surface) -> Part {
                errors: bool,
                ends: (f64, f64),
                note: &str,
-               of: &dyn Fn(&table::Cell) -> (f64, String)| Map {
+               of: &dyn Fn(&table::NcsaCell) -> (f64, String)| Map {
         title,
         names: ("file".into(), "record".into()),
         rows: FILES_KIB.iter().map(size).collect(),
@@ -121,8 +123,8 @@ fn surface(surface: &table::Surface) -> Part {
     }
 }
 
-/// Marks a cell that is not held out.
-fn mark(cell: &table::Cell) -> &'static str {
+/// How a cell that is not held out is marked.
+fn mark(cell: &table::NcsaCell) -> &'static str {
     match cell.standing {
         Standing::Fitted => "*",
         Standing::Seen => "+",

@@ -8,7 +8,8 @@ use fathom_report::reproduced::{Pair, Pairs, Part, Reproduced};
 use fathom_sim::reproduce::sysbench::{self as table, held_out};
 use fathom_workload::Workload;
 
-pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::Table> {
+/// Simulates the table.
+pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<table::SysbenchTable> {
     let seeds = options.seeds.unwrap_or(table::SEEDS);
     let others: Vec<Workload> =
         held_out::commands().iter().map(|command| workload(command)).collect::<Result<_, _>>()?;
@@ -24,8 +25,9 @@ fn workload(command: &str) -> anyhow::Result<Workload> {
     Ok(parsed.map_err(|e| cannot("sysbench", command, &(e.stdout + &e.stderr)))?.workload)
 }
 
-pub(super) fn drawn(t: &table::Table) -> Reproduced {
-    let label = |r: &table::Row| format!("{} {}", r.kernel, r.scheduler);
+/// The table as a page.
+pub(super) fn drawn(t: &table::SysbenchTable) -> Reproduced {
+    let label = |r: &table::SysbenchRow| format!("{} {}", r.kernel, r.scheduler);
     let pairs = Pairs {
         title: "Seconds for 10 000 requests, published and simulated".into(),
         simulated: vec!["simulated".into()],
@@ -48,7 +50,7 @@ pub(super) fn drawn(t: &table::Table) -> Reproduced {
     });
     let counters = t.counters.iter().map(|c| {
         let error = if c.published == 0 { "-".into() } else { percent(c.error_percent()) };
-        let mark = match (c.fitted, c.holds(table::Tolerances::default().counter_percent)) {
+        let mark = match (c.fitted, c.holds(table::SysbenchTolerances::default().counter_percent)) {
             (true, _) => "fitted",
             (false, false) => "MISS",
             (false, true) => "holds",
@@ -114,9 +116,9 @@ pub(super) fn drawn(t: &table::Table) -> Reproduced {
     }
 }
 
-/// Held-out figures, in seconds and as shares of another time.
-fn other_figures(t: &table::Table) -> Part {
-    let label = |r: &table::HeldOut| format!("{}, {}", r.kernel, r.setting);
+/// What is held out, in seconds and as shares of another time.
+fn other_figures(t: &table::SysbenchTable) -> Part {
+    let label = |r: &table::HeldOutFigure| format!("{}, {}", r.kernel, r.setting);
     let pairs = |title: &str, unit: &str| Pairs {
         title: title.into(),
         simulated: vec!["simulated".into()],

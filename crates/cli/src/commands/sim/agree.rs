@@ -9,7 +9,7 @@ use crate::console;
 use crate::exit::{self, Usage};
 use fathom_dialects::trace::About;
 use fathom_iopath::{AnyElevator, elevator};
-use fathom_sim::agree::{Agreed, Follower, Look, Setup, Traced};
+use fathom_sim::agree::{Agreed, Follower, FollowerSetup, Look, Traced};
 use serde::Serialize;
 use std::process::ExitCode;
 
@@ -51,7 +51,7 @@ pub fn run(o: &Agree) -> anyhow::Result<ExitCode> {
     let input = traced::one(&o.source)?;
     let device = look(o, &input)?;
     let places = o.places.unwrap_or(device.most_in_device);
-    let setup = Setup { traced: device, schedulers, limits, places, most_misses: o.show };
+    let setup = FollowerSetup { traced: device, schedulers, limits, places, most_misses: o.show };
     let (agreed, about) = follow(&input, Follower::new(setup), places)?;
     let holds = o.at_least.map(|percent| agreed.rows.iter().all(|row| row.holds(percent)));
     let called = traced::called(&about, device.number);

@@ -6,7 +6,7 @@ use crate::exit::Usage;
 use crate::input;
 use fathom_iopath::Limits;
 use fathom_record::{BlockLayer, OffHeldOut, ProfileText, RestsOn, Simulation, ValueSources};
-use fathom_sim::changed::Change;
+use fathom_sim::changed::ProfileChange;
 use fathom_sim::devices::{self, DeviceProfile, HeldOut, is_file};
 use fathom_sim::host::{self, Host};
 use fathom_sim::sources::Uncertain;
@@ -39,7 +39,7 @@ impl SimulatedMachine {
         let set = changes(wanted.set)?;
         let [of_host, of_device] = OWNERS.map(|owner| {
             let of = set.iter().filter(|s| s.0 == owner);
-            of.map(|(_, key, value)| (key.clone(), value.clone())).collect::<Vec<Change>>()
+            of.map(|(_, key, value)| (key.clone(), value.clone())).collect::<Vec<ProfileChange>>()
         });
         let texts = RefCell::new(Vec::new());
         let text = file_or(&texts, "host", wanted.host, host::text)?;

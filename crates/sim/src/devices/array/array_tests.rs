@@ -17,7 +17,7 @@ const PLAIN: ArrayRules = ArrayRules {
     bypass_above_bytes: 0,
     bypass_above_segments: 0,
     bypass_when_overfull: false,
-    past_at_once: 0,
+    bypass_at_once: 0,
     coalesce_bytes: 0,
     stripes_at_once: 0,
     reconstruct: false,
@@ -30,20 +30,20 @@ fn cached() -> ArrayRules {
     ArrayRules { write_cache_bytes: 4 << 20, link_bytes_per_s: 100_000_000, ..PLAIN }
 }
 
-fn array(level: Level, rules_of: ArrayRules) -> Array {
+fn array(level: RaidLevel, rules_of: ArrayRules) -> Array {
     let disk = small_disk();
-    let layout = Layout::new(level, 4, 128, disk.capacity_sectors()).unwrap();
+    let layout = ArrayLayout::new(level, 4, 128, disk.capacity_sectors()).unwrap();
     Array::new(rules_of, layout, &disk, 4)
 }
 
 #[test]
 fn a_full_stripe_costs_one_access_to_each_disk_and_a_part_two_to_some() {
-    let mut full = array(Level::Raid5, PLAIN);
+    let mut full = array(RaidLevel::Raid5, PLAIN);
     let done = closed(&mut full, &[write(0, 384 * 10, 384)], 1);
     // The unit has the same position on each disk, so they run alike: 128 sectors take 7.68 ms plus a switch.
     let transfer = full.counters(u64::MAX).transfer_ns;
     assert!((4 * 7_680_000..=4 * 9_300_000).contains(&transfer), "{transfer}");
-    let mut part = array(Level::Raid5, PLAIN);
+    let mut part = array(RaidLevel::Raid5, PLAIN);
     let later = closed(&mut part, &[write(0, 384 * 10, 16)], 1);
     assert_eq!(part.counters(u64::MAX).transfer_ns, 4 * 960_000, "data and parity, read and written");
     assert!(later[0] > 6 * MS && done[0] > 8 * MS);
@@ -51,7 +51,7 @@ fn a_full_stripe_costs_one_access_to_each_disk_and_a_part_two_to_some() {
 
 #[test]
 fn a_cached_write_is_done_when_the_controller_has_it() {
-    let mut array = array(Level::Raid5, cached());
+    let mut array = array(RaidLevel::Raid5, cached());
     let done = closed(&mut array, &[write(0, 1000, 200)], 1);
     assert_eq!(done, [100_000 + 1_024_000]);
     let mut none = Vec::new();
@@ -63,16 +63,16 @@ fn a_cached_write_is_done_when_the_controller_has_it() {
 
 #[test]
 fn without_battery_nothing_is_kept() {
-    let mut array = array(Level::Raid5, ArrayRules { battery: false, ..cached() });
+    let mut array = array(RaidLevel::Raid5, ArrayRules { battery: false, ..cached() });
     closed(&mut array, &[write(0, 1000, 200)], 1);
     assert_eq!(array.counters(u64::MAX).cached_writes, 0);
     assert!(array.counters(u64::MAX).transfer_ns > 0);
 }
 
 #[test]
-fn writes_go_past_the_cache_by_size_by_segments_and_when_it_is_overfull() {
+fn writes_bypass_the_cache_by_size_by_segments_and_when_it_is_overfull() {
     let cached_of = |rules_of: ArrayRules, command: Command, count: u32| {
-        let mut array = array(Level::Raid5, rules_of);
+        let mut array = array(RaidLevel::Raid5, rules_of);
         let commands: Vec<_> =
             (0..count).map(|n| Command { sector: u64::from(n) * 512, ..command }).collect();
         closed(&mut array, &commands, count as usize);
@@ -93,7 +93,7 @@ fn writes_go_past_the_cache_by_size_by_segments_and_when_it_is_overfull() {
 
 #[test]
 fn writes_in_order_leave_the_cache_as_full_stripes() {
-    let mut array = array(Level::Raid5, cached());
+    let mut array = array(RaidLevel::Raid5, cached());
     let commands: Vec<_> = (0..300u32).map(|n| write(0, u64::from(n) * 128, 128)).collect();
     closed(&mut array, &commands, 8);
     let mut none = Vec::new();
@@ -108,7 +108,7 @@ fn writes_in_order_leave_the_cache_as_full_stripes() {
 
 #[test]
 fn a_dirty_read_is_a_hit() {
-    let mut array = array(Level::Raid5, cached());
+    let mut array = array(RaidLevel::Raid5, cached());
     closed(&mut array, &[write(0, 1000, 200), read(1, 1100, 50)], 1);
     assert_eq!(array.counters(u64::MAX).read_hits, 1);
 }
@@ -116,7 +116,7 @@ fn a_dirty_read_is_a_hit() {
 #[test]
 fn without_a_member_reads_of_it_ask_all_others() {
     let disk = small_disk();
-    let layout = Layout::new(Level::Raid5, 4, 128, disk.capacity_sectors()).unwrap();
+    let layout = ArrayLayout::new(RaidLevel::Raid5, 4, 128, disk.capacity_sectors()).unwrap();
     let transfer = |layout| {
         let mut array = Array::new(PLAIN, layout, &disk, 4);
         closed(&mut array, &[read(0, 0, 64)], 1);
@@ -131,16 +131,16 @@ fn mirrors_share_reads_and_double_writes() {
     let commands: Vec<_> = numbers(90_000, 200, 6).iter().map(|&s| read(0, s, 8)).collect();
     let end =
         |level, commands: &[Command]| *closed(&mut array(level, PLAIN), commands, 8).iter().max().unwrap();
-    let (mirrors, stripes) = (end(Level::Raid10, &commands), end(Level::Raid0, &commands));
+    let (mirrors, stripes) = (end(RaidLevel::Raid10, &commands), end(RaidLevel::Raid0, &commands));
     assert!(mirrors * 4 < stripes * 5, "reads use all four: {mirrors} {stripes}");
     let writes: Vec<_> = commands.iter().map(|c| Command { write: true, ..*c }).collect();
-    assert!(end(Level::Raid10, &writes) * 10 > end(Level::Raid0, &writes) * 12);
+    assert!(end(RaidLevel::Raid10, &writes) * 10 > end(RaidLevel::Raid0, &writes) * 12);
 }
 
 #[test]
 fn two_writes_to_a_stripe_do_not_run_at_once() {
     let rules_of = ArrayRules { write_cache_bytes: 4 << 20, merge_window_ns: 0, ..PLAIN };
-    let mut array = array(Level::Raid5, rules_of);
+    let mut array = array(RaidLevel::Raid5, rules_of);
     let commands: Vec<_> = (0..20u32).map(|n| write(0, 384 * 7 + u64::from(n % 4) * 32, 8)).collect();
     closed(&mut array, &commands, 4);
     let mut none = Vec::new();
@@ -155,11 +155,11 @@ proptest! {
     fn every_command_is_done_once_whatever_the_rules(
         asked in prop::collection::vec((any::<bool>(), 0u64..180_000, 0u32..700), 1..60),
         depth in 1usize..40,
-        level in prop::sample::select(vec![Level::Raid0, Level::Raid1, Level::Raid5, Level::Raid10]),
+        level in prop::sample::select(vec![RaidLevel::Raid0, RaidLevel::Raid1, RaidLevel::Raid5, RaidLevel::Raid10]),
         battery in any::<bool>(),
         overfull in any::<bool>(),
         stripes_at_once in 0u32..3,
-        past_at_once in 0u32..3,
+        bypass_at_once in 0u32..3,
         coalesce_bytes in prop::sample::select(vec![0u64, 1 << 20]),
         cache_mib in 0u64..3,
         reconstruct in any::<bool>(),
@@ -169,7 +169,7 @@ proptest! {
             battery,
             bypass_when_overfull: overfull,
             stripes_at_once,
-            past_at_once,
+            bypass_at_once,
             coalesce_bytes,
             write_cache_bytes: cache_mib << 20,
             reconstruct,
@@ -181,7 +181,7 @@ proptest! {
             .collect();
         let run = || {
             let disk = disk_of(rules(5), crate::devices::disk::testing::PLAIN);
-            let whole = Layout::new(level, 4, 128, disk.capacity_sectors()).unwrap();
+            let whole = ArrayLayout::new(level, 4, 128, disk.capacity_sectors()).unwrap();
             let layout = failed.and_then(|member| whole.without(member)).unwrap_or(whole);
             let mut array = Array::new(rules_of, layout, &disk, 4);
             let done = closed(&mut array, &commands, depth);

@@ -14,7 +14,7 @@ pub struct Dirty {
 
 /// A unit of write-back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Leaving {
+pub enum DestageUnit {
     /// Consecutive full stripes: first and number.
     Full(u64, u64),
     /// Parts of a stripe.
@@ -98,7 +98,7 @@ impl DirtyStripes {
 
     /// Takes the next stripes: the first full stripe and its full successors, up to `run`; or, if `wanted`, the oldest partial one.
     /// Stripes that are `busy` stay.
-    pub fn take(&mut self, run: u64, wanted: bool, busy: impl Fn(u64) -> bool) -> Option<Leaving> {
+    pub fn take(&mut self, run: u64, wanted: bool, busy: impl Fn(u64) -> bool) -> Option<DestageUnit> {
         if let Some(&first) = self.full.front().filter(|&&stripe| !busy(stripe)) {
             let fits = |stripe: &u64| self.is_full(*stripe) && !busy(*stripe);
             let count = (first..first.saturating_add(run.max(1))).take_while(fits).count() as u64;
@@ -106,12 +106,12 @@ impl DirtyStripes {
                 self.leave(stripe);
             }
             self.drop_stale();
-            return Some(Leaving::Full(first, count));
+            return Some(DestageUnit::Full(first, count));
         }
         let &(stripe, _) = self.order.front().filter(|&&(stripe, _)| wanted && !busy(stripe))?;
         let left = self.leave(stripe);
         self.drop_stale();
-        left.map(|dirty| Leaving::Part(stripe, dirty.runs))
+        left.map(|dirty| DestageUnit::Part(stripe, dirty.runs))
     }
 
     fn leave(&mut self, stripe: u64) -> Option<Dirty> {
@@ -150,12 +150,12 @@ mod tests {
         for stripe in [3, 4, 5] {
             assert_eq!(cache.add(10, stripe, 100, 384), 184);
         }
-        assert_eq!(cache.take(2, false, |_| false), Some(Leaving::Full(3, 2)));
+        assert_eq!(cache.take(2, false, |_| false), Some(DestageUnit::Full(3, 2)));
         assert_eq!(cache.take(8, false, |stripe| stripe == 5), None);
-        assert_eq!(cache.take(8, false, |_| false), Some(Leaving::Full(5, 1)));
+        assert_eq!(cache.take(8, false, |_| false), Some(DestageUnit::Full(5, 1)));
         assert_eq!(cache.take(8, false, |_| false), None);
         assert_eq!(cache.due(100), Some(107));
-        assert_eq!(cache.take(8, true, |_| false), Some(Leaving::Part(7, vec![(0, 200)])));
+        assert_eq!(cache.take(8, true, |_| false), Some(DestageUnit::Part(7, vec![(0, 200)])));
         assert_eq!((cache.sectors(), cache.due(100)), (0, None));
     }
 
@@ -173,7 +173,7 @@ mod tests {
     fn a_stripe_that_left_may_come_back() {
         let mut cache = DirtyStripes::new(10);
         cache.add(1, 0, 0, 10);
-        assert_eq!(cache.take(1, false, |_| false), Some(Leaving::Full(0, 1)));
+        assert_eq!(cache.take(1, false, |_| false), Some(DestageUnit::Full(0, 1)));
         cache.add(9, 0, 0, 5);
         assert!(cache.covers(0, 1, 4) && !cache.covers(0, 4, 6));
         assert_eq!(cache.due(0), Some(9));

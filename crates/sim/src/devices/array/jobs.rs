@@ -1,32 +1,32 @@
 //! Work on stripes: a job is a list of stripes to write, several of them in parallel, or a set of reads. Each stripe is read, if its plan
 //! requires it, and then written. Two writes to one stripe never overlap, since that would corrupt its parity.
 
-use super::dirty::Leaving;
-use super::layout::{Extent, Layout};
+use super::dirty::DestageUnit;
+use super::layout::{ArrayLayout, MemberExtent};
 use super::members::Members;
-use super::plan::{self, Plan};
+use super::plan::{self, StripePlan};
 use crate::devices::Command;
 use std::collections::VecDeque;
 
 /// Purpose of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum JobKind {
     /// A host read.
     Read(Command),
     /// Commands that bypass the cache: tags and sectors.
-    Past(Vec<(u32, u32)>),
+    Bypass(Vec<(u32, u32)>),
     /// Write-back of this many sectors from the cache.
     Destage(u64),
 }
 
 /// Stripes written with one access to each member, or parts of one stripe.
 #[derive(Clone, Debug)]
-enum Piece {
+enum StripeWork {
     Full(u64, u64),
     Part(u64, Vec<(u64, u64)>),
 }
 
-impl Piece {
+impl StripeWork {
     fn stripes(&self) -> std::ops::Range<u64> {
         match self {
             Self::Full(first, count) => *first..first + count,
@@ -36,9 +36,9 @@ impl Piece {
 }
 
 #[derive(Debug)]
-struct Job {
-    kind: Kind,
-    pieces: VecDeque<Piece>,
+struct StripeJob {
+    kind: JobKind,
+    pieces: VecDeque<StripeWork>,
     at_once: u32,
     running: u32,
 }
@@ -51,13 +51,13 @@ struct Running {
     /// Accesses in flight.
     left: u32,
     /// Writes to start once those are done.
-    writes: Vec<Extent>,
+    writes: Vec<MemberExtent>,
 }
 
 /// All jobs and their pieces.
 #[derive(Debug, Default)]
 pub struct Jobs {
-    jobs: Vec<Option<Job>>,
+    jobs: Vec<Option<StripeJob>>,
     running: Vec<Option<Running>>,
     count: usize,
 }
@@ -87,9 +87,9 @@ impl Jobs {
     }
 
     /// Starts reads of extents.
-    pub fn start_read(&mut self, now: u64, kind: Kind, extents: &[Extent], members: &mut Members) {
+    pub fn start_read(&mut self, now: u64, kind: JobKind, extents: &[MemberExtent], members: &mut Members) {
         self.count += 1;
-        let job = place(&mut self.jobs, Job { kind, pieces: VecDeque::new(), at_once: 0, running: 1 });
+        let job = place(&mut self.jobs, StripeJob { kind, pieces: VecDeque::new(), at_once: 0, running: 1 });
         let left = extents.len() as u32;
         let owner = place(&mut self.running, Running { job, stripes: 0..0, left, writes: Vec::new() });
         for &extent in extents {
@@ -98,41 +98,41 @@ impl Jobs {
     }
 
     /// Queues stripes with their written parts, `at_once` of them in parallel (0: all).
-    pub fn start_write(&mut self, kind: Kind, stripes: VecDeque<(u64, Vec<(u64, u64)>)>, at_once: u32) {
+    pub fn start_write(&mut self, kind: JobKind, stripes: VecDeque<(u64, Vec<(u64, u64)>)>, at_once: u32) {
         self.count += 1;
-        let pieces = stripes.into_iter().map(|(stripe, runs)| Piece::Part(stripe, runs)).collect();
-        place(&mut self.jobs, Job { kind, pieces, at_once, running: 0 });
+        let pieces = stripes.into_iter().map(|(stripe, runs)| StripeWork::Part(stripe, runs)).collect();
+        place(&mut self.jobs, StripeJob { kind, pieces, at_once, running: 0 });
     }
 
     /// Queues stripes that leave the cache; returns their sectors.
-    pub fn start_destage(&mut self, leaving: Leaving, stripe_sectors: u64) -> u64 {
+    pub fn start_destage(&mut self, leaving: DestageUnit, stripe_sectors: u64) -> u64 {
         self.count += 1;
         let (piece, sectors) = match leaving {
-            Leaving::Full(first, count) => (Piece::Full(first, count), count * stripe_sectors),
-            Leaving::Part(stripe, runs) => {
+            DestageUnit::Full(first, count) => (StripeWork::Full(first, count), count * stripe_sectors),
+            DestageUnit::Part(stripe, runs) => {
                 let sectors = runs.iter().map(|(from, to)| to - from).sum();
-                (Piece::Part(stripe, runs), sectors)
+                (StripeWork::Part(stripe, runs), sectors)
             }
         };
-        let kind = Kind::Destage(sectors);
-        place(&mut self.jobs, Job { kind, pieces: VecDeque::from([piece]), at_once: 1, running: 0 });
+        let kind = JobKind::Destage(sectors);
+        place(&mut self.jobs, StripeJob { kind, pieces: VecDeque::from([piece]), at_once: 1, running: 0 });
         sectors
     }
 
     /// Starts every piece that may start.
-    pub fn go_on(&mut self, now: u64, layout: &Layout, reconstruct: bool, members: &mut Members) {
+    pub fn go_on(&mut self, now: u64, layout: &ArrayLayout, reconstruct: bool, members: &mut Members) {
         for at in 0..self.jobs.len() {
             while let Some(piece) = self.next_piece(at) {
                 let plan = match &piece {
-                    Piece::Full(first, count) => plan::of_full_stripes(layout, *first, *count),
-                    Piece::Part(stripe, runs) => plan::of_stripe(layout, *stripe, runs, reconstruct),
+                    StripeWork::Full(first, count) => plan::of_full_stripes(layout, *first, *count),
+                    StripeWork::Part(stripe, runs) => plan::of_stripe(layout, *stripe, runs, reconstruct),
                 };
                 self.begin(now, at, piece.stripes(), plan, members);
             }
         }
     }
 
-    fn next_piece(&mut self, at: usize) -> Option<Piece> {
+    fn next_piece(&mut self, at: usize) -> Option<StripeWork> {
         let job = self.jobs[at].as_ref()?;
         if job.at_once > 0 && job.running >= job.at_once {
             return None;
@@ -151,7 +151,7 @@ impl Jobs {
         now: u64,
         job: usize,
         stripes: std::ops::Range<u64>,
-        plan: Plan,
+        plan: StripePlan,
         members: &mut Members,
     ) {
         let write_now = plan.reads.is_empty();
@@ -164,7 +164,7 @@ impl Jobs {
     }
 
     /// Completes an access; returns the purpose of its job if that was the last access.
-    pub fn access_done(&mut self, now: u64, owner: u32, members: &mut Members) -> Option<Kind> {
+    pub fn access_done(&mut self, now: u64, owner: u32, members: &mut Members) -> Option<JobKind> {
         let slot = &mut self.running[owner as usize];
         let running = slot.as_mut()?;
         running.left -= 1;
@@ -184,7 +184,7 @@ impl Jobs {
         self.piece_done(job)
     }
 
-    fn piece_done(&mut self, at: usize) -> Option<Kind> {
+    fn piece_done(&mut self, at: usize) -> Option<JobKind> {
         let job = self.jobs[at].as_mut()?;
         job.running -= 1;
         if job.running > 0 || !job.pieces.is_empty() {

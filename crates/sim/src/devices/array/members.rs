@@ -1,6 +1,6 @@
 //! The disks of an array: accesses queue at each disk up to its command limit, and completions return their owner's number.
 
-use super::layout::Extent;
+use super::layout::MemberExtent;
 use crate::devices::disk::Disk;
 use crate::devices::{Command, Counters, Device};
 use std::collections::VecDeque;
@@ -34,7 +34,7 @@ impl Members {
     }
 
     /// Queues an access; `owner` is returned when it completes.
-    pub fn ask(&mut self, now: u64, extent: Extent, write: bool, owner: u32) {
+    pub fn ask(&mut self, now: u64, extent: MemberExtent, write: bool, owner: u32) {
         let tag = self.free.pop().unwrap_or_else(|| {
             self.owners.push(0);
             (self.owners.len() - 1) as u32

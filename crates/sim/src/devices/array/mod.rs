@@ -17,13 +17,13 @@ mod plan;
 mod reads;
 mod rules;
 
-pub use layout::{Extent, Layout, Level, Part};
+pub use layout::{ArrayLayout, MemberExtent, RaidLevel, UnitPart};
 pub use rules::ArrayRules;
 
 use super::disk::Disk;
 use super::{Command, Counters, Device, SECTOR_BYTES};
 use dirty::DirtyStripes;
-use jobs::{Jobs, Kind};
+use jobs::{JobKind, Jobs};
 use members::Members;
 use std::collections::VecDeque;
 
@@ -38,7 +38,7 @@ enum Transfer {
 /// An array: controller, cache and member disks.
 pub struct Array {
     rules: ArrayRules,
-    layout: Layout,
+    layout: ArrayLayout,
     members: Members,
     arrived: VecDeque<Command>,
     firmware: Option<(u64, Command)>,
@@ -48,7 +48,7 @@ pub struct Array {
     no_room: VecDeque<Command>,
     /// Writes that bypass the cache, in order.
     past: VecDeque<Command>,
-    past_running: u32,
+    bypass_running: u32,
     dirty: DirtyStripes,
     /// Cache space reserved for transfers in flight.
     promised_sectors: u64,
@@ -69,7 +69,7 @@ pub struct Array {
 impl Array {
     /// An array of disks identical to `disk`.
     #[must_use]
-    pub fn new(rules: ArrayRules, layout: Layout, disk: &Disk, members: usize) -> Self {
+    pub fn new(rules: ArrayRules, layout: ArrayLayout, disk: &Disk, members: usize) -> Self {
         Self {
             rules,
             layout,
@@ -80,7 +80,7 @@ impl Array {
             transfers: VecDeque::new(),
             no_room: VecDeque::new(),
             past: VecDeque::new(),
-            past_running: 0,
+            bypass_running: 0,
             dirty: DirtyStripes::new(layout.stripe_sectors()),
             promised_sectors: 0,
             leaving_sectors: 0,
@@ -170,17 +170,17 @@ impl Array {
 
     /// Starts waiting commands that bypass the cache.
     fn start_past(&mut self, now: u64) {
-        let at_once = self.rules.past_at_once;
-        while (at_once == 0 || self.past_running < at_once)
+        let at_once = self.rules.bypass_at_once;
+        while (at_once == 0 || self.bypass_running < at_once)
             && let Some(first) = self.past.pop_front()
         {
-            self.start_past_from(first);
+            self.start_bypass_from(first);
         }
         self.go_on(now);
     }
 
     /// Joins a command with those that directly follow it.
-    fn start_past_from(&mut self, first: Command) {
+    fn start_bypass_from(&mut self, first: Command) {
         let (mut tags, mut end) = (vec![(first.tag, first.sectors)], first.end());
         while let Some(next) = self.past.front().filter(|next| next.sector == end)
             && (next.end() - first.sector) * SECTOR_BYTES <= self.rules.coalesce_bytes
@@ -189,12 +189,12 @@ impl Array {
             end = next.end();
             self.past.pop_front();
         }
-        self.past_running += 1;
+        self.bypass_running += 1;
         let at_once = self.rules.stripes_at_once;
         let stripes =
             self.layout.stripes(first.sector, end).map(|(stripe, from, to)| (stripe, vec![(from, to)]));
         let stripes = stripes.collect();
-        self.jobs.start_write(Kind::Past(tags), stripes, at_once);
+        self.jobs.start_write(JobKind::Bypass(tags), stripes, at_once);
     }
 
     /// Writes back dirty stripes.
@@ -219,17 +219,17 @@ impl Array {
         let finished = self.jobs.access_done(now, owner, &mut self.members);
         match finished {
             None => {}
-            Some(Kind::Read(command)) => {
+            Some(JobKind::Read(command)) => {
                 self.transfer(now, u64::from(command.sectors), Transfer::ToHost(command.tag));
             }
-            Some(Kind::Past(tags)) => {
+            Some(JobKind::Bypass(tags)) => {
                 for (tag, sectors) in tags {
                     self.outstanding_sectors -= u64::from(sectors);
                     done.push(tag);
                 }
-                self.past_running -= 1;
+                self.bypass_running -= 1;
             }
-            Some(Kind::Destage(sectors)) => {
+            Some(JobKind::Destage(sectors)) => {
                 self.leaving_sectors -= sectors;
                 self.destaging -= 1;
             }

@@ -1,8 +1,8 @@
 //! Reads of an array: from dirty cache data or from the members; a mirror reads from the nearer copy, and a failed member's data is read
 //! from all others.
 
-use super::jobs::Kind;
-use super::{Array, Extent, Transfer};
+use super::jobs::JobKind;
+use super::{Array, MemberExtent, Transfer};
 use crate::devices::Command;
 
 impl Array {
@@ -14,12 +14,12 @@ impl Array {
             return;
         }
         let extents = self.read_extents(command);
-        self.jobs.start_read(now, Kind::Read(command), &extents, &mut self.members);
+        self.jobs.start_read(now, JobKind::Read(command), &extents, &mut self.members);
     }
 
     /// Extents of a read's data; contiguous runs on one member become one access.
-    fn read_extents(&self, command: Command) -> Vec<Extent> {
-        let mut extents: Vec<Extent> = Vec::new();
+    fn read_extents(&self, command: Command) -> Vec<MemberExtent> {
+        let mut extents: Vec<MemberExtent> = Vec::new();
         for (stripe, from, to) in self.layout.stripes(command.sector, command.end()) {
             for part in self.layout.parts(from, to) {
                 let holders = || self.layout.holders(stripe, part.index).filter(|&m| self.layout.works(m));
@@ -42,8 +42,8 @@ impl Array {
 }
 
 /// Adds an access, joining it with the previous one on its member if contiguous.
-fn join(extents: &mut Vec<Extent>, extent: Extent) {
-    let follows = |e: &&mut Extent| e.member == extent.member && e.sector + e.sectors == extent.sector;
+fn join(extents: &mut Vec<MemberExtent>, extent: MemberExtent) {
+    let follows = |e: &&mut MemberExtent| e.member == extent.member && e.sector + e.sectors == extent.sector;
     match extents.iter_mut().find(follows) {
         Some(before) => before.sectors += extent.sectors,
         None => extents.push(extent),

@@ -20,7 +20,7 @@ pub struct ArrayRules {
     /// Whether writes bypass the cache when the dirty and outstanding data exceed its capacity. If not, they wait for space.
     pub bypass_when_overfull: bool,
     /// Bypassing commands executed in parallel; 0: all.
-    pub past_at_once: u32,
+    pub bypass_at_once: u32,
     /// Contiguous bypassing commands are joined up to this size; 0: never.
     pub coalesce_bytes: u64,
     /// Stripes of a bypassing command written in parallel; 0: all.

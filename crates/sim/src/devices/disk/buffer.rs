@@ -13,7 +13,7 @@ struct Segment {
 
 /// Look-ahead in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Ahead {
+struct LookAhead {
     segment: usize,
     /// A sector whose reading starts at `at`, ns; both advance track by track.
     sector: u64,
@@ -39,7 +39,7 @@ pub struct Buffer {
     segments: Vec<Segment>,
     segment_sectors: u64,
     look_ahead: bool,
-    ahead: Option<Ahead>,
+    ahead: Option<LookAhead>,
     clock: u64,
 }
 
@@ -91,7 +91,7 @@ impl Buffer {
         if near {
             // Look-ahead continues up to a limit measured from here.
             let limit = ahead.limit.max(self.limit(end, mechanism));
-            self.ahead = Some(Ahead { limit, ..ahead });
+            self.ahead = Some(LookAhead { limit, ..ahead });
             self.segments[ahead.segment].used = self.clock;
         }
         match near {
@@ -122,7 +122,7 @@ impl Buffer {
         let limit = self.limit(end, mechanism);
         if self.look_ahead && limit > end {
             let at = mechanism.follows_at(at, end);
-            self.ahead = Some(Ahead { segment, sector: end, at, limit });
+            self.ahead = Some(LookAhead { segment, sector: end, at, limit });
         }
     }
 

@@ -52,7 +52,7 @@ fn reading_on_without_look_ahead_loses_a_turn_and_with_it_none() {
 }
 
 #[test]
-fn a_command_for_what_is_on_its_way_waits_for_it() {
+fn a_command_for_sectors_being_read_ahead_waits_for_them() {
     let mut disk = disk_of(rules(1), buffered());
     let done = open(&mut disk, &[(0, read(0, 0, 10)), (8 * MS, read(1, 40, 10))]);
     // The first ends after a turn and 0.6 ms; 40 more sectors take 2.4 ms.
@@ -79,7 +79,7 @@ fn look_ahead_ends_with_the_segment() {
 }
 
 #[test]
-fn what_is_being_filled_is_found_behind_an_older_segment_that_ends_earlier() {
+fn a_segment_being_filled_is_found_behind_an_older_shorter_one() {
     // Two segments have sector 100: the first was left at once and ends at 108, the second continues past the end of the track.
     for wait_ms in 0..16 {
         let mut disk = disk_of(rules(1), DiskRules { queue_depth: 2, ..buffered() });
@@ -133,7 +133,7 @@ fn a_full_cache_makes_writes_wait_and_order_of_writing_back_matters() {
 }
 
 #[test]
-fn a_queue_is_served_by_nearness_and_nobody_waits_for_ever() {
+fn a_queue_is_served_nearest_first_without_starvation() {
     let commands: Vec<_> = numbers(199_000, 400, 2).iter().map(|&s| read(0, s, 8)).collect();
     let run = |age_limit_ns| {
         let rules_of = DiskRules { queue_depth: 32, age_limit_ns, ..PLAIN };

@@ -1,7 +1,7 @@
 //! Command processing before the mechanism: the electronics decode a command, serve it from the read buffer or the write cache, or queue
 //! it for the mechanism.
 
-use super::{Access, Disk, Flush, Found, Parts, Stage, Waiting};
+use super::{AccessTimes, Disk, ElectronicsState, Found, MediumAccess, PendingFlush, Waiting};
 use crate::devices::Command;
 
 impl Disk {
@@ -13,7 +13,7 @@ impl Disk {
             let until = now + self.rules.overhead_ns;
             self.counters.overhead_ns += self.rules.overhead_ns;
             self.busy(now, until);
-            self.electronics = Some((until, Stage::Overhead, command));
+            self.electronics = Some((until, ElectronicsState::Overhead, command));
         }
     }
 
@@ -21,7 +21,7 @@ impl Disk {
     pub(super) fn decide(&mut self, now: u64, command: Command, done: &mut Vec<u32>) {
         if command.is_flush() {
             let number = self.cache.last_number();
-            self.flushes.push_back(Flush { tag: command.tag, since: now, number });
+            self.flushes.push_back(PendingFlush { tag: command.tag, since: now, number });
             self.finish_flushes(done);
         } else if command.write {
             self.buffer.forget(command.sector, command.end());
@@ -59,7 +59,7 @@ impl Disk {
         let bus_ns = self.bus_ns(u64::from(command.sectors));
         self.counters.overhead_ns += bus_ns;
         self.busy(now, now + bus_ns);
-        self.electronics = Some((now + bus_ns, Stage::Bus, command));
+        self.electronics = Some((now + bus_ns, ElectronicsState::Bus, command));
     }
 
     fn decide_read(&mut self, now: u64, command: Command) {
@@ -87,8 +87,8 @@ impl Disk {
         self.counters.read_hits += 1;
         let until = at.max(now + self.bus_ns(u64::from(command.sectors)));
         self.counters.transfer_ns += until - now;
-        self.under_way = Parts { transfer: until - now, ..Parts::default() };
+        self.under_way = AccessTimes { transfer: until - now, ..AccessTimes::default() };
         self.busy(now, until);
-        self.access = Some((until, Access::Read(command, None)));
+        self.access = Some((until, MediumAccess::Read(command, None)));
     }
 }

@@ -46,7 +46,7 @@ pub struct GeometryRules {
 
 /// Position of a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SectorPosition {
     /// Cylinder, counted from the outside.
     pub cylinder: u64,
     /// Surface.
@@ -120,14 +120,14 @@ impl Geometry {
 
     /// Position of a sector; a sector past the end is treated as the last.
     #[must_use]
-    pub fn place(&self, sector: u64) -> Place {
+    pub fn place(&self, sector: u64) -> SectorPosition {
         let sector = sector.min(self.capacity_sectors.saturating_sub(1));
         let after = self.zones.partition_point(|zone| zone.first_sector <= sector);
         let zone = self.zones[after - 1];
         let inside = sector - zone.first_sector;
         let (track, on_track) = divided(inside, zone.sectors_per_track);
         let (cylinder, head) = divided(track, self.heads);
-        Place {
+        SectorPosition {
             cylinder: zone.first_cylinder + cylinder,
             head,
             sector: on_track,
@@ -137,26 +137,26 @@ impl Geometry {
 
     /// The angle at which the sector numbered `place.sector + plus` of the track begins, as time since the start of the turn, ns. It may
     /// be a full turn for the end of the last sector.
-    fn along_ns(&self, place: Place, plus: u64) -> u64 {
+    fn along_ns(&self, place: SectorPosition, plus: u64) -> u64 {
         (place.sector + plus) * self.turn_ns / place.per_track
     }
 
     /// Time within a turn at which a sector comes under its head, ns.
     #[must_use]
-    pub fn angle_ns(&self, place: Place) -> u64 {
+    pub fn angle_ns(&self, place: SectorPosition) -> u64 {
         let skew = place.cylinder * self.cylinder_turn_ns + place.head * self.head_skew_ns;
         (skew + self.along_ns(place, 0)) % self.turn_ns
     }
 
     /// Time to pass `sectors` sectors of a track, starting at `place`, ns.
     #[must_use]
-    pub fn span_ns(&self, place: Place, sectors: u64) -> u64 {
+    pub fn span_ns(&self, place: SectorPosition, sectors: u64) -> u64 {
         self.along_ns(place, sectors) - self.along_ns(place, 0)
     }
 
     /// Whole sectors that pass in a time, starting at the start of `place`.
     #[must_use]
-    pub fn passed(&self, place: Place, ns: u64) -> u64 {
+    pub fn passed(&self, place: SectorPosition, ns: u64) -> u64 {
         (u128::from(ns) * u128::from(place.per_track) / u128::from(self.turn_ns)) as u64
     }
 }
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn every_sector_has_a_place_of_its_own() {
+    fn every_sector_has_a_unique_position() {
         let disk = small();
         let places: std::collections::BTreeSet<_> =
             (0..10_000).map(|s| disk.place(s)).map(|p| (p.cylinder, p.head, p.sector)).collect();

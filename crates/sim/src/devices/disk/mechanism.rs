@@ -1,7 +1,7 @@
 //! Heads over rotating surfaces: their position, and the time to reach a sector and to pass a run of sectors. The angle is a function of
 //! time, so rotational latency is computed exactly and never averaged.
 
-use super::geometry::{Geometry, Place};
+use super::geometry::{Geometry, SectorPosition};
 use crate::devices::curve::SeekCurve;
 
 /// Arm, heads and surfaces.
@@ -154,7 +154,7 @@ impl Mechanism {
     }
 
     /// From the end of a track to the first sector of the next.
-    fn next_track(&self, at: u64, before: Place, sector: u64) -> (u64, Place) {
+    fn next_track(&self, at: u64, before: SectorPosition, sector: u64) -> (u64, SectorPosition) {
         let place = self.geometry.place(sector);
         let switch =
             if place.cylinder == before.cylinder { self.head_switch_ns } else { self.cylinder_switch_ns };

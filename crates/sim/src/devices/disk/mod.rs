@@ -18,7 +18,7 @@ pub(super) mod testing;
 mod write_cache;
 
 pub use buffer::{Buffer, Found};
-pub use geometry::{Geometry, GeometryRules, Place};
+pub use geometry::{Geometry, GeometryRules, SectorPosition};
 pub use mechanism::{Mechanism, Positioning, Target};
 pub use rules::DiskRules;
 pub use write_cache::{DestageOrder, WriteCache, WriteCacheRules};
@@ -34,7 +34,7 @@ struct Waiting {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Flush {
+struct PendingFlush {
     tag: u32,
     since: u64,
     /// The last write that it waits for.
@@ -43,7 +43,7 @@ struct Flush {
 
 /// Activity of the electronics.
 #[derive(Clone, Copy, Debug)]
-enum Stage {
+enum ElectronicsState {
     /// Decoding a command.
     Overhead,
     /// Data transfer of a command that needs no mechanism.
@@ -52,7 +52,7 @@ enum Stage {
 
 /// Activity of the mechanism.
 #[derive(Clone, Copy, Debug)]
-enum Access {
+enum MediumAccess {
     /// With the time at which its last sector has passed; `None` if it joined look-ahead, which continues.
     Read(Command, Option<u64>),
     Write(Command),
@@ -61,13 +61,13 @@ enum Access {
 
 /// Time components of an access, ns, in order.
 #[derive(Clone, Copy, Debug, Default)]
-struct Parts {
+struct AccessTimes {
     seek: u64,
     rotation: u64,
     transfer: u64,
 }
 
-impl Parts {
+impl AccessTimes {
     /// Subtracts the last `ns` of these components, which lie in the future, from the counters.
     fn take_off(self, from: &mut Counters, mut ns: u64) {
         let parts = [
@@ -91,18 +91,18 @@ pub struct Disk {
     buffer: Buffer,
     cache: WriteCache,
     arrived: VecDeque<Command>,
-    electronics: Option<(u64, Stage, Command)>,
+    electronics: Option<(u64, ElectronicsState, Command)>,
     /// Commands queued for the mechanism.
     waiting: Nearby<Waiting>,
     /// Writes that wait for space in the write cache.
     no_room: VecDeque<Waiting>,
-    flushes: VecDeque<Flush>,
-    access: Option<(u64, Access)>,
+    flushes: VecDeque<PendingFlush>,
+    access: Option<(u64, MediumAccess)>,
     /// Time since which the drive has been idle.
     quiet_since: u64,
     busy_until: u64,
     /// Components of the current access.
-    under_way: Parts,
+    under_way: AccessTimes,
     counters: Counters,
 }
 
@@ -124,7 +124,7 @@ impl Disk {
             access: None,
             quiet_since: 0,
             busy_until: 0,
-            under_way: Parts::default(),
+            under_way: AccessTimes::default(),
             counters: Counters::default(),
         }
     }
@@ -178,7 +178,7 @@ impl Disk {
         let Some((sector, sectors)) = self.cache.next(now, &self.mechanism) else { return false };
         let until = self.move_and_pass(now, sector, sectors, true);
         self.counters.destage_ns += until - now;
-        self.access = Some((until, Access::Destage));
+        self.access = Some((until, MediumAccess::Destage));
         true
     }
 
@@ -205,7 +205,8 @@ impl Disk {
         let end = self.move_and_pass(now, from, command.end() - from, command.write);
         let until = end.max(now + self.bus_ns(u64::from(command.sectors)));
         self.busy(now, until);
-        let access = if command.write { Access::Write(command) } else { Access::Read(command, Some(end)) };
+        let access =
+            if command.write { MediumAccess::Write(command) } else { MediumAccess::Read(command, Some(end)) };
         self.access = Some((until, access));
     }
 
@@ -225,22 +226,22 @@ impl Disk {
         self.counters.seek_ns += way.seek_ns;
         self.counters.rotation_ns += way.rotation_ns;
         self.counters.transfer_ns += end - from;
-        self.under_way = Parts { seek: way.seek_ns, rotation: way.rotation_ns, transfer: end - from };
+        self.under_way = AccessTimes { seek: way.seek_ns, rotation: way.rotation_ns, transfer: end - from };
         self.busy(now, end);
         self.mechanism.stands_at((sector + sectors).saturating_sub(1));
         end
     }
 
-    fn finish_access(&mut self, now: u64, access: Access, done: &mut Vec<u32>) {
+    fn finish_access(&mut self, now: u64, access: MediumAccess, done: &mut Vec<u32>) {
         match access {
-            Access::Read(command, passed_at) => {
+            MediumAccess::Read(command, passed_at) => {
                 if let Some(at) = passed_at {
                     self.buffer.read(at, command.sector, command.end(), &self.mechanism);
                 }
                 done.push(command.tag);
             }
-            Access::Write(command) => done.push(command.tag),
-            Access::Destage => {
+            MediumAccess::Write(command) => done.push(command.tag),
+            MediumAccess::Destage => {
                 self.cache.written();
                 self.finish_flushes(done);
                 self.let_in(now);
@@ -260,7 +261,7 @@ impl Disk {
     }
 
     fn finish_flushes(&mut self, done: &mut Vec<u32>) {
-        while let Some(&Flush { tag, number, .. }) = self.flushes.front()
+        while let Some(&PendingFlush { tag, number, .. }) = self.flushes.front()
             && self.cache.clean_up_to(number)
         {
             self.flushes.pop_front();
@@ -325,8 +326,8 @@ impl Device for Disk {
                 self.quiet_since = at;
             } else if let Some((_, stage, command)) = self.electronics.take_if(|(due, ..)| *due <= at) {
                 match stage {
-                    Stage::Overhead => self.decide(at, command, done),
-                    Stage::Bus => done.push(command.tag),
+                    ElectronicsState::Overhead => self.decide(at, command, done),
+                    ElectronicsState::Bus => done.push(command.tag),
                 }
                 self.quiet_since = at;
             }
@@ -342,7 +343,7 @@ impl Device for Disk {
         }
         if let Some((until, access)) = self.access {
             let beyond = until.saturating_sub(now);
-            if matches!(access, Access::Destage) {
+            if matches!(access, MediumAccess::Destage) {
                 done.destage_ns -= beyond;
             }
             self.under_way.take_off(&mut done, beyond);

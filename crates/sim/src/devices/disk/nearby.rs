@@ -7,7 +7,7 @@ use super::mechanism::{Mechanism, Target};
 const ROUNDING_NS: u64 = 2;
 
 #[derive(Clone, Copy, Debug)]
-struct Entry<T> {
+struct NearbyEntry<T> {
     sector: u64,
     /// Arrival number, to break ties.
     order: u64,
@@ -18,7 +18,7 @@ struct Entry<T> {
 /// Accesses sorted by first sector, then arrival.
 #[derive(Clone, Debug)]
 pub(super) struct Nearby<T> {
-    entries: Vec<Entry<T>>,
+    entries: Vec<NearbyEntry<T>>,
     next: u64,
 }
 
@@ -61,7 +61,7 @@ impl<T: Copy> Nearby<T> {
         let order = self.next;
         self.next += 1;
         let at = self.entries.partition_point(|e| e.sector <= sector);
-        self.entries.insert(at, Entry { sector, order, target, what });
+        self.entries.insert(at, NearbyEntry { sector, order, target, what });
     }
 
     pub fn remove(&mut self, at: usize) -> T {
@@ -116,7 +116,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn looking_outwards_finds_what_looking_at_all_finds(
+        fn searching_outwards_finds_the_same_as_searching_all(
             sectors in prop::collection::vec((0u64..199_000, any::<bool>()), 1..60),
             stands in 0u64..199_000,
             now in 0u64..50_000_000,

@@ -28,7 +28,7 @@ pub struct WriteCacheRules {
 
 /// A cached write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct CachedWrite {
     /// Sequence number of the write, compared by flushes.
     pub number: u64,
     /// First sector.
@@ -37,7 +37,7 @@ pub struct Held {
     pub sectors: u64,
 }
 
-impl Held {
+impl CachedWrite {
     fn end(&self) -> u64 {
         self.sector + self.sectors
     }
@@ -51,9 +51,9 @@ impl Held {
 #[derive(Clone, Debug)]
 pub struct WriteCache {
     rules: WriteCacheRules,
-    held: Nearby<Held>,
+    held: Nearby<CachedWrite>,
     /// The contiguous run being written back.
-    leaving: Vec<Held>,
+    leaving: Vec<CachedWrite>,
     sectors: u64,
     number: u64,
     /// Length of the longest write so far: bounds how far before a sector an overlapping write may start.
@@ -89,7 +89,7 @@ impl WriteCache {
             self.held.get_mut(at).number = self.number;
             return;
         }
-        let held = Held { number: self.number, sector, sectors };
+        let held = CachedWrite { number: self.number, sector, sectors };
         self.held.push(sector, mechanism.target(sector), held);
         self.sectors += sectors;
         self.longest = self.longest.max(sectors);
@@ -109,7 +109,7 @@ impl WriteCache {
     /// Whether it holds all of a read.
     #[must_use]
     pub fn covers(&self, sector: u64, end: u64) -> bool {
-        let has = |h: &Held| h.sector <= sector && end <= h.end();
+        let has = |h: &CachedWrite| h.sector <= sector && end <= h.end();
         self.around(sector, sector + 1).any(|at| has(self.held.get(at)))
             || self.leaving.first().is_some_and(|h| h.sector <= sector) && self.leaving.iter().any(has)
     }
@@ -168,7 +168,7 @@ impl WriteCache {
     }
 
     /// An older write to overlapping sectors, which must go first; the oldest of several.
-    fn blocked_by(&self, held: &Held) -> Option<usize> {
+    fn blocked_by(&self, held: &CachedWrite) -> Option<usize> {
         let older = |at: &usize| {
             let h = self.held.get(*at);
             h.number < held.number && h.overlaps(held.sector, held.end())

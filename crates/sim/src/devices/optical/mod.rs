@@ -6,7 +6,7 @@
 mod sets_tests;
 mod spiral;
 
-pub use spiral::{Cav, Clv, OpticalZone, Ring, Spiral};
+pub use spiral::{Cav, Clv, DiscRing, OpticalZone, Spiral};
 
 use super::curve::SeekCurve;
 use super::{Command, Counters, Device, SECTOR_BYTES};
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 /// How the drive reaches a sector.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Access {
+pub enum PositioningModel {
     /// A seek by distance in thousandths of the medium, then the rest of the turn. Sectors within one turn are waited for.
     Turning(SeekCurve),
     /// One time for seek, settling and half a turn, after which reading starts at an error-correction block.
@@ -38,7 +38,7 @@ pub struct OpticalRules {
     /// Read rate along the spiral.
     pub spiral: Spiral,
     /// How sectors are reached.
-    pub access: Access,
+    pub access: PositioningModel,
     /// Overhead per command, ns.
     pub overhead_ns: u64,
     /// Interface rate; 0: no limit.
@@ -52,7 +52,7 @@ pub struct OpticalRules {
 pub struct Optical {
     rules: OpticalRules,
     waiting: VecDeque<Command>,
-    serving: Option<(u64, Stage, Command)>,
+    serving: Option<(u64, CommandStep, Command)>,
     /// The buffer holds these sectors; the last of them is being read now.
     first: u64,
     /// A sector whose reading starts at `at`, ns.
@@ -64,7 +64,7 @@ pub struct Optical {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Stage {
+enum CommandStep {
     Overhead,
     Data,
 }
@@ -105,7 +105,7 @@ impl Optical {
         {
             self.counters.overhead_ns += self.rules.overhead_ns;
             self.counters.busy_ns += self.rules.overhead_ns;
-            self.serving = Some((now + self.rules.overhead_ns, Stage::Overhead, command));
+            self.serving = Some((now + self.rules.overhead_ns, CommandStep::Overhead, command));
         }
     }
 
@@ -120,8 +120,8 @@ impl Optical {
         let first = self.first.max(reached.saturating_sub(buffered));
         let patience = match self.rules.access {
             // Waiting for a sector within one turn is faster than seeking.
-            Access::Turning(_) => self.rules.spiral.turn(command.sector, now).0,
-            Access::Whole { skip_sectors, .. } => skip_sectors,
+            PositioningModel::Turning(_) => self.rules.spiral.turn(command.sector, now).0,
+            PositioningModel::Whole { skip_sectors, .. } => skip_sectors,
         };
         let near = command.sector >= first && command.sector <= reached + patience && reached > self.first;
         let until = if near && buffered > 0 {
@@ -137,19 +137,19 @@ impl Optical {
         };
         self.limit = self.limit.max((command.end() + buffered).min(self.rules.capacity_sectors));
         self.counters.busy_ns += until - now;
-        self.serving = Some((until, Stage::Data, command));
+        self.serving = Some((until, CommandStep::Data, command));
     }
 
     /// Moves the sledge to a sector; returns the time until reading starts.
     fn go(&mut self, now: u64, from: u64, sector: u64) -> u64 {
         let (begin, seek_ns, rotation_ns) = match &self.rules.access {
-            Access::Turning(curve) => {
+            PositioningModel::Turning(curve) => {
                 let capacity = self.rules.capacity_sectors.max(1);
                 let thousandths = (from.abs_diff(sector) * 1000).div_ceil(capacity);
                 let seek_ns = if from == sector { 0 } else { curve.ns(thousandths) };
                 (sector, seek_ns, self.rules.spiral.turn(sector, now + seek_ns).1)
             }
-            &Access::Whole { settle_ns, root_ns, block_sectors, .. } => {
+            &PositioningModel::Whole { settle_ns, root_ns, block_sectors, .. } => {
                 let begin = sector - sector % block_sectors.max(1);
                 let gib = (from.abs_diff(begin) * SECTOR_BYTES) as f64 / (1u64 << 30) as f64;
                 let way_ns = (root_ns as f64 * gib.sqrt() + 0.5) as u64;
@@ -189,8 +189,8 @@ impl Device for Optical {
     fn advance(&mut self, now: u64, done: &mut Vec<u32>) {
         while let Some((at, stage, command)) = self.serving.take_if(|(at, ..)| *at <= now) {
             match stage {
-                Stage::Overhead if !command.write => self.data(at, command),
-                Stage::Overhead | Stage::Data => done.push(command.tag),
+                CommandStep::Overhead if !command.write => self.data(at, command),
+                CommandStep::Overhead | CommandStep::Data => done.push(command.tag),
             }
             self.start(at);
         }
@@ -216,7 +216,7 @@ mod tests {
                 OpticalZone { first_sector: 0, bytes_per_s: 5_120_000, turn_ns: 10 * MS },
                 OpticalZone { first_sector: 2_000_000, bytes_per_s: 10_240_000, turn_ns: 10 * MS },
             ]),
-            access: Access::Turning(SeekCurve::through(1000, 20 * MS, 80 * MS, 150 * MS).unwrap()),
+            access: PositioningModel::Turning(SeekCurve::through(1000, 20 * MS, 80 * MS, 150 * MS).unwrap()),
             overhead_ns: MS / 2,
             bus_bytes_per_s: 20_480_000,
             buffer_bytes,
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_the_buffer_costs_overhead_and_bus() {
+    fn buffer_hits_cost_overhead_and_bus() {
         let mut drive = drive(1 << 20);
         let done = open(
             &mut drive,
@@ -271,7 +271,7 @@ mod tests {
         Optical::new(OpticalRules {
             capacity_sectors: 4_000_000,
             spiral: Spiral::Zones(even),
-            access: Access::Whole {
+            access: PositioningModel::Whole {
                 settle_ns: 50 * MS,
                 root_ns: 100 * MS,
                 block_sectors: 64,
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_a_little_ahead_is_waited_for_and_the_rest_is_gone_to() {
+    fn sectors_just_ahead_are_waited_for_and_others_sought() {
         let (there, near, far) = (read(0, 6400, 4), read(1, 6460, 4), read(2, 6700, 4));
         let done = open(&mut whole(), &[(0, there), (60 * MS, near)]);
         assert!(done[1] < 75 * MS, "{done:?}");

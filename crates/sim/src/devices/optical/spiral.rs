@@ -17,7 +17,7 @@ pub struct OpticalZone {
 
 /// The ring of a disc that the spiral fills evenly.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ring {
+pub struct DiscRing {
     /// Innermost radius, mm.
     pub inner_mm: f64,
     /// Outermost radius, mm.
@@ -26,7 +26,7 @@ pub struct Ring {
     pub bytes: f64,
 }
 
-impl Ring {
+impl DiscRing {
     /// Growth of the squared radius per byte, mm².
     fn area(&self) -> f64 {
         (self.outer_mm * self.outer_mm - self.inner_mm * self.inner_mm) / self.bytes
@@ -41,7 +41,7 @@ impl Ring {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cav {
     /// The ring that holds the data.
-    pub ring: Ring,
+    pub ring: DiscRing,
     /// Rate at the outer radius.
     pub rim_bytes_per_s: f64,
 }
@@ -57,7 +57,7 @@ impl Cav {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clv {
     /// The ring that holds the data.
-    pub ring: Ring,
+    pub ring: DiscRing,
     /// The read rate.
     pub bytes_per_s: u64,
     /// Time to change the spindle speed to that of another radius, ns per mm.
@@ -155,7 +155,7 @@ impl Spiral {
 mod tests {
     use super::*;
 
-    const RING: Ring = Ring { inner_mm: 24.0, outer_mm: 58.0, bytes: 4.7e9 };
+    const RING: DiscRing = DiscRing { inner_mm: 24.0, outer_mm: 58.0, bytes: 4.7e9 };
     const DVD: Cav = Cav { ring: RING, rim_bytes_per_s: 11.08e6 };
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_passed_and_how_long_it_took_fit_together() {
+    fn sectors_passed_and_the_time_they_take_agree() {
         let spiral = Spiral::Cav(DVD);
         for (from, sectors) in [(0, 4), (7, 1), (1_000_000, 64), (9_000_000, 150_000)] {
             let ns = spiral.ns(from, from + sectors);

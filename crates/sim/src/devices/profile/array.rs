@@ -3,7 +3,7 @@
 use super::super::Coverage;
 use super::error::{ProfileError, Reader};
 use super::{DeviceProfile, DiskProfile, ReadText, by_name, bytes_of_mb, is_file, ns_of_ms, ns_of_us};
-use crate::devices::array::{Array, ArrayRules, Layout, Level};
+use crate::devices::array::{Array, ArrayLayout, ArrayRules, RaidLevel};
 use crate::devices::{Device, SECTOR_BYTES};
 use crate::sources::Sourced;
 use serde::Deserialize;
@@ -49,7 +49,7 @@ pub struct MembersProfile {
 #[serde(deny_unknown_fields)]
 pub struct LayoutProfile {
     /// "raid0", "raid1", "raid5" or "raid10".
-    pub level: Sourced<Level>,
+    pub level: Sourced<RaidLevel>,
     /// Stripe unit, KiB.
     pub unit_kib: Sourced<u32>,
 }
@@ -165,15 +165,19 @@ impl ArrayProfile {
     }
 
     /// The layout on such disks.
-    pub(super) fn layout(&self, reader: &Reader<'_>, disk: &DiskProfile) -> Result<Layout, ProfileError> {
+    pub(super) fn layout(
+        &self,
+        reader: &Reader<'_>,
+        disk: &DiskProfile,
+    ) -> Result<ArrayLayout, ProfileError> {
         let member_sectors = disk.build(reader)?.capacity_sectors();
         let unit = u64::from(self.layout.unit_kib.get()) * 1024 / SECTOR_BYTES;
         let count = self.members.count.get();
         let expected = "2 or more disks for raid1, 3 for raid5, 4 and an even number for raid10";
-        let whole = Layout::new(self.layout.level.get(), count.into(), unit, member_sectors)
+        let whole = ArrayLayout::new(self.layout.level.get(), count.into(), unit, member_sectors)
             .ok_or_else(|| reader.value("members.count", &count.to_string(), expected))?;
         let Some(failed) = self.members.failed.as_ref().map(Sourced::get) else { return Ok(whole) };
-        let expected = "a member's number from 0, of a level that survives it";
+        let expected = "a member's number, from 0, at a RAID level that survives its loss";
         whole
             .without(failed.into())
             .ok_or_else(|| reader.value("members.failed", &failed.to_string(), expected))
@@ -198,7 +202,7 @@ impl ArrayProfile {
             bypass_above_bytes: u64::from(b.above_kib.get()) << 10,
             bypass_above_segments: b.above_segments.get(),
             bypass_when_overfull: b.when_overfull.get(),
-            past_at_once: b.commands_at_once.get(),
+            bypass_at_once: b.commands_at_once.get(),
             coalesce_bytes: u64::from(b.coalesce_kib.get()) << 10,
             stripes_at_once: b.stripes_at_once.get(),
             reconstruct: c.reconstruct.get(),

@@ -2,7 +2,7 @@
 
 use super::shipped::{NAMES, text as text_of};
 use super::{DeviceProfile, ProfileError};
-use crate::changed::{self, Change};
+use crate::changed::{self, ProfileChange};
 
 impl DeviceProfile {
     /// A shipped profile with some values changed: (table, key, value as TOML).
@@ -11,7 +11,7 @@ impl DeviceProfile {
     /// The profile does not exist, or a value is invalid.
     pub fn changed(name: &str, values: &[(&str, &str, &str)]) -> Result<Self, ProfileError> {
         let original = text_of(name).ok_or_else(|| ProfileError::Unknown { name: name.to_string() })?;
-        let changes: Vec<Change> =
+        let changes: Vec<ProfileChange> =
             values.iter().map(|(part, key, value)| (format!("{part}.{key}"), (*value).to_owned())).collect();
         Self::parse_changed(name, original, &changes, &no_files)
     }
@@ -24,7 +24,7 @@ impl DeviceProfile {
     pub fn parse_changed(
         name: &str,
         text: &str,
-        changes: &[Change],
+        changes: &[ProfileChange],
         read: ReadText<'_>,
     ) -> Result<Self, ProfileError> {
         if changes.is_empty() {
@@ -73,7 +73,8 @@ mod tests {
     use crate::devices::Device as _;
 
     fn changed(name: &str, changes: &[(&str, &str)]) -> Result<DeviceProfile, ProfileError> {
-        let changes: Vec<Change> = changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        let changes: Vec<ProfileChange> =
+            changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         let read = |path: &str| match path {
             "./mine.toml" => Ok(text_of("sata-7200-ncq").unwrap().to_owned()),
             "./flash.toml" => Ok(text_of("ssd-generic").unwrap().to_owned()),
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn single_values_can_be_others_and_are_guesses_then() {
+    fn overridden_values_replace_those_of_the_profile_and_count_as_guesses() {
         let as_shipped = changed("smartarray-6i-h1", &[]).unwrap();
         let other =
             changed("smartarray-6i-h1", &[("layout.level", "raid10"), ("members.count", "8")]).unwrap();
@@ -95,7 +96,7 @@ mod tests {
         for (changes, told) in [
             (
                 &[("layout.unit", "128")][..],
-                "layout.unit is no value of this profile; near it are layout.unit_kib",
+                "this profile has no value layout.unit; similar names: layout.unit_kib",
             ),
             (&[("layout.unit_kib", "0")][..], "smartarray-6i-h1, as changed: layout.unit_kib is 0"),
             (&[("layout.level", "raid7")][..], "unknown variant"),

@@ -26,13 +26,13 @@ pub struct DistributionProfile {
     #[serde(rename = "held_out")]
     _held_out: Option<Vec<HeldOut>>,
     /// Service times and limits.
-    pub service: Times,
+    pub service: ServiceTimes,
 }
 
 /// Service times and limits.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Times {
+pub struct ServiceTimes {
     /// Capacity in 10^9 bytes.
     pub capacity_gb: Sourced<f64>,
     /// Most commands outstanding at once.
@@ -103,7 +103,7 @@ impl DistributionProfile {
     }
 }
 
-impl Times {
+impl ServiceTimes {
     fn write_mb_s(&self) -> f64 {
         self.write_mb_s.as_ref().unwrap_or(&self.mb_s).get()
     }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_left_out_is_read_where_it_stands() {
+    fn optional_values_are_read_if_present() {
         use crate::devices::testing::{closed, read, write};
         let more = "write_mb_s = { value = 4.096, src = \"fit\" }\nread_beside_us = { value = 5, src = \"fit\" }\n\
             write_beside_us = { value = 6.0, src = \"fit\" }\nflush_us = { value = [2000.0], src = \"fit\" }\n";
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_that_cannot_be_are_told_with_line_and_key() {
+    fn invalid_lists_are_errors_with_line_and_key() {
         let error = |from: &str, to: &str| {
             assert!(TEXT.contains(from));
             DeviceProfile::parse("mine.toml", &TEXT.replacen(from, to, 1)).unwrap_err().to_string()

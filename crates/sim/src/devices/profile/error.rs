@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     /// No shipped profile has this name.
-    #[error("no device profile {name:?}; there are {known}, and a file's path is taken too", known = NAMES.join(", "))]
+    #[error("no device profile {name:?}; choose one of {known}, or give the path of a file", known = NAMES.join(", "))]
     Unknown {
         /// The name that was given.
         name: String,

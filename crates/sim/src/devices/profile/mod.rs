@@ -45,11 +45,11 @@ pub struct DeviceProfile {
     pub coverage: Option<Coverage>,
     /// Prediction errors on traces it was not fitted to, if there were several.
     pub held_out: Vec<HeldOut>,
-    kind: Kind,
+    kind: ModelProfile,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum ModelProfile {
     Constant(ConstantProfile),
     Distribution(Box<DistributionProfile>),
     Disk(DiskProfile),
@@ -60,7 +60,7 @@ enum Kind {
 
 /// Fields common to all profiles.
 #[derive(Deserialize)]
-struct Head {
+struct ProfileHead {
     kind: String,
     about: String,
     demerit_percent: Option<f64>,
@@ -96,7 +96,7 @@ impl DeviceProfile {
     pub fn parse_with(name: &str, text: &str, read: ReadText<'_>) -> Result<Self, ProfileError> {
         let reader = Reader { name, text };
         let table: toml::Table = text.parse().map_err(|e| reader.toml(&e))?;
-        let head: Head = reader.read(text)?;
+        let head: ProfileHead = reader.read(text)?;
         if let Some(percent) = head.demerit_percent.filter(|p| !p.is_finite() || *p < 0.0) {
             return Err(reader.value("demerit_percent", &percent.to_string(), "0 or more"));
         }
@@ -111,11 +111,11 @@ impl DeviceProfile {
         let mut tally = Tally::of(&table);
         let mut uncertain = Uncertain::of(&table);
         let kind = match head.kind.as_str() {
-            "constant" => Kind::Constant(ConstantProfile::parse(&reader)?),
-            "distribution" => Kind::Distribution(Box::new(DistributionProfile::parse(&reader)?)),
-            "disk" => Kind::Disk(DiskProfile::parse(&reader)?),
-            "optical" => Kind::Optical(OpticalProfile::parse(&reader)?),
-            "ssd" => Kind::Ssd(SsdProfile::parse(&reader)?),
+            "constant" => ModelProfile::Constant(ConstantProfile::parse(&reader)?),
+            "distribution" => ModelProfile::Distribution(Box::new(DistributionProfile::parse(&reader)?)),
+            "disk" => ModelProfile::Disk(DiskProfile::parse(&reader)?),
+            "optical" => ModelProfile::Optical(OpticalProfile::parse(&reader)?),
+            "ssd" => ModelProfile::Ssd(SsdProfile::parse(&reader)?),
             "array" => {
                 let array = ArrayProfile::parse(&reader)?;
                 let members = array.members(&reader, read)?;
@@ -123,7 +123,7 @@ impl DeviceProfile {
                 uncertain = uncertain.and("members'", &members.uncertain);
                 let disk = array.disk(&reader, members)?;
                 array.layout(&reader, &disk)?;
-                Kind::Array(array, Box::new(disk))
+                ModelProfile::Array(array, Box::new(disk))
             }
             other => return Err(reader.value("kind", &format!("{other:?}"), KINDS)),
         };
@@ -146,12 +146,14 @@ impl DeviceProfile {
     /// None for a parsed profile: parsing checks everything that can fail.
     pub fn build(&self) -> Result<AnyDevice, ProfileError> {
         Ok(match &self.kind {
-            Kind::Constant(profile) => AnyDevice::Constant(profile.build()),
-            Kind::Distribution(profile) => AnyDevice::Distribution(Box::new(profile.build())),
-            Kind::Disk(profile) => AnyDevice::Disk(Box::new(profile.build(&self.reader())?)),
-            Kind::Array(array, disk) => AnyDevice::Array(Box::new(array.build(&self.reader(), disk)?)),
-            Kind::Optical(profile) => AnyDevice::Optical(Box::new(profile.build(&self.reader())?)),
-            Kind::Ssd(profile) => AnyDevice::Ssd(Box::new(profile.build())),
+            ModelProfile::Constant(profile) => AnyDevice::Constant(profile.build()),
+            ModelProfile::Distribution(profile) => AnyDevice::Distribution(Box::new(profile.build())),
+            ModelProfile::Disk(profile) => AnyDevice::Disk(Box::new(profile.build(&self.reader())?)),
+            ModelProfile::Array(array, disk) => {
+                AnyDevice::Array(Box::new(array.build(&self.reader(), disk)?))
+            }
+            ModelProfile::Optical(profile) => AnyDevice::Optical(Box::new(profile.build(&self.reader())?)),
+            ModelProfile::Ssd(profile) => AnyDevice::Ssd(Box::new(profile.build())),
         })
     }
 
@@ -159,15 +161,15 @@ impl DeviceProfile {
     #[must_use]
     pub fn limits(&self, kernel: QueueRules) -> Limits {
         let one_by_one = match &self.kind {
-            Kind::Constant(profile) => profile.service.queue_depth.get() == 1,
-            Kind::Distribution(profile) => profile.service.queue_depth.get() == 1,
-            Kind::Disk(profile) => profile.interface.queue_depth.get() == 1,
-            Kind::Optical(_) => true,
-            Kind::Array(..) | Kind::Ssd(_) => false,
+            ModelProfile::Constant(profile) => profile.service.queue_depth.get() == 1,
+            ModelProfile::Distribution(profile) => profile.service.queue_depth.get() == 1,
+            ModelProfile::Disk(profile) => profile.interface.queue_depth.get() == 1,
+            ModelProfile::Optical(_) => true,
+            ModelProfile::Array(..) | ModelProfile::Ssd(_) => false,
         };
         match (kernel, &self.kind) {
             (QueueRules::Linux24, _) => Limits::IDE_24,
-            (QueueRules::Linux26, Kind::Array(..)) => Limits::CCISS,
+            (QueueRules::Linux26, ModelProfile::Array(..)) => Limits::CCISS,
             (QueueRules::Linux26, _) if one_by_one => Limits::IDE_26,
             (QueueRules::Linux26, _) => Limits::SCSI_26,
             (QueueRules::Today, _) => Limits::LOOP_618,
@@ -182,7 +184,7 @@ impl DeviceProfile {
     /// The disk profile, if it is one.
     fn into_disk(self) -> Option<DiskProfile> {
         match self.kind {
-            Kind::Disk(profile) => Some(profile),
+            ModelProfile::Disk(profile) => Some(profile),
             _ => None,
         }
     }
@@ -269,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_sizes_that_cannot_be_are_told_with_their_keys() {
+    fn invalid_times_and_sizes_are_errors_with_their_keys() {
         let error = |name: &str, from: &str, to: &str| {
             let text = text(name).unwrap();
             assert!(text.contains(from), "{from}");
@@ -306,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_tell_line_and_column() {
+    fn errors_name_line_and_column() {
         let text = text("scsi-10k-72g").unwrap();
         let error = |text: &str| DeviceProfile::parse("mine.toml", text).unwrap_err().to_string();
         let wrong = text.replacen("heads = { value = 4", "heads = { value = 0", 1);

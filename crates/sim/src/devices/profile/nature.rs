@@ -1,19 +1,19 @@
 //! Properties of a device besides its timing: whether it rotates, and whether its medium is read-only.
 
-use super::{DeviceProfile, Kind};
+use super::{DeviceProfile, ModelProfile};
 
 impl DeviceProfile {
     /// Whether it reports as rotational (`queue/rotational`), which schedulers may use.
     #[must_use]
     pub fn rotational(&self) -> bool {
-        matches!(self.kind, Kind::Disk(_) | Kind::Array(..) | Kind::Optical(_))
+        matches!(self.kind, ModelProfile::Disk(_) | ModelProfile::Array(..) | ModelProfile::Optical(_))
     }
 
     /// Whether the medium is read-only. The device still accepts writes; code that submits the writes of a workload or a trace must
     /// refuse them first.
     #[must_use]
     pub fn is_only_read(&self) -> bool {
-        matches!(self.kind, Kind::Optical(_))
+        matches!(self.kind, ModelProfile::Optical(_))
     }
 }
 
@@ -22,7 +22,7 @@ mod tests {
     use super::super::by_name;
 
     #[test]
-    fn what_turns_rotates_and_a_disc_is_only_read() {
+    fn disks_and_arrays_rotate_and_optical_discs_are_read_only() {
         for (name, rotates, only_read) in [
             ("deskstar-60gxp", true, false),
             ("smartarray-6i-h1", true, false),

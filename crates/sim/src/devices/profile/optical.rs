@@ -7,7 +7,9 @@ use super::error::{ProfileError, Reader};
 use super::{bytes_of_mb, ns_of_ms};
 use crate::devices::SECTOR_BYTES;
 use crate::devices::curve::SeekCurve;
-use crate::devices::optical::{Access, Cav, Clv, Optical, OpticalRules, OpticalZone, Ring, Spiral};
+use crate::devices::optical::{
+    Cav, Clv, DiscRing, Optical, OpticalRules, OpticalZone, PositioningModel, Spiral,
+};
 use crate::sources::Sourced;
 use serde::Deserialize;
 
@@ -172,7 +174,7 @@ impl OpticalProfile {
     /// Builds the drive model.
     pub(super) fn build(&self, reader: &Reader<'_>) -> Result<Optical, ProfileError> {
         let sectors = |gb: f64| (gb * 1e9 / SECTOR_BYTES as f64) as u64;
-        let ring = |inner: &Sourced<f64>, outer: &Sourced<f64>| Ring {
+        let ring = |inner: &Sourced<f64>, outer: &Sourced<f64>| DiscRing {
             inner_mm: inner.get(),
             outer_mm: outer.get(),
             bytes: self.medium.capacity_gb.get() * 1e9,
@@ -184,7 +186,7 @@ impl OpticalProfile {
                     bytes_per_s: bytes_of_mb(zone.mb_s.get()),
                     turn_ns: 60_000_000_000 / u64::from(zone.rpm.get()),
                 });
-                (Spiral::Zones(zones.collect()), Access::Turning(seek.curve(reader)?))
+                (Spiral::Zones(zones.collect()), PositioningModel::Turning(seek.curve(reader)?))
             }
             (None, Some(cav), _, Some(access)) => {
                 let ring = ring(&cav.inner_mm, &cav.outer_mm);
@@ -231,8 +233,8 @@ impl SledgeProfile {
 }
 
 impl AccessProfile {
-    fn whole(&self) -> Access {
-        Access::Whole {
+    fn whole(&self) -> PositioningModel {
+        PositioningModel::Whole {
             settle_ns: ns_of_ms(self.settle_ms.get()),
             root_ns: ns_of_ms(self.root_ms.get()),
             block_sectors: u64::from(self.block_kib.get()) * 1024 / SECTOR_BYTES,

@@ -1,7 +1,7 @@
 //! Dies and channels with the times at which they become free. A read senses, then uses the channel; programming uses the channel, then
 //! programs. Several planes work on one page each in parallel, modelled as a share of the time per page.
 
-use super::map::Cleaned;
+use super::map::CleaningWork;
 
 /// Parameters of the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +110,7 @@ impl Flash {
     }
 
     /// Executes the cleaning caused by a write of the page map; returns the end time.
-    pub fn clean(&mut self, from: u64, cleaned: &Cleaned) -> u64 {
+    pub fn clean(&mut self, from: u64, cleaned: &CleaningWork) -> u64 {
         let mut ready = from;
         for _ in 0..cleaned.pages_read {
             ready = ready.max(self.read(from, cleaned.die, u64::from(self.rules.page_bytes)));

@@ -17,7 +17,7 @@ pub const MOST_SLOTS: u64 = 1 << 27;
 
 /// Cleaning work on a die caused by a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cleaned {
+pub struct CleaningWork {
     /// Index of the die.
     pub die: u64,
     /// Pages read to move their slots.
@@ -101,12 +101,12 @@ impl PageMap {
     }
 
     /// Writes a slot; the slots of a page go to the same die. Calls `each` with the work on every die involved.
-    pub fn write(&mut self, slot: u64, mut each: impl FnMut(&Cleaned)) {
+    pub fn write(&mut self, slot: u64, mut each: impl FnMut(&CleaningWork)) {
         if slot >= self.place.len() as u64 {
             return;
         }
         let die = self.die_with_room(&mut each);
-        let mut cleaned = Cleaned { die: die as u64, ..Cleaned::default() };
+        let mut cleaned = CleaningWork { die: die as u64, ..CleaningWork::default() };
         self.append(die, slot as u32, &mut cleaned);
         let page_is_full = self.dies[die].written.is_multiple_of(self.slots_per_page);
         self.next_die = if page_is_full { (die + 1) % self.dies.len() } else { die };
@@ -116,7 +116,7 @@ impl PageMap {
 
     /// The next die in turn, or, if all its slots are valid, the one with most free blocks. There always is one: together the dies have
     /// three blocks each beyond what all slots need, so not all of them can be full of valid slots except for two blocks.
-    fn die_with_room(&mut self, each: &mut impl FnMut(&Cleaned)) -> usize {
+    fn die_with_room(&mut self, each: &mut impl FnMut(&CleaningWork)) -> usize {
         let next = self.next_die;
         if self.dies[next].free.len() >= LEAST_FREE {
             return next;
@@ -124,7 +124,7 @@ impl PageMap {
         let mut others: Vec<usize> = (0..self.dies.len()).filter(|&die| die != next).collect();
         others.sort_by_key(|&die| std::cmp::Reverse(self.dies[die].free.len()));
         for die in std::iter::once(next).chain(others) {
-            let mut cleaned = Cleaned { die: die as u64, ..Cleaned::default() };
+            let mut cleaned = CleaningWork { die: die as u64, ..CleaningWork::default() };
             let room = self.make_room(die, &mut cleaned);
             if cleaned.blocks_erased > 0 {
                 each(&cleaned);
@@ -138,7 +138,7 @@ impl PageMap {
     }
 
     /// Cleans a die until it has enough free blocks; false if all its slots are valid before that.
-    fn make_room(&mut self, die: usize, cleaned: &mut Cleaned) -> bool {
+    fn make_room(&mut self, die: usize, cleaned: &mut CleaningWork) -> bool {
         while self.dies[die].free.len() < LEAST_FREE {
             if !self.clean(die, cleaned) {
                 return false;
@@ -147,7 +147,7 @@ impl PageMap {
         true
     }
 
-    fn append(&mut self, die: usize, slot: u32, cleaned: &mut Cleaned) {
+    fn append(&mut self, die: usize, slot: u32, cleaned: &mut CleaningWork) {
         let old = std::mem::replace(&mut self.place[slot as usize], NOWHERE);
         if old != NOWHERE {
             self.owner[old as usize] = NOWHERE;
@@ -173,7 +173,7 @@ impl PageMap {
     }
 
     /// Moves the valid slots of the emptiest block and erases it; false if that would free nothing.
-    fn clean(&mut self, die: usize, cleaned: &mut Cleaned) -> bool {
+    fn clean(&mut self, die: usize, cleaned: &mut CleaningWork) -> bool {
         let dies = self.dies.len();
         let candidates = (die..self.valid.len()).step_by(dies);
         let closed = candidates.filter(|&block| {

@@ -8,7 +8,7 @@ mod flash;
 mod map;
 
 pub use flash::{Flash, FlashRules};
-pub use map::{Cleaned, MOST_SLOTS, PageMap, SLOT_SECTORS};
+pub use map::{CleaningWork, MOST_SLOTS, PageMap, SLOT_SECTORS};
 
 use super::{Command, Counters, Device, SECTOR_BYTES};
 use std::cmp::Reverse;

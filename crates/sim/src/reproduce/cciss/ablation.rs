@@ -3,7 +3,7 @@
 use super::super::side_by_side;
 use super::HYPOTHESES;
 use super::published::CELLS;
-use super::run::{Change, One, one};
+use super::run::{CcissChange, CellResult, one};
 use crate::simulation::SimError;
 use fathom_workload::Workload;
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub const VARIANTS: [&str; 14] = [
 
 /// A row: KB/s of the initial writers in the cells of the columns, under each hypothesis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Ablation {
+pub struct CcissAblation {
     /// Name of the variant.
     pub variant: &'static str,
     /// H1 or H2.
@@ -45,36 +45,36 @@ pub struct Ablation {
 /// Without fitted numbers: joining past the cache as first guessed; bios that end at 31 pages, as in `bio_get_nr_vecs` of that kernel for
 /// this controller; and 512 commands at once, the number of the driver for this board (mail of 6 November 2006 to linux-kernel, "cciss:
 /// increase number of commands on controller").
-pub(super) fn unfitted() -> Change {
-    Change {
+pub(super) fn unfitted() -> CcissChange {
+    CcissChange {
         host: Some(|h| h.block.write_bio_pages.value = 31),
         device: &[("bypass", "coalesce_kib", "8192"), ("controller", "outstanding", "512")],
-        ..Change::default()
+        ..CcissChange::default()
     }
 }
 
-fn change(variant: usize) -> Change {
-    let base = Change::default();
+fn change(variant: usize) -> CcissChange {
+    let base = CcissChange::default();
     match variant {
-        1 => Change { host: Some(|h| h.block.write_bio_pages.value = 31), ..base },
-        2 => Change { elevator: Some("noop"), ..base },
-        3 => Change { elevator: Some("deadline@2.6.24"), ..base },
-        4 => Change { elevator: Some("as"), ..base },
-        5 => Change { host: Some(|h| h.cpu.cpus.value = 1), ..base },
-        6 => Change { host: Some(|h| h.filesystem.interleave_blocks.value = 1027), ..base },
-        7 => Change { device: &[("bypass", "coalesce_kib", "8192")], ..base },
-        8 => Change { device: &[("bypass", "commands_at_once", "0")], ..base },
-        9 => Change { device: &[("controller", "outstanding", "16")], ..base },
-        10 => Change { device: &[("controller", "reconstruct", "true")], ..base },
-        11 => Change { device: &[("layout", "unit_kib", "32")], ..base },
-        12 => Change { device: &[("layout", "unit_kib", "128")], ..base },
+        1 => CcissChange { host: Some(|h| h.block.write_bio_pages.value = 31), ..base },
+        2 => CcissChange { elevator: Some("noop"), ..base },
+        3 => CcissChange { elevator: Some("deadline@2.6.24"), ..base },
+        4 => CcissChange { elevator: Some("as"), ..base },
+        5 => CcissChange { host: Some(|h| h.cpu.cpus.value = 1), ..base },
+        6 => CcissChange { host: Some(|h| h.filesystem.interleave_blocks.value = 1027), ..base },
+        7 => CcissChange { device: &[("bypass", "coalesce_kib", "8192")], ..base },
+        8 => CcissChange { device: &[("bypass", "commands_at_once", "0")], ..base },
+        9 => CcissChange { device: &[("controller", "outstanding", "16")], ..base },
+        10 => CcissChange { device: &[("controller", "reconstruct", "true")], ..base },
+        11 => CcissChange { device: &[("layout", "unit_kib", "32")], ..base },
+        12 => CcissChange { device: &[("layout", "unit_kib", "128")], ..base },
         13 => unfitted(),
         _ => base,
     }
 }
 
 /// Simulates every variant.
-pub(super) fn all(workloads: &[Workload]) -> Result<Vec<Ablation>, SimError> {
+pub(super) fn all(workloads: &[Workload]) -> Result<Vec<CcissAblation>, SimError> {
     let rows: Vec<(usize, usize)> =
         (0..VARIANTS.len()).flat_map(|variant| (0..HYPOTHESES.len()).map(move |h| (variant, h))).collect();
     let jobs: Vec<(usize, usize, usize)> =
@@ -83,7 +83,7 @@ pub(super) fn all(workloads: &[Workload]) -> Result<Vec<Ablation>, SimError> {
         .into_iter()
         .collect::<Result<Vec<_>, _>>()?;
     let rows = done.chunks(COLUMNS.len()).zip(rows);
-    let row = |(cells, (variant, h)): (&[One], (usize, usize))| Ablation {
+    let row = |(cells, (variant, h)): (&[CellResult], (usize, usize))| CcissAblation {
         variant: VARIANTS[variant],
         hypothesis: HYPOTHESES[h].name,
         write_kb_s: cells.iter().map(|c| c.write_kb_s).collect(),

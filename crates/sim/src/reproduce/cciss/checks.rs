@@ -1,11 +1,11 @@
 //! The tolerances as stated before anything was simulated ("exact" means exact), whether they hold, and the cells that are misses.
 
 use super::super::Check;
-use super::{Outcome, Row};
+use super::{CcissRow, HypothesisResult};
 
 /// Stated tolerances.
 #[derive(Clone, Copy, Debug)]
-pub struct Tolerances {
+pub struct CcissTolerances {
     /// Request of the kernel with ascending pages: KiB, fewest and most segments.
     pub ascending: (f64, u16, u16),
     /// The same with descending pages.
@@ -16,14 +16,14 @@ pub struct Tolerances {
     pub cached_percent: f64,
 }
 
-impl Default for Tolerances {
+impl Default for CcissTolerances {
     fn default() -> Self {
         Self { ascending: (256.0, 4, 5), descending: (124.0, 31, 31), collapse: 5.0, cached_percent: 10.0 }
     }
 }
 
 /// Runs every check.
-pub(super) fn all(rows: &[Row], joined: &[(f64, f64)], t: &Tolerances) -> Vec<Check> {
+pub(super) fn all(rows: &[CcissRow], joined: &[(f64, f64)], t: &CcissTolerances) -> Vec<Check> {
     let mut checks = vec![shape(rows, "rc8*", t), shape(rows, "rc8", t)];
     for at in 0..rows.first().map_or(0, |r| r.outcomes.len()) {
         checks.push(collapse(rows, at, t));
@@ -33,28 +33,28 @@ pub(super) fn all(rows: &[Row], joined: &[(f64, f64)], t: &Tolerances) -> Vec<Ch
     checks
 }
 
-fn buffered<'r>(rows: &'r [Row], kernel: &'r str) -> impl Iterator<Item = &'r Row> {
+fn buffered<'r>(rows: &'r [CcissRow], kernel: &'r str) -> impl Iterator<Item = &'r CcissRow> {
     rows.iter().filter(move |r| r.kernel == kernel && !r.direct)
 }
 
 /// Sizes and segments of buffered requests, for every hypothesis and number of writers. The length that moves most bytes is that of
 /// requests not cut short by the end of an extent or of a writer's turn; all requests of that length must have the same numbers of
 /// segments.
-fn shape(rows: &[Row], kernel: &str, t: &Tolerances) -> Check {
+fn shape(rows: &[CcissRow], kernel: &str, t: &CcissTolerances) -> Check {
     let (kib, fewest, most) = if kernel == "rc8" { t.ascending } else { t.descending };
-    let outcomes: Vec<(&Row, &Outcome)> =
+    let outcomes: Vec<(&CcissRow, &HypothesisResult)> =
         buffered(rows, kernel).flat_map(|r| r.outcomes.iter().map(move |o| (r, o))).collect();
-    let other = |o: &Outcome| -> f64 {
+    let other = |o: &HypothesisResult| -> f64 {
         let of = o.segments.iter().filter(|s| !(fewest..=most).contains(&s.segments));
         of.map(|s| s.percent_of_bytes).sum()
     };
-    let off = |o: &Outcome| if o.request_kib == kib { other(o) } else { 100.0 };
+    let off = |o: &HypothesisResult| if o.request_kib == kib { other(o) } else { 100.0 };
     let worst = outcomes.iter().max_by(|a, b| off(a.1).total_cmp(&off(b.1)));
     let segments = if fewest == most { most.to_string() } else { format!("{fewest} or {most}") };
     let pages = if kernel == "rc8" { "ascending" } else { "descending" };
     let found = worst.map_or_else(String::new, |(row, o)| {
         if off(o) == 0.0 {
-            return format!("all of {} KiB are of these", o.request_kib);
+            return format!("all of {} KiB match", o.request_kib);
         }
         let other: Vec<String> = o
             .segments
@@ -79,7 +79,7 @@ fn shape(rows: &[Row], kernel: &str, t: &Tolerances) -> Check {
     }
 }
 
-fn collapse(rows: &[Row], at: usize, t: &Tolerances) -> Check {
+fn collapse(rows: &[CcissRow], at: usize, t: &CcissTolerances) -> Check {
     let of = |kernel| {
         let row = buffered(rows, kernel).find(|r| r.writers == 2)?;
         Some((row.outcomes.get(at)?, row.published_write_kb_s))
@@ -102,20 +102,20 @@ fn collapse(rows: &[Row], at: usize, t: &Tolerances) -> Check {
 
 /// The collapse with the guesses made before it was seen and the values from the sources of kernel and driver: the only one without
 /// fitted numbers.
-fn unfitted(rows: &[Row], at: usize, joined: Option<(f64, f64)>, t: &Tolerances) -> Check {
+fn unfitted(rows: &[CcissRow], at: usize, joined: Option<(f64, f64)>, t: &CcissTolerances) -> Check {
     let name = rows.first().and_then(|r| r.outcomes.get(at)).map_or("", |o| o.hypothesis);
     let ratio = joined.map_or(0.0, |(slow, fast)| fast / slow);
     Check {
         stated: format!(
-            "{name}: the same without a fitted number: joined as first guessed, bios and commands as kernel and driver have them"
+            "{name}: the same without fitted numbers: merged as first guessed, bios and commands from the sources"
         ),
         found: format!("{ratio:.1} times"),
         holds: ratio >= t.collapse,
     }
 }
 
-fn cached(rows: &[Row], at: usize, t: &Tolerances) -> Check {
-    let held: Vec<(&Row, f64)> = rows
+fn cached(rows: &[CcissRow], at: usize, t: &CcissTolerances) -> Check {
+    let held: Vec<(&CcissRow, f64)> = rows
         .iter()
         .filter(|r| r.kind == "cached" || r.kind == "fitted")
         .filter_map(|r| Some((r, r.outcomes.get(at)?)))
@@ -125,7 +125,7 @@ fn cached(rows: &[Row], at: usize, t: &Tolerances) -> Check {
     let worst = held.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
     Check {
         stated: format!(
-            "{name}: cells that the cache takes within {} %, written and rewritten",
+            "{name}: cells whose writes the cache accepts: within {} %, written and rewritten",
             t.cached_percent
         ),
         found: worst.map_or_else(String::new, |(r, error)| {
@@ -136,8 +136,8 @@ fn cached(rows: &[Row], at: usize, t: &Tolerances) -> Check {
 }
 
 /// The cells that remain unexplained, and others that are further off than a cached cell may be, as text.
-pub(super) fn misses(rows: &[Row], t: &Tolerances) -> Vec<String> {
-    let miss = |row: &Row| {
+pub(super) fn misses(rows: &[CcissRow], t: &CcissTolerances) -> Vec<String> {
+    let miss = |row: &CcissRow| {
         let ours: Vec<String> = row
             .outcomes
             .iter()
@@ -158,24 +158,24 @@ pub(super) fn misses(rows: &[Row], t: &Tolerances) -> Vec<String> {
             ours.join(", ")
         )
     };
-    let off = |o: &Outcome| o.write_error_percent.abs().max(o.rewrite_error_percent.abs());
-    let is_miss = |r: &&Row| r.kind == "open" || r.outcomes.iter().any(|o| off(o) > t.cached_percent);
+    let off = |o: &HypothesisResult| o.write_error_percent.abs().max(o.rewrite_error_percent.abs());
+    let is_miss = |r: &&CcissRow| r.kind == "open" || r.outcomes.iter().any(|o| off(o) > t.cached_percent);
     rows.iter().filter(is_miss).map(miss).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::published::{CELLS, KERNELS, Kind, TESTS};
+    use super::super::published::{CELLS, CellRole, KERNELS, TESTS};
     use super::super::{HYPOTHESES, Segments};
     use super::*;
 
     /// The published figures as if they were simulated.
-    fn rows() -> Vec<Row> {
+    fn rows() -> Vec<CcissRow> {
         let outcome = |at: usize, name| {
             let ascending = CELLS[at].kernel == 0;
             let shape = |(segments, percent_of_bytes)| Segments { segments, percent_of_bytes };
             let segments = if ascending { vec![(4, 60.0), (5, 38.0)] } else { vec![(31, 99.0)] };
-            Outcome {
+            HypothesisResult {
                 hypothesis: name,
                 write_kb_s: CELLS[at].write_kb_s,
                 write_error_percent: 0.0,
@@ -189,7 +189,7 @@ mod tests {
                 past_percent: 0.0,
             }
         };
-        let row = |at: usize| Row {
+        let row = |at: usize| CcissRow {
             test: TESTS[CELLS[at].test].name,
             kernel: KERNELS[CELLS[at].kernel].name,
             writers: TESTS[CELLS[at].test].writers,
@@ -203,8 +203,8 @@ mod tests {
         (0..CELLS.len()).map(row).collect()
     }
 
-    fn failing(rows: &[Row]) -> Vec<String> {
-        let checks = all(rows, &[(9461.0, 87_352.0); 2], &Tolerances::default());
+    fn failing(rows: &[CcissRow]) -> Vec<String> {
+        let checks = all(rows, &[(9461.0, 87_352.0); 2], &CcissTolerances::default());
         assert_eq!(checks.len(), 8);
         checks.into_iter().filter(|c| !c.holds).map(|c| format!("{}: {}", c.stated, c.found)).collect()
     }
@@ -234,26 +234,26 @@ mod tests {
         other[4].outcomes[1].write_kb_s = 20_000.0;
         assert!(failing(&other)[0].contains("4.4 times; published 9.2"), "{:?}", failing(&other));
         // The first guess must meet the same tolerance.
-        let checks = all(&rows(), &[(20_000.0, 87_000.0), (9461.0, 87_352.0)], &Tolerances::default());
+        let checks = all(&rows(), &[(20_000.0, 87_000.0), (9461.0, 87_352.0)], &CcissTolerances::default());
         let of: Vec<&str> = checks.iter().filter(|c| !c.holds).map(|c| c.stated.as_str()).collect();
-        assert!(of.len() == 1 && of[0].contains("H1: the same without a fitted number"), "{of:?}");
+        assert!(of.len() == 1 && of[0].contains("H1: the same without fitted numbers"), "{of:?}");
         // A cell without its own tolerance that is far off under one hypothesis is a miss, too.
         let mut other = rows();
         other[4].outcomes[1].write_error_percent = 23.9;
-        let told = misses(&other, &Tolerances::default());
+        let told = misses(&other, &CcissTolerances::default());
         assert!(told.iter().any(|m| m.contains("2x1.5GB under rc8") && m.contains("(+24 %)")), "{told:?}");
         // An open cell is a miss however far off, but not a failure.
         let mut other = rows();
         other[0].outcomes[0].write_error_percent = -83.0;
         assert!(failing(&other).is_empty());
         assert_eq!(
-            misses(&other, &Tolerances::default()).len(),
-            CELLS.iter().filter(|c| c.kind == Kind::Open).count()
+            misses(&other, &CcissTolerances::default()).len(),
+            CELLS.iter().filter(|c| c.kind == CellRole::Open).count()
         );
         assert!(
-            misses(&other, &Tolerances::default())[0].contains("(-83 %)"),
+            misses(&other, &CcissTolerances::default())[0].contains("(-83 %)"),
             "{:?}",
-            misses(&other, &Tolerances::default())
+            misses(&other, &CcissTolerances::default())
         );
     }
 }

@@ -12,8 +12,8 @@ pub mod published;
 mod run;
 mod text;
 
-pub use ablation::{Ablation, VARIANTS, ablated, heads as ablation_heads};
-pub use checks::Tolerances;
+pub use ablation::{CcissAblation, VARIANTS, ablated, heads as ablation_heads};
+pub use checks::CcissTolerances;
 pub use freedom::FREEDOM;
 
 use super::{Check, side_by_side};
@@ -22,7 +22,7 @@ use crate::host;
 use crate::simulation::SimError;
 use fathom_workload::Workload;
 use published::{CELLS, KERNELS, TESTS};
-use run::{Change, One, one};
+use run::{CcissChange, CellResult, one};
 use serde::Serialize;
 
 /// Why some commands bypass the controller's cache.
@@ -41,12 +41,12 @@ pub const HYPOTHESES: [Hypothesis; 2] = [
     Hypothesis {
         name: "H1",
         device: "smartarray-6i-h1",
-        says: "a command longer than something between 124 and 256 KiB goes past the cache",
+        says: "commands longer than a limit between 124 and 256 KiB bypass the cache",
     },
     Hypothesis {
         name: "H2",
         device: "smartarray-6i-h2",
-        says: "commands go past the cache while more is outstanding than its share for writes",
+        says: "commands bypass the cache while more is outstanding than its share for writes",
     },
 ];
 
@@ -61,7 +61,7 @@ pub struct Segments {
 
 /// Result of a cell under one hypothesis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outcome {
+pub struct HypothesisResult {
     /// H1 or H2.
     pub hypothesis: &'static str,
     /// Throughput of all initial writers, KB/s of 1024 bytes as IOzone prints them.
@@ -88,7 +88,7 @@ pub struct Outcome {
 
 /// A cell of the table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct CcissRow {
     /// Name in the mail.
     pub test: &'static str,
     /// rc8, or rc8* for rc8 with the commit reverted.
@@ -106,16 +106,16 @@ pub struct Row {
     /// Rewriters in the mail's logs, KB/s.
     pub published_rewrite_kb_s: f64,
     /// Simulated results under each hypothesis.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<HypothesisResult>,
 }
 
 /// The reproduced table.
 #[derive(Clone, Debug, Serialize)]
-pub struct Table {
+pub struct CcissTable {
     /// Both hypotheses.
     pub hypotheses: Vec<Hypothesis>,
     /// Every cell, in the mail's order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CcissRow>,
     /// Every stated tolerance.
     pub checks: Vec<Check>,
     /// The unexplained cells, and others that are off by more than cached cells may be, as text.
@@ -131,10 +131,10 @@ pub struct Table {
     /// Values of the profiles by source (data sheet, measured, fitted, guessed); for the array under H1, its disk and the host.
     pub sources: [u32; 4],
     /// Ablations, if requested.
-    pub ablations: Vec<Ablation>,
+    pub ablations: Vec<CcissAblation>,
 }
 
-impl Table {
+impl CcissTable {
     /// Whether every stated tolerance holds.
     #[must_use]
     pub fn holds(&self) -> bool {
@@ -146,20 +146,20 @@ impl Table {
 ///
 /// # Errors
 /// A workload is missing or cannot be simulated.
-pub fn reproduce(workloads: &[Workload], ablation: bool) -> Result<Table, SimError> {
+pub fn reproduce(workloads: &[Workload], ablation: bool) -> Result<CcissTable, SimError> {
     if workloads.len() != TESTS.len() {
         let what = format!("the table has {} command lines; {} were read", TESTS.len(), workloads.len());
         return Err(SimError::Unsupported(what));
     }
     let jobs: Vec<(usize, usize)> =
         (0..CELLS.len()).flat_map(|cell| (0..HYPOTHESES.len()).map(move |h| (cell, h))).collect();
-    let change = Change::default();
-    let done: Vec<One> = side_by_side(&jobs, |&(cell, h)| one(workloads, cell, h, &change))
+    let change = CcissChange::default();
+    let done: Vec<CellResult> = side_by_side(&jobs, |&(cell, h)| one(workloads, cell, h, &change))
         .into_iter()
         .collect::<Result<_, _>>()?;
-    let rows: Vec<Row> = done.chunks(HYPOTHESES.len()).enumerate().map(|(at, of)| row(at, of)).collect();
-    let tolerances = Tolerances::default();
-    let mut table = Table {
+    let rows: Vec<CcissRow> = done.chunks(HYPOTHESES.len()).enumerate().map(|(at, of)| row(at, of)).collect();
+    let tolerances = CcissTolerances::default();
+    let mut table = CcissTable {
         hypotheses: HYPOTHESES.to_vec(),
         misses: checks::misses(&rows, &tolerances),
         cached_percent: tolerances.cached_percent,
@@ -182,7 +182,7 @@ fn joined(workloads: &[Workload]) -> Result<Vec<(f64, f64)>, SimError> {
         .collect();
     let jobs: Vec<(usize, usize)> =
         (0..HYPOTHESES.len()).flat_map(|h| two.iter().map(move |&cell| (cell, h))).collect();
-    let done: Vec<One> = side_by_side(&jobs, |&(cell, h)| one(workloads, cell, h, &change))
+    let done: Vec<CellResult> = side_by_side(&jobs, |&(cell, h)| one(workloads, cell, h, &change))
         .into_iter()
         .collect::<Result<_, _>>()?;
     Ok(done.chunks_exact(2).map(|of| (of[0].write_kb_s, of[1].write_kb_s)).collect())
@@ -195,11 +195,11 @@ fn sources() -> Result<[u32; 4], SimError> {
     Ok([all.datasheet, all.measured, all.fitted, all.guessed])
 }
 
-fn row(at: usize, done: &[One]) -> Row {
+fn row(at: usize, done: &[CellResult]) -> CcissRow {
     let cell = &CELLS[at];
     let test = &TESTS[cell.test];
     let percent = |ours: f64, published: f64| (ours / published - 1.0) * 100.0;
-    let outcome = |(one, hypothesis): (&One, &Hypothesis)| Outcome {
+    let outcome = |(one, hypothesis): (&CellResult, &Hypothesis)| HypothesisResult {
         hypothesis: hypothesis.name,
         write_kb_s: one.write_kb_s,
         write_error_percent: percent(one.write_kb_s, cell.write_kb_s),
@@ -217,7 +217,7 @@ fn row(at: usize, done: &[One]) -> Row {
         run: one.run,
         past_percent: one.past * 100.0,
     };
-    Row {
+    CcissRow {
         test: test.name,
         kernel: KERNELS[cell.kernel].name,
         writers: test.writers,
@@ -230,7 +230,7 @@ fn row(at: usize, done: &[One]) -> Row {
     }
 }
 
-impl std::fmt::Display for Table {
+impl std::fmt::Display for CcissTable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         text::write(self, f)
     }

@@ -48,7 +48,7 @@ pub const KERNELS: [Kernel; 2] = [
 
 /// Role of a cell in the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CellRole {
     /// A number was fitted to it: one cell under both kernels, which the model does not distinguish without the page cache.
     Fitted,
     /// Held out: the controller's cache accepts the writes.
@@ -59,7 +59,7 @@ pub enum Kind {
     Open,
 }
 
-impl Kind {
+impl CellRole {
     /// The role as a word.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -74,7 +74,7 @@ impl Kind {
 
 /// A cell: a test under a kernel.
 #[derive(Clone, Copy, Debug)]
-pub struct Cell {
+pub struct CcissCell {
     /// Position in [`TESTS`].
     pub test: usize,
     /// Position in [`KERNELS`].
@@ -86,27 +86,27 @@ pub struct Cell {
     /// "Children see throughput for n rewriters", KB/s.
     pub rewrite_kb_s: f64,
     /// Role in the comparison.
-    pub kind: Kind,
+    pub kind: CellRole,
 }
 
-const fn cell(test: usize, kernel: usize, mb_s: f64, logs: (f64, f64), kind: Kind) -> Cell {
-    Cell { test, kernel, mb_s, write_kb_s: logs.0, rewrite_kb_s: logs.1, kind }
+const fn cell(test: usize, kernel: usize, mb_s: f64, logs: (f64, f64), kind: CellRole) -> CcissCell {
+    CcissCell { test, kernel, mb_s, write_kb_s: logs.0, rewrite_kb_s: logs.1, kind }
 }
 
 /// The cells, by test and kernel.
-pub const CELLS: [Cell; 12] = [
-    cell(0, 0, 56.0, (55_847.39, 60_760.14), Kind::Open),
-    cell(0, 1, 90.0, (90_735.91, 86_449.82), Kind::Cached),
-    cell(1, 0, 86.0, (86_304.83, 85_388.78), Kind::Fitted),
-    cell(1, 1, 86.0, (86_219.96, 85_718.92), Kind::Fitted),
-    cell(2, 0, 9.5, (9_461.15, 9_780.23), Kind::Collapse),
-    cell(2, 1, 87.0, (87_352.61, 83_801.86), Kind::Cached),
-    cell(3, 0, 80.0, (79_399.89, 80_684.21), Kind::Cached),
-    cell(3, 1, 85.0, (85_696.29, 85_508.10), Kind::Cached),
-    cell(4, 0, 16.5, (16_572.10, 17_564.65), Kind::Open),
-    cell(4, 1, 85.0, (85_182.48, 86_484.59), Kind::Cached),
-    cell(5, 0, 85.0, (85_558.32, 85_329.49), Kind::Cached),
-    cell(5, 1, 85.0, (85_836.74, 85_296.01), Kind::Cached),
+pub const CELLS: [CcissCell; 12] = [
+    cell(0, 0, 56.0, (55_847.39, 60_760.14), CellRole::Open),
+    cell(0, 1, 90.0, (90_735.91, 86_449.82), CellRole::Cached),
+    cell(1, 0, 86.0, (86_304.83, 85_388.78), CellRole::Fitted),
+    cell(1, 1, 86.0, (86_219.96, 85_718.92), CellRole::Fitted),
+    cell(2, 0, 9.5, (9_461.15, 9_780.23), CellRole::Collapse),
+    cell(2, 1, 87.0, (87_352.61, 83_801.86), CellRole::Cached),
+    cell(3, 0, 80.0, (79_399.89, 80_684.21), CellRole::Cached),
+    cell(3, 1, 85.0, (85_696.29, 85_508.10), CellRole::Cached),
+    cell(4, 0, 16.5, (16_572.10, 17_564.65), CellRole::Open),
+    cell(4, 1, 85.0, (85_182.48, 86_484.59), CellRole::Cached),
+    cell(5, 0, 85.0, (85_558.32, 85_329.49), CellRole::Cached),
+    cell(5, 1, 85.0, (85_836.74, 85_296.01), CellRole::Cached),
 ];
 
 /// Slowest and fastest process of 2x1.5GB-DIO under rc8, initial write, KB/s, and the parent's figure.

@@ -18,7 +18,7 @@ pub(super) const ELEVATOR: &str = "cfq@2.6.24";
 
 /// Changes for an ablation; none by default.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Change {
+pub(super) struct CcissChange {
     pub host: Option<fn(&mut Host)>,
     /// Overrides of the array's profile: (table, key, value as TOML).
     pub device: &'static [(&'static str, &'static str, &'static str)],
@@ -27,7 +27,7 @@ pub(super) struct Change {
 
 /// Result of one simulated cell.
 #[derive(Clone, Debug, Default)]
-pub(super) struct One {
+pub(super) struct CellResult {
     pub write_kb_s: f64,
     pub rewrite_kb_s: f64,
     pub least_kb_s: f64,
@@ -43,8 +43,8 @@ pub(super) fn one(
     workloads: &[Workload],
     cell: usize,
     hypothesis: usize,
-    change: &Change,
-) -> Result<One, SimError> {
+    change: &CcissChange,
+) -> Result<CellResult, SimError> {
     let unusable = |e: &dyn std::fmt::Display| SimError::Unsupported(e.to_string());
     let cell = &CELLS[cell];
     let mut host = host::shipped(HOST).map_err(|e| unusable(&e))?;
@@ -76,7 +76,7 @@ pub(super) fn one(
     let (write, rewrite) = (of(0)?, of(1)?);
     let shapes = &out.inside.shapes;
     let requests = shapes.requests() as f64;
-    Ok(One {
+    Ok(CellResult {
         write_kb_s: write.iter().sum(),
         rewrite_kb_s: rewrite.iter().sum(),
         least_kb_s: write.iter().copied().fold(f64::INFINITY, f64::min),

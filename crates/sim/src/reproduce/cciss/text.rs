@@ -1,10 +1,10 @@
 //! The table as text, for a terminal of 130 columns.
 
 use super::super::text::wrapped;
-use super::{Outcome, Row, Table, ablation};
+use super::{CcissRow, CcissTable, HypothesisResult, ablation};
 use std::fmt::{Formatter, Result};
 
-pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
+pub(super) fn write(t: &CcissTable, f: &mut Formatter<'_>) -> Result {
     let [datasheet, measured, fitted, guessed] = t.sources;
     writeln!(
         f,
@@ -28,7 +28,7 @@ pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
     if !t.ablations.is_empty() {
         ablations(t, f)?;
     }
-    writeln!(f, "Misses: the open cells, and others that are off by more than {} %", t.cached_percent)?;
+    writeln!(f, "Misses: the open cells, and others with an error above {} %", t.cached_percent)?;
     for miss in &t.misses {
         writeln!(f, "  {miss}")?;
     }
@@ -45,21 +45,21 @@ pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
 }
 
 /// The role of a cell as text.
-fn verdict(row: &Row) -> &'static str {
+fn verdict(row: &CcissRow) -> &'static str {
     match row.kind {
         "fitted" => "fitted (ceiling)",
         "cached" => "held out",
-        "collapse" => "structure chosen after this cell was seen",
+        "collapse" => "model chosen after seeing this cell",
         _ => "open: a MISS",
     }
 }
 
 fn rates(
-    t: &Table,
+    t: &CcissTable,
     f: &mut Formatter<'_>,
     head: &str,
-    published: fn(&Row) -> f64,
-    ours: fn(&Outcome) -> (f64, f64),
+    published: fn(&CcissRow) -> f64,
+    ours: fn(&HypothesisResult) -> (f64, f64),
 ) -> Result {
     write!(f, "{head:<16} {:<5} {:>10}", "", "published")?;
     for h in &t.hypotheses {
@@ -77,7 +77,7 @@ fn rates(
     writeln!(f)
 }
 
-fn requests(t: &Table, f: &mut Formatter<'_>) -> Result {
+fn requests(t: &CcissTable, f: &mut Formatter<'_>) -> Result {
     let said = "segments of these, with their share of the bytes";
     writeln!(f, "{:<26} {:>8} {:>6} {:>9}  {said}", "requests", "KiB", "run", "past")?;
     for row in &t.rows {
@@ -99,12 +99,12 @@ fn requests(t: &Table, f: &mut Formatter<'_>) -> Result {
     }
     writeln!(
         f,
-        "KiB: the length that moves most bytes. run: commands in a row that follow each other on the device."
+        "KiB: the length that moves most bytes. run: consecutive commands that are contiguous on the device."
     )?;
-    writeln!(f, "past: share of the commands that the controller's cache did not take.\n")
+    writeln!(f, "past: share of the commands that bypassed the controller's cache.\n")
 }
 
-fn ablations(t: &Table, f: &mut Formatter<'_>) -> Result {
+fn ablations(t: &CcissTable, f: &mut Formatter<'_>) -> Result {
     write!(f, "{:<62} {:>3}", "what is changed, KB/s of the initial writers", "")?;
     for head in ablation::heads() {
         write!(f, " {head:>9}")?;

@@ -4,11 +4,11 @@
 use super::super::Check;
 use super::published::RECORDS_KIB;
 use super::regimes::{PUBLISHED, SIMULATED, cache_gain, disk_from_kib, record_knee_kib};
-use super::{Surface, Table};
+use super::{NcsaTable, Surface};
 
 /// Stated tolerances.
 #[derive(Clone, Copy, Debug)]
-pub struct Tolerances {
+pub struct NcsaTolerances {
     /// Least correlation of log throughput, for first reads and rereads.
     pub correlation: f64,
     /// Error of reads of 4 GiB from the disk, %.
@@ -17,14 +17,14 @@ pub struct Tolerances {
     pub gain: f64,
 }
 
-impl Default for Tolerances {
+impl Default for NcsaTolerances {
     fn default() -> Self {
         Self { correlation: 0.9, disk_percent: 25.0, gain: 0.15 }
     }
 }
 
 /// Runs every check of a table.
-pub(super) fn all(table: &Table, t: &Tolerances) -> Vec<Check> {
+pub(super) fn all(table: &NcsaTable, t: &NcsaTolerances) -> Vec<Check> {
     let mut checks = Vec::new();
     if let Some(read) = table.surface("read") {
         checks.push(correlation(read, t, "first reads"));
@@ -40,7 +40,7 @@ pub(super) fn all(table: &Table, t: &Tolerances) -> Vec<Check> {
     checks
 }
 
-fn correlation(surface: &Surface, t: &Tolerances, name: &str) -> Check {
+fn correlation(surface: &Surface, t: &NcsaTolerances, name: &str) -> Check {
     Check {
         stated: format!(
             "{name}: correlation of log throughput over all {} cells at least {}",
@@ -84,7 +84,7 @@ fn disk(surface: &Surface, name: &str) -> Check {
     }
 }
 
-fn disk_level(read: &Surface, t: &Tolerances) -> Check {
+fn disk_level(read: &Surface, t: &NcsaTolerances) -> Check {
     let error = read.cell(4 << 20, 64).map_or(f64::INFINITY, |c| c.error_percent);
     Check {
         stated: format!(
@@ -96,7 +96,7 @@ fn disk_level(read: &Surface, t: &Tolerances) -> Check {
     }
 }
 
-fn gain(reread: &Surface, t: &Tolerances) -> Check {
+fn gain(reread: &Surface, t: &NcsaTolerances) -> Check {
     let (published, ours) = (cache_gain(reread, PUBLISHED), cache_gain(reread, SIMULATED));
     Check {
         stated: format!(
@@ -123,7 +123,7 @@ mod tests {
     use super::super::published_as_ours;
     use super::*;
 
-    fn failing(table: &Table) -> Vec<&str> {
+    fn failing(table: &NcsaTable) -> Vec<&str> {
         table.checks.iter().filter(|c| !c.holds).map(|c| c.stated.as_str()).collect()
     }
 
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_on_the_disk_that_should_not_be_is_told() {
+    fn a_cell_wrongly_on_the_disk_is_reported() {
         let table = published_as_ours(
             |_, file, record, published| {
                 if file == 2 << 20 && record == 1024 { 50_000.0 } else { published }

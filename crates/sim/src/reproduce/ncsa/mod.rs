@@ -10,7 +10,7 @@ mod regimes;
 mod statistics;
 mod text;
 
-pub use checks::Tolerances;
+pub use checks::NcsaTolerances;
 
 use super::Check;
 use crate::devices::{self, DeviceProfile};
@@ -35,7 +35,7 @@ const READAHEAD: &str = "ra24,min=3,max=31";
 
 /// One file size and record size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Cell {
+pub struct NcsaCell {
     /// File size, KiB.
     pub file_kib: u64,
     /// Record size, KiB.
@@ -56,7 +56,7 @@ pub struct Surface {
     /// Name of the test.
     pub test: &'static str,
     /// Every cell, row by row.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<NcsaCell>,
     /// Correlation of log throughput over all cells.
     pub correlation: f64,
     /// Correlation over the held-out cells; 0 without any.
@@ -68,12 +68,12 @@ pub struct Surface {
 }
 
 impl Surface {
-    fn of(test: &'static str, cells: Vec<Cell>) -> Self {
-        let pairs = |cells: &[&Cell]| {
+    fn of(test: &'static str, cells: Vec<NcsaCell>) -> Self {
+        let pairs = |cells: &[&NcsaCell]| {
             cells.iter().map(|c| (c.published_kib_s, c.simulated_kib_s)).collect::<Vec<_>>()
         };
-        let all: Vec<&Cell> = cells.iter().collect();
-        let held_out: Vec<&Cell> = cells.iter().filter(|c| c.standing == Standing::HeldOut).collect();
+        let all: Vec<&NcsaCell> = cells.iter().collect();
+        let held_out: Vec<&NcsaCell> = cells.iter().filter(|c| c.standing == Standing::HeldOut).collect();
         let errors: Vec<f64> = held_out.iter().map(|c| c.error_percent).collect();
         Self {
             test,
@@ -87,14 +87,14 @@ impl Surface {
 
     /// Looks a cell up by its sizes.
     #[must_use]
-    pub fn cell(&self, file_kib: u64, record_kib: u64) -> Option<&Cell> {
+    pub fn cell(&self, file_kib: u64, record_kib: u64) -> Option<&NcsaCell> {
         self.cells.iter().find(|c| c.file_kib == file_kib && c.record_kib == record_kib)
     }
 }
 
 /// The reproduced tables.
 #[derive(Clone, Debug, Serialize)]
-pub struct Table {
+pub struct NcsaTable {
     /// Surfaces in run order.
     pub surfaces: Vec<Surface>,
     /// Every stated tolerance.
@@ -107,7 +107,7 @@ pub struct Table {
     pub virtual_s: f64,
 }
 
-impl Table {
+impl NcsaTable {
     /// Whether every stated tolerance holds.
     #[must_use]
     pub fn holds(&self) -> bool {
@@ -121,25 +121,25 @@ impl Table {
 
 /// Degrees of freedom, in full.
 pub const FREEDOM: [&str; 12] = [
-    "fitted: five times (a call, a page, a page that becomes active, a page missed as source and as target of a copy), by least squares of relative errors to 33 cells: files of 16 MiB (read and reread) and of 256 KiB (reread)",
-    "fitted: how much of memory pages of other files have in use when the test begins (5100 MiB), and how fast they leave it (0.3 of what 2.4's source says), to two cells: first reads of 1 GiB and of 2 GiB with records of 64 KiB",
-    "from the report and from data sheets: memory for files (6,165,744 KB less 178,840 KB of kernel buffer), 512 KiB of CPU cache in 8 ways (which records keep their buffer there, and which do not, is reckoned from that), read-ahead of 3 to 31 blocks, 2.4's elevator and lists of pages",
-    "fitted: the share of dirty pages at which writers wait, read off the published writes; so no cell of the writes is held out",
-    "guessed: the disk altogether (the report says nothing of it; 58 MB/s outside) and the other share of dirty pages",
-    "chosen after a look at the published cells, in a desk calculation before anything was simulated: that a page leaves the CPU cache by chance of its address (the cells of 256 KiB lie half-way between both levels)",
-    "likewise: that the first read after a write makes a page active, which takes time; a reread does not (the difference is the same for all files above the cache)",
-    "likewise: that memory was in use by others (the first record size of each new largest file reads from the disk, the others do not); with empty memory every file would fit, and no cell would read from the disk",
-    "changed after the first simulated run, in which the first read of 4 GiB with records of 128 KiB came from the disk: memory for files was a guess of 5700 MiB until then, of which others had 5000; that cell is called seen",
-    "run: write, rewrite, read and reread. IOzone's nine other tests are left out: fwrite and fread go through the C library, which is not simulated, and the reads come before all of them in each cell",
-    "IOzone of today reads the first record before the clock starts, and so does the simulation; where the record is the whole file, a first read is a reread then",
-    "the second host read over NFS, for which there is no model",
+    "fitted: five costs (a call, a page, activation of a page, a cache miss on the source and on the target of a copy), by least squares of relative errors to 33 cells: files of 16 MiB (read and reread) and of 256 KiB (reread)",
+    "fitted: the memory that pages of other files occupy when the test begins (5100 MiB), and the rate at which they leave it (0.3 of the rate in 2.4's source), to two cells: first reads of 1 GiB and of 2 GiB with records of 64 KiB",
+    "from the report and from data sheets: memory for files (6,165,744 KB less 178,840 KB of kernel buffer), 512 KiB of CPU cache in 8 ways (this determines which records keep their buffer there), read-ahead of 3 to 31 blocks, 2.4's elevator and page lists",
+    "fitted: the share of dirty pages at which writers wait, to the published writes; so no write cell is held out",
+    "guessed: the whole disk (the report does not describe it; 58 MB/s on the outer tracks) and the other share of dirty pages",
+    "chosen after looking at the published cells, on paper before any simulation: eviction of a page from the CPU cache is random, by its address (the cells of 256 KiB lie half-way between both levels)",
+    "likewise: the first read after a write activates a page, which takes time; a reread does not (the difference is the same for all files above the cache)",
+    "likewise: other files occupied memory (the first record size of each new largest file reads from the disk, the others do not); with empty memory every file would fit, and no cell would read from the disk",
+    "changed after the first simulated run, in which the first read of 4 GiB with records of 128 KiB came from the disk: until then 5700 MiB of memory for files was a guess, 5000 of it occupied by other files; that cell is called seen",
+    "run: write, rewrite, read and reread. IOzone's nine other tests are left out: fwrite and fread use the C library, which is not simulated, and the reads precede all of them in each cell",
+    "current IOzone reads the first record before the clock starts, and so does the simulation; if the record is the whole file, the first read is then a reread",
+    "the second host read over NFS, which is not modelled",
 ];
 
 /// Simulates the tables.
 ///
 /// # Errors
 /// If the workload cannot be simulated.
-pub fn reproduce(workload: &Workload) -> Result<Table, SimError> {
+pub fn reproduce(workload: &Workload) -> Result<NcsaTable, SimError> {
     let unusable = |e: &dyn std::fmt::Display| SimError::Unsupported(e.to_string());
     let host = host::shipped(HOST).map_err(|e| unusable(&e))?;
     let profile: DeviceProfile = devices::by_name(DEVICE).map_err(|e| unusable(&e))?;
@@ -164,25 +164,25 @@ pub fn reproduce(workload: &Workload) -> Result<Table, SimError> {
             Surface::of(test, cells.collect())
         })
         .collect();
-    let mut table = Table {
+    let mut table = NcsaTable {
         surfaces,
         checks: Vec::new(),
         freedom: FREEDOM.to_vec(),
         sources: [sources.datasheet, sources.measured, sources.fitted, sources.guessed],
         virtual_s: out.inside.elapsed_ns as f64 / 1e9,
     };
-    table.checks = checks::all(&table, &Tolerances::default());
+    table.checks = checks::all(&table, &NcsaTolerances::default());
     Ok(table)
 }
 
-fn cell(test: &str, report: &published::Report, phase: &Phase, done: &[Repetition]) -> Option<Cell> {
+fn cell(test: &str, report: &published::Report, phase: &Phase, done: &[Repetition]) -> Option<NcsaCell> {
     let (file_kib, record_kib) = (phase.axes.file?.0 >> 10, phase.axes.record?.0 >> 10);
     let row = FILES_KIB.iter().position(|&f| f == file_kib)?;
     let column = RECORDS_KIB.iter().position(|&r| r == record_kib)?;
     let published_kib_s = f64::from(report[row][column]);
     let worker = done.first()?.workers.first()?;
     let simulated_kib_s = file_kib as f64 * 1e9 / worker.elapsed_ns.max(1) as f64;
-    Some(Cell {
+    Some(NcsaCell {
         file_kib,
         record_kib,
         published_kib_s,
@@ -192,7 +192,7 @@ fn cell(test: &str, report: &published::Report, phase: &Phase, done: &[Repetitio
     })
 }
 
-impl std::fmt::Display for Table {
+impl std::fmt::Display for NcsaTable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         text::write(self, f)
     }
@@ -200,7 +200,7 @@ impl std::fmt::Display for Table {
 
 /// Published surfaces as if they were simulated, to test the checks and texts.
 #[cfg(test)]
-pub(super) fn published_as_ours(change: impl Fn(&str, u64, u64, f64) -> f64) -> Table {
+pub(super) fn published_as_ours(change: impl Fn(&str, u64, u64, f64) -> f64) -> NcsaTable {
     let surfaces = REPORTS.iter().map(|&(test, report)| {
         let mut cells = Vec::new();
         for (row, &file_kib) in report.iter().zip(&FILES_KIB) {
@@ -210,7 +210,7 @@ pub(super) fn published_as_ours(change: impl Fn(&str, u64, u64, f64) -> f64) -> 
                 let error_percent = (simulated_kib_s / published_kib_s - 1.0) * 100.0;
                 let standing = standing(test, file_kib, record_kib);
                 if published > 0 {
-                    cells.push(Cell {
+                    cells.push(NcsaCell {
                         file_kib,
                         record_kib,
                         published_kib_s,
@@ -223,13 +223,13 @@ pub(super) fn published_as_ours(change: impl Fn(&str, u64, u64, f64) -> f64) -> 
         }
         Surface::of(test, cells)
     });
-    let mut table = Table {
+    let mut table = NcsaTable {
         surfaces: surfaces.collect(),
         checks: Vec::new(),
         freedom: Vec::new(),
         sources: [0; 4],
         virtual_s: 0.0,
     };
-    table.checks = checks::all(&table, &Tolerances::default());
+    table.checks = checks::all(&table, &NcsaTolerances::default());
     table
 }

@@ -4,10 +4,10 @@
 
 use super::published::{FILES_KIB, RECORDS_KIB};
 use super::statistics::ln;
-use super::{Cell, Surface};
+use super::{NcsaCell, Surface};
 
 /// Selects the published or the simulated figure.
-pub(super) type Side = fn(&Cell) -> f64;
+pub(super) type Side = fn(&NcsaCell) -> f64;
 
 /// The published figure.
 pub(super) const PUBLISHED: Side = |c| c.published_kib_s;
@@ -20,7 +20,7 @@ const IN_MEMORY_KIB: std::ops::RangeInclusive<u64> = 32_768..=524_288;
 const IN_CACHE_KIB: std::ops::RangeInclusive<u64> = 64..=256;
 
 /// Mean logarithm of the selected cells.
-fn level(surface: &Surface, side: Side, chosen: impl Fn(&Cell) -> bool) -> f64 {
+fn level(surface: &Surface, side: Side, chosen: impl Fn(&NcsaCell) -> bool) -> f64 {
     let logs: Vec<f64> = surface.cells.iter().filter(|c| chosen(c)).map(|c| ln(side(c))).collect();
     logs.iter().sum::<f64>() / (logs.len() as f64).max(1.0)
 }
@@ -39,8 +39,8 @@ pub(super) fn record_knee_kib(surface: &Surface, side: Side) -> u64 {
 /// Speed-up of files in the CPU cache over files in memory, with records of 16 to 64 KiB; in logarithms.
 pub(super) fn cache_gain(surface: &Surface, side: Side) -> f64 {
     let records = 16..=64;
-    let in_cache = |c: &Cell| IN_CACHE_KIB.contains(&c.file_kib) && records.contains(&c.record_kib);
-    let in_memory = |c: &Cell| (2048..=524_288).contains(&c.file_kib) && records.contains(&c.record_kib);
+    let in_cache = |c: &NcsaCell| IN_CACHE_KIB.contains(&c.file_kib) && records.contains(&c.record_kib);
+    let in_memory = |c: &NcsaCell| (2048..=524_288).contains(&c.file_kib) && records.contains(&c.record_kib);
     level(surface, side, in_cache) - level(surface, side, in_memory)
 }
 
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_change_has_no_knee() {
+    fn a_constant_series_has_no_knee() {
         let flat = published_as_ours(|_, _, _, _| 1000.0);
         let read = flat.surface("read").unwrap();
         assert_eq!((record_knee_kib(read, SIMULATED), disk_from_kib(read, SIMULATED, 64)), (0, 0));

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rises_together_correlates() {
+    fn rising_series_correlate() {
         let pairs =
             |of: fn(f64) -> f64| (1..20).map(|n| (f64::from(n), of(f64::from(n)))).collect::<Vec<_>>();
         assert!((log_correlation(&pairs(|x| 3.0 * x * x)) - 1.0).abs() < 1e-12);

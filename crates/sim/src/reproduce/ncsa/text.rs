@@ -3,10 +3,10 @@
 use super::super::text::wrapped;
 use super::published::{FILES_KIB, RECORDS_KIB, Standing};
 use super::regimes::{PUBLISHED, SIMULATED, Side};
-use super::{Cell, Surface, Table};
+use super::{NcsaCell, NcsaTable, Surface};
 use std::fmt::{Formatter, Result};
 
-pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
+pub(super) fn write(t: &NcsaTable, f: &mut Formatter<'_>) -> Result {
     let [datasheet, measured, fitted, guessed] = t.sources;
     writeln!(
         f,
@@ -42,13 +42,10 @@ pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
     }
     wrapped(
         f,
-        "Correlations are of log throughput. Writes are run and not aimed at: no tolerance was stated for them, and what a new page \
-         costs a file system is not in the model; where they slow down to the disk's pace is.",
+        "Correlations are of log throughput. Writes are run, but no tolerance was stated for them. What a new page \
+         costs a file system is not modelled; where they slow down to the disk's pace is.",
     )?;
-    writeln!(
-        f,
-        "\nMisses: cells of reads that are off by more than {MISS_PERCENT} %, as file x record in KiB"
-    )?;
+    writeln!(f, "\nMisses: read cells with an error above {MISS_PERCENT} %, as file x record in KiB")?;
     for surface in reads(t) {
         wrapped(f, &misses(surface))?;
     }
@@ -70,12 +67,12 @@ pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
 /// Error above which a cell is a miss.
 const MISS_PERCENT: f64 = 30.0;
 
-fn reads(t: &Table) -> impl Iterator<Item = &Surface> {
+fn reads(t: &NcsaTable) -> impl Iterator<Item = &Surface> {
     t.surfaces.iter().filter(|s| s.test.ends_with("read"))
 }
 
 /// Mark of a cell that is not held out.
-fn mark(cell: &Cell) -> &'static str {
+fn mark(cell: &NcsaCell) -> &'static str {
     match cell.standing {
         Standing::Fitted => "*",
         Standing::Seen => "+",
@@ -100,7 +97,7 @@ fn head(f: &mut Formatter<'_>, name: &str) -> Result {
     writeln!(f)
 }
 
-fn rows(f: &mut Formatter<'_>, surface: &Surface, value: impl Fn(&Cell) -> String) -> Result {
+fn rows(f: &mut Formatter<'_>, surface: &Surface, value: impl Fn(&NcsaCell) -> String) -> Result {
     for file in FILES_KIB {
         write!(f, "{file:>8}")?;
         let mut line = String::new();

@@ -2,7 +2,7 @@
 
 use super::super::{mean, side_by_side};
 use super::published::CELLS;
-use super::{Change, one};
+use super::{SysbenchChange, one};
 use crate::host::{JournalRule, Threads};
 use crate::simulation::SimError;
 use fathom_workload::Workload;
@@ -26,29 +26,30 @@ pub const VARIANTS: [&str; 9] = [
 
 /// A row: seconds in the cells of `COLUMNS`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Ablation {
+pub struct SysbenchAblation {
     /// Name of the variant.
     pub variant: &'static str,
     /// Mean over the seeds, s.
     pub seconds: Vec<f64>,
 }
 
-fn change(variant: usize) -> Change {
-    let base = Change::default();
+fn change(variant: usize) -> SysbenchChange {
+    let base = SysbenchChange::default();
     match variant {
-        1 => Change { indirect_in_memory: true, ..base },
-        2 => Change { host: Some(|h| h.filesystem.journal.value = JournalRule::Linux24), ..base },
-        3 => Change {
+        1 => SysbenchChange { indirect_in_memory: true, ..base },
+        2 => SysbenchChange { host: Some(|h| h.filesystem.journal.value = JournalRule::Linux24), ..base },
+        3 => SysbenchChange {
             device: &[("write_cache", "kib", "2048"), ("write_cache", "order", "\"shortest-first\"")],
             ..base
         },
-        4 => {
-            Change { device: &[("write_cache", "kib", "2048"), ("write_cache", "order", "\"fifo\"")], ..base }
-        }
-        5 => Change { device: &[("buffer", "look_ahead", "false")], ..base },
-        6 => Change { host: Some(|h| h.cpu.threads.value = Threads::Linuxthreads), ..base },
-        7 => Change { elevator: Some("deadline@2.6.24"), ..base },
-        8 => Change { elevator: Some("linus24"), ..base },
+        4 => SysbenchChange {
+            device: &[("write_cache", "kib", "2048"), ("write_cache", "order", "\"fifo\"")],
+            ..base
+        },
+        5 => SysbenchChange { device: &[("buffer", "look_ahead", "false")], ..base },
+        6 => SysbenchChange { host: Some(|h| h.cpu.threads.value = Threads::Linuxthreads), ..base },
+        7 => SysbenchChange { elevator: Some("deadline@2.6.24"), ..base },
+        8 => SysbenchChange { elevator: Some("linus24"), ..base },
         _ => base,
     }
 }
@@ -69,7 +70,7 @@ pub fn heads() -> Vec<String> {
 }
 
 /// Simulates every variant.
-pub(super) fn all(workload: &Workload, seeds: u32) -> Result<Vec<Ablation>, SimError> {
+pub(super) fn all(workload: &Workload, seeds: u32) -> Result<Vec<SysbenchAblation>, SimError> {
     let mut jobs = Vec::new();
     for variant in 0..VARIANTS.len() {
         for cell in COLUMNS {
@@ -83,7 +84,7 @@ pub(super) fn all(workload: &Workload, seeds: u32) -> Result<Vec<Ablation>, SimE
     .collect::<Result<_, _>>()?;
     let cells: Vec<f64> = seconds.chunks(seeds as usize).map(mean).collect();
     let rows = cells.chunks(COLUMNS.len()).zip(VARIANTS);
-    Ok(rows.map(|(seconds, variant)| Ablation { variant, seconds: seconds.to_vec() }).collect())
+    Ok(rows.map(|(seconds, variant)| SysbenchAblation { variant, seconds: seconds.to_vec() }).collect())
 }
 
 /// One figure, s, by the names of variant and column. Lets tests compare published sentences with the simulation.

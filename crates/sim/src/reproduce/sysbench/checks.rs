@@ -1,11 +1,11 @@
 //! The tolerances as they were stated before anything was simulated, and whether they hold.
 
 use super::super::Check;
-use super::Table;
+use super::SysbenchTable;
 
 /// Stated tolerances.
 #[derive(Clone, Copy, Debug)]
-pub struct Tolerances {
+pub struct SysbenchTolerances {
     /// Error of every cell, %.
     pub cell_percent: f64,
     /// Root mean square error over the cells that no number was fitted to alone, %.
@@ -20,7 +20,7 @@ pub struct Tolerances {
     pub counter_percent: f64,
 }
 
-impl Default for Tolerances {
+impl Default for SysbenchTolerances {
     fn default() -> Self {
         Self {
             cell_percent: 10.0,
@@ -34,7 +34,7 @@ impl Default for Tolerances {
 }
 
 /// Runs every check of a table.
-pub(super) fn all(table: &Table, t: &Tolerances) -> Vec<Check> {
+pub(super) fn all(table: &SysbenchTable, t: &SysbenchTolerances) -> Vec<Check> {
     let mut checks = vec![cells(table, t), rms(table, t)];
     for kernel in ["2.6.6-rc3", "2.6.6-rc3 + patch"] {
         checks.push(order(table, t, kernel));
@@ -45,7 +45,7 @@ pub(super) fn all(table: &Table, t: &Tolerances) -> Vec<Check> {
     checks
 }
 
-fn cells(table: &Table, t: &Tolerances) -> Check {
+fn cells(table: &SysbenchTable, t: &SysbenchTolerances) -> Check {
     let worst = table.rows.iter().max_by(|a, b| a.error_percent.abs().total_cmp(&b.error_percent.abs()));
     let (name, error) =
         worst.map_or((String::new(), 0.0), |r| (format!("{}, {}", r.kernel, r.scheduler), r.error_percent));
@@ -56,7 +56,7 @@ fn cells(table: &Table, t: &Tolerances) -> Check {
     }
 }
 
-fn rms(table: &Table, t: &Tolerances) -> Check {
+fn rms(table: &SysbenchTable, t: &SysbenchTolerances) -> Check {
     Check {
         stated: format!(
             "root mean square over the distinct cells, seen and not held out, at most {} %",
@@ -71,7 +71,7 @@ fn rms(table: &Table, t: &Tolerances) -> Check {
     }
 }
 
-fn held_out(table: &Table, t: &Tolerances) -> Check {
+fn held_out(table: &SysbenchTable, t: &SysbenchTolerances) -> Check {
     let rows: Vec<_> = table.held_out.iter().filter(|r| r.held_out).collect();
     let worst = rows.iter().max_by(|a, b| a.error_percent.abs().total_cmp(&b.error_percent.abs()));
     let worst = worst.map_or_else(String::new, |r| {
@@ -85,7 +85,7 @@ fn held_out(table: &Table, t: &Tolerances) -> Check {
 }
 
 /// Pairs whose order differs from the published one, beyond a tie.
-fn order(table: &Table, t: &Tolerances, kernel: &str) -> Check {
+fn order(table: &SysbenchTable, t: &SysbenchTolerances, kernel: &str) -> Check {
     let rows: Vec<_> = table.rows.iter().filter(|r| r.kernel == kernel).collect();
     let mut wrong = Vec::new();
     for (n, a) in rows.iter().enumerate() {
@@ -111,7 +111,7 @@ fn order(table: &Table, t: &Tolerances, kernel: &str) -> Check {
     }
 }
 
-fn gain(table: &Table, t: &Tolerances) -> Check {
+fn gain(table: &SysbenchTable, t: &SysbenchTolerances) -> Check {
     let of = |kernel: &'static str| table.rows.iter().filter(move |r| r.kernel == kernel);
     let gains: Vec<f64> = of("2.6.6-rc3")
         .filter_map(|a| {
@@ -127,7 +127,7 @@ fn gain(table: &Table, t: &Tolerances) -> Check {
     }
 }
 
-fn counters(table: &Table, t: &Tolerances) -> Check {
+fn counters(table: &SysbenchTable, t: &SysbenchTolerances) -> Check {
     // A counter that a value was fitted to holds by itself.
     let judged: Vec<_> = table.counters.iter().filter(|c| !c.fitted).collect();
     let (zeros, others): (Vec<&super::Counter>, Vec<_>) = judged.iter().partition(|c| c.published == 0);
@@ -154,18 +154,18 @@ fn counters(table: &Table, t: &Tolerances) -> Check {
 #[cfg(test)]
 mod tests {
     use super::super::held_out::{rms_percent, tests::published_times};
-    use super::super::{Counter, Row, published::CELLS};
+    use super::super::{Counter, SysbenchRow, published::CELLS};
     use super::*;
 
     fn counter(published: u64, simulated: f64) -> Counter {
         Counter { setting: "AS".into(), name: "went off", published, simulated, fitted: false }
     }
 
-    fn table(of: impl Fn(usize) -> f64) -> Table {
-        let rows: Vec<Row> = CELLS
+    fn table(of: impl Fn(usize) -> f64) -> SysbenchTable {
+        let rows: Vec<SysbenchRow> = CELLS
             .iter()
             .enumerate()
-            .map(|(at, c)| Row {
+            .map(|(at, c)| SysbenchRow {
                 kernel: c.kernel,
                 scheduler: c.scheduler,
                 published_s: c.published_s,
@@ -176,7 +176,7 @@ mod tests {
                 fsync_share: 0.5,
             })
             .collect();
-        Table {
+        SysbenchTable {
             seeds: 1,
             rows,
             rms_percent: 1.0,
@@ -192,15 +192,15 @@ mod tests {
 
     #[test]
     fn the_published_table_holds_its_own_tolerances() {
-        let checks = all(&table(|at| CELLS[at].published_s), &Tolerances::default());
+        let checks = all(&table(|at| CELLS[at].published_s), &SysbenchTolerances::default());
         assert!(checks.iter().all(|c| c.holds), "{checks:?}");
     }
 
     #[test]
-    fn a_counter_that_is_off_is_named_and_of_nothing_nothing_holds() {
+    fn a_wrong_counter_is_named_and_an_empty_table_fails() {
         let check = |counters| {
-            let table = Table { counters, ..table(|at| CELLS[at].published_s) };
-            super::counters(&table, &Tolerances::default())
+            let table = SysbenchTable { counters, ..table(|at| CELLS[at].published_s) };
+            super::counters(&table, &SysbenchTolerances::default())
         };
         assert!(check(vec![counter(127, 115.0), counter(0, 0.4)]).holds);
         let wrong = check(vec![counter(127, 113.0), counter(0, 0.0)]);
@@ -212,17 +212,18 @@ mod tests {
         let fitted = |simulated| Counter { fitted: true, ..counter(1066, simulated) };
         assert!(!check(vec![fitted(1066.0)]).holds);
         assert!(check(vec![counter(127, 120.0), fitted(900.0)]).holds);
-        let empty = Table { rows: Vec::new(), ..table(|at| CELLS[at].published_s) };
-        let checks = all(&empty, &Tolerances::default());
+        let empty = SysbenchTable { rows: Vec::new(), ..table(|at| CELLS[at].published_s) };
+        let checks = all(&empty, &SysbenchTolerances::default());
         assert!(!checks[0].holds && !checks[1].holds, "{checks:?}");
     }
 
     #[test]
-    fn what_is_held_out_is_judged_apart() {
-        let check = |rows: Vec<super::super::HeldOut>| {
+    fn held_out_figures_have_their_own_tolerance() {
+        let check = |rows: Vec<super::super::HeldOutFigure>| {
             let held_out_rms_percent = rms_percent(&rows);
-            let table = Table { held_out: rows, held_out_rms_percent, ..table(|at| CELLS[at].published_s) };
-            all(&table, &Tolerances::default())
+            let table =
+                SysbenchTable { held_out: rows, held_out_rms_percent, ..table(|at| CELLS[at].published_s) };
+            all(&table, &SysbenchTolerances::default())
         };
         let checks = check(published_times(|_| 0.95));
         assert!(checks.iter().all(|c| c.holds), "{checks:?}");
@@ -248,7 +249,7 @@ mod tests {
                 .published_s
             }
         };
-        let order = |t: Table| super::order(&t, &Tolerances::default(), "2.6.6-rc3 + patch");
+        let order = |t: SysbenchTable| super::order(&t, &SysbenchTolerances::default(), "2.6.6-rc3 + patch");
         assert!(order(table(swapped(5, 8))).holds);
         let wrong = order(table(swapped(6, 7)));
         assert!(!wrong.holds && wrong.found.contains("wrong: deadline before anticipatory"), "{wrong:?}");
@@ -256,8 +257,10 @@ mod tests {
 
     #[test]
     fn a_cell_that_is_off_is_named() {
-        let checks =
-            all(&table(|at| CELLS[at].published_s * if at == 3 { 1.2 } else { 1.0 }), &Tolerances::default());
+        let checks = all(
+            &table(|at| CELLS[at].published_s * if at == 3 { 1.2 } else { 1.0 }),
+            &SysbenchTolerances::default(),
+        );
         assert!(!checks[0].holds && checks[0].found.contains("+20.0 % (2.6.6-rc3, deadline)"), "{checks:?}");
     }
 }

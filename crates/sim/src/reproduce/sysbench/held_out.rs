@@ -5,7 +5,7 @@
 
 use super::super::{mean, side_by_side};
 use super::published::CELLS;
-use super::{Change, one};
+use super::{SysbenchChange, one};
 use crate::host::Host;
 use crate::simulation::SimError;
 use fathom_workload::Workload;
@@ -90,7 +90,7 @@ pub const FIGURES: [Figure; 11] = [
 
 /// A published figure with our result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct HeldOut {
+pub struct HeldOutFigure {
     /// Kernel and scheduler.
     pub kernel: &'static str,
     /// Difference from the table's test.
@@ -109,7 +109,7 @@ pub struct HeldOut {
     pub held_out: bool,
 }
 
-impl HeldOut {
+impl HeldOutFigure {
     /// The middle of the published range.
     #[must_use]
     pub fn published(&self) -> f64 {
@@ -135,7 +135,11 @@ impl HeldOut {
     /// Note on the figure's standing.
     #[must_use]
     pub fn standing(&self) -> &'static str {
-        if self.held_out { "held out: nothing was set by it" } else { "not counted: a rule was chosen by it" }
+        if self.held_out {
+            "held out: no value was set by it"
+        } else {
+            "not counted: a rule was chosen by it"
+        }
     }
 }
 
@@ -172,7 +176,7 @@ fn less_memory(host: &mut Host) {
 }
 
 /// Every figure; `workloads` are those of [`commands`].
-pub(super) fn all(workloads: &[Workload], seeds: u32) -> Result<Vec<HeldOut>, SimError> {
+pub(super) fn all(workloads: &[Workload], seeds: u32) -> Result<Vec<HeldOutFigure>, SimError> {
     if workloads.len() != WORKLOADS.len() {
         let what = format!("{} command lines are held out; {} were read", WORKLOADS.len(), workloads.len());
         return Err(SimError::Unsupported(what));
@@ -182,7 +186,7 @@ pub(super) fn all(workloads: &[Workload], seeds: u32) -> Result<Vec<HeldOut>, Si
         runs.iter().flat_map(|&run| (1..=seeds).map(move |seed| (run, seed))).collect();
     let seconds: Vec<f64> = side_by_side(&jobs, |&((cell, small, workload), seed)| {
         let host = small.then_some(less_memory as fn(&mut Host));
-        let change = Change { host, ..Change::default() };
+        let change = SysbenchChange { host, ..SysbenchChange::default() };
         one(&workloads[workload], &CELLS[cell], seed, &change).map(|o| o.seconds)
     })
     .into_iter()
@@ -192,12 +196,12 @@ pub(super) fn all(workloads: &[Workload], seeds: u32) -> Result<Vec<HeldOut>, Si
 }
 
 /// The figures from the time of each run.
-fn rows(seconds: impl Fn(Run) -> f64) -> Vec<HeldOut> {
+fn rows(seconds: impl Fn(Run) -> f64) -> Vec<HeldOutFigure> {
     let row = |figure: &Figure| {
         let took = seconds((figure.cell, figure.small_memory, figure.workload));
         let whole = if figure.relative { seconds((figure.cell, false, FOUR_GIB)) } else { 1.0 };
         let (published_least, published_most) = figure.published;
-        let mut row = HeldOut {
+        let mut row = HeldOutFigure {
             kernel: figure.kernel,
             setting: figure.setting,
             unit: if figure.relative { "of 4 GB" } else { "s" },
@@ -214,7 +218,7 @@ fn rows(seconds: impl Fn(Run) -> f64) -> Vec<HeldOut> {
 }
 
 /// Root mean square of the errors of the held-out figures, %.
-pub(super) fn rms_percent(rows: &[HeldOut]) -> f64 {
+pub(super) fn rms_percent(rows: &[HeldOutFigure]) -> f64 {
     let squares: Vec<f64> =
         rows.iter().filter(|r| r.held_out).map(|r| r.error_percent * r.error_percent).collect();
     mean(&squares).sqrt()
@@ -225,7 +229,7 @@ pub(super) mod tests {
     use super::*;
 
     /// The published figures, each times a factor.
-    pub(in super::super) fn published_times(factor: impl Fn(usize) -> f64) -> Vec<HeldOut> {
+    pub(in super::super) fn published_times(factor: impl Fn(usize) -> f64) -> Vec<HeldOutFigure> {
         let mut rows = rows(|_| 1.0);
         for (at, row) in rows.iter_mut().enumerate() {
             row.simulated = row.published() * factor(at);
@@ -258,7 +262,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_a_rule_was_chosen_by_is_not_counted() {
+    fn figures_that_chose_a_rule_are_not_counted() {
         let not_counted = |at: usize| !FIGURES[at].held_out;
         assert_eq!((0..FIGURES.len()).filter(|&at| not_counted(at)).count(), 2);
         assert_eq!(rms_percent(&published_times(|at| if not_counted(at) { 2.0 } else { 1.0 })), 0.0);
@@ -267,7 +271,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn there_is_a_command_line_for_each_workload() {
+    fn each_workload_has_a_command_line() {
         let commands = commands();
         assert_eq!(commands.len(), WORKLOADS.len());
         assert!(commands[FOUR_GIB].contains("=4G --file-num=128 "), "{}", commands[FOUR_GIB]);

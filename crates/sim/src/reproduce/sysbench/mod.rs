@@ -10,9 +10,9 @@ pub mod held_out;
 pub mod published;
 mod text;
 
-pub use ablation::{Ablation, VARIANTS, ablated, heads as ablation_heads, published_seconds};
-pub use checks::Tolerances;
-pub use held_out::HeldOut;
+pub use ablation::{SysbenchAblation, VARIANTS, ablated, heads as ablation_heads, published_seconds};
+pub use checks::SysbenchTolerances;
+pub use held_out::HeldOutFigure;
 
 use super::{Check, mean, side_by_side};
 use crate::counts::Counts;
@@ -21,7 +21,7 @@ use crate::host::{self, Host};
 use crate::simulation::{Setup, SimError, simulate};
 use crate::stack::Stack;
 use fathom_workload::Workload;
-use published::{CELLS, COUNTERS, Cell, DEVICE, DISTINCT};
+use published::{CELLS, COUNTERS, DEVICE, DISTINCT, SysbenchCell};
 use serde::Serialize;
 
 /// The command line of the page, as SysBench reads it.
@@ -32,7 +32,7 @@ pub const SEEDS: u32 = 8;
 
 /// Changes for an ablation; none by default.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Change {
+pub(crate) struct SysbenchChange {
     pub indirect_in_memory: bool,
     pub host: Option<fn(&mut Host)>,
     /// Overrides of the disk's profile: (table, key, value as TOML).
@@ -42,7 +42,7 @@ pub(crate) struct Change {
 
 /// One simulated cell with one seed.
 #[derive(Clone, Copy, Debug, Default)]
-struct One {
+struct SeedResult {
     seconds: f64,
     counts: Counts,
     fsync_share: f64,
@@ -50,7 +50,7 @@ struct One {
 
 /// A row of the result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct SysbenchRow {
     /// Kernel version.
     pub kernel: &'static str,
     /// Scheduler name.
@@ -104,15 +104,15 @@ impl Counter {
 
 /// The reproduced table.
 #[derive(Clone, Debug, Serialize)]
-pub struct Table {
+pub struct SysbenchTable {
     /// Number of seeds for means.
     pub seeds: u32,
     /// Every cell, in published order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<SysbenchRow>,
     /// Root mean square of the errors of the distinct cells, %.
     pub rms_percent: f64,
     /// Other figures of the thread, by which no value was set.
-    pub held_out: Vec<HeldOut>,
+    pub held_out: Vec<HeldOutFigure>,
     /// Root mean square of the errors of the held-out figures, %.
     pub held_out_rms_percent: f64,
     /// Read-ahead counters.
@@ -124,10 +124,10 @@ pub struct Table {
     /// Values of the profiles by source: (data sheet, measured, fitted, guessed).
     pub sources: [u32; 4],
     /// Ablations, if requested.
-    pub ablations: Vec<Ablation>,
+    pub ablations: Vec<SysbenchAblation>,
 }
 
-impl Table {
+impl SysbenchTable {
     /// Whether every stated tolerance holds.
     #[must_use]
     pub fn holds(&self) -> bool {
@@ -137,17 +137,17 @@ impl Table {
 
 /// Degrees of freedom, in full.
 pub const FREEDOM: [&str; 11] = [
-    "no number was fitted to the time of one cell, but no cell of the table is held out either: the drive's write cache and the choices below were settled with the nine distinct cells in view. So they are called seen; what is held out stands in a table of its own",
-    "fitted: size of the page cache, in both hosts, set so that as many windows are fully cached as the thread counted (1066, anticipatory with private state), not from times; that counter proves nothing",
-    "guessed, the same for every cell: command overhead 0.3 ms, zones, heads and buffer of the disk, CPU times of calls, pages and bios, places of data and journal",
-    "fitted, after results of a prototype were seen: the drive's write cache is as if it were off (no other reason than the times of the table)",
-    "likewise: 2.6 commits for every fsync of a dirty inode, 2.4 only what there is (the thread: one file instead of 128 closes part of the gap in 2.6 but not in 2.4)",
-    "likewise: a command for sectors that are being read ahead waits for them",
-    "likewise: the threads of the benchmark are one process to CFQ (NPTL); keyed by thread it is 2 % faster",
-    "chosen after our own first results were seen: look-ahead ends when another command arrives and not when it is understood (otherwise anticipatory and CFQ of rc3 are 19 and 32 % too fast)",
-    "likewise: who has the CPU keeps it until it waits (kernels of the time are not preempted; before, patched anticipatory and deadline were tied)",
-    "guessed from memory and from the thread's results: the journal's rules of 2.4 and of 2.6. So one file instead of 128 is not held out: which way it goes decided them",
-    "guessed for the held-out figures before ours were seen: 256 MB of memory leave 201 MiB for the page cache, 384 less than the 585 of 640 MB; 2.6.6-bk is 2.6.6-rc3 with the patch (so 83.2 s nearly repeats a cell that was seen, 86.5); the number of files was changed at 4 GB; the other disk's host has 640 MB. Its disk is not modelled: ratios of it stand beside ratios of the table's disk",
+    "no number was fitted to the time of a single cell, but no cell is held out either: the drive's write cache and the choices below were made with the nine distinct cells known. So they are called seen; the held-out figures have a separate table",
+    "fitted: the page cache size of both hosts, to the number of fully cached windows counted in the thread (1066, anticipatory with private state), not to times; so that counter is no test",
+    "guessed, the same for every cell: command overhead 0.3 ms, zones, heads and buffer of the disk, CPU times of calls, pages and bios, positions of data and journal",
+    "fitted after the results of a prototype: the drive's write cache behaves as if switched off (the only evidence is the table's times)",
+    "likewise: 2.6 commits on every fsync of a dirty inode, 2.4 only if a transaction is open (the thread: one file instead of 128 closes part of the gap in 2.6 but not in 2.4)",
+    "likewise: a command for sectors that the drive is already reading ahead waits for them",
+    "likewise: CFQ sees the threads of the benchmark as one process (NPTL); keyed by thread it is 2 % faster",
+    "chosen after our first results: look-ahead ends when another command arrives, not when it has been decoded (otherwise anticipatory and CFQ of rc3 are 19 and 32 % too fast)",
+    "likewise: a task keeps the CPU until it waits (kernels of the time are not preemptive; before, patched anticipatory and deadline were tied)",
+    "guessed from memory and from the thread's results: the journal rules of 2.4 and 2.6. So one file instead of 128 is not held out: the direction of its effect decided them",
+    "guessed for the held-out figures before seeing ours: 256 MB of memory leave 201 MiB for the page cache, 384 less than the 585 with 640 MB; 2.6.6-bk is 2.6.6-rc3 with the patch (so 83.2 s nearly repeats a cell that was seen, 86.5); the number of files was changed at 4 GB; the other disk's host has 640 MB. That disk is not modelled: its ratios are compared with ratios of the table's disk",
 ];
 
 /// Simulates the table from the workload of [`COMMAND`], and the held-out figures from those of [`held_out::commands`]. `ablation` adds
@@ -160,22 +160,23 @@ pub fn reproduce(
     others: &[Workload],
     seeds: u32,
     ablation: bool,
-) -> Result<Table, SimError> {
+) -> Result<SysbenchTable, SimError> {
     let seeds = seeds.max(1);
     let jobs: Vec<(usize, u32)> =
         (0..DISTINCT).flat_map(|cell| (1..=seeds).map(move |seed| (cell, seed))).collect();
-    let change = Change::default();
-    let done: Vec<One> = side_by_side(&jobs, |&(cell, seed)| one(workload, &CELLS[cell], seed, &change))
-        .into_iter()
-        .collect::<Result<_, _>>()?;
+    let change = SysbenchChange::default();
+    let done: Vec<SeedResult> =
+        side_by_side(&jobs, |&(cell, seed)| one(workload, &CELLS[cell], seed, &change))
+            .into_iter()
+            .collect::<Result<_, _>>()?;
     let of = |cell: usize| &done[cell * seeds as usize..(cell + 1) * seeds as usize];
-    let rows: Vec<Row> =
+    let rows: Vec<SysbenchRow> =
         (0..CELLS.len()).map(|at| row(at, of(if at < DISTINCT { at } else { at - DISTINCT + 1 }))).collect();
     let squares: Vec<f64> =
         rows.iter().filter(|r| r.distinct).map(|r| r.error_percent * r.error_percent).collect();
     let counters = COUNTERS.iter().flat_map(|c| counters(c, of(c.cell))).collect::<Vec<_>>();
     let held_out = held_out::all(others, seeds)?;
-    let mut table = Table {
+    let mut table = SysbenchTable {
         seeds,
         rms_percent: mean(&squares).sqrt(),
         rows,
@@ -187,7 +188,7 @@ pub fn reproduce(
         sources: sources()?,
         ablations: if ablation { ablation::all(workload, seeds)? } else { Vec::new() },
     };
-    table.checks = checks::all(&table, &Tolerances::default());
+    table.checks = checks::all(&table, &SysbenchTolerances::default());
     Ok(table)
 }
 
@@ -200,7 +201,12 @@ fn sources() -> Result<[u32; 4], SimError> {
     Ok([all.datasheet, all.measured, all.fitted, all.guessed])
 }
 
-fn one(workload: &Workload, cell: &Cell, seed: u32, change: &Change) -> Result<One, SimError> {
+fn one(
+    workload: &Workload,
+    cell: &SysbenchCell,
+    seed: u32,
+    change: &SysbenchChange,
+) -> Result<SeedResult, SimError> {
     let unusable = |e: &dyn std::fmt::Display| SimError::Unsupported(e.to_string());
     let mut host = host::shipped(cell.host).map_err(|e| unusable(&e))?;
     if let Some(change) = change.host {
@@ -230,20 +236,20 @@ fn one(workload: &Workload, cell: &Cell, seed: u32, change: &Change) -> Result<O
     let threads = repetition.workers.len().max(1) as f64;
     let counts = out.inside.counts;
     let elapsed_ns = ends.max().unwrap_or(0) as f64;
-    Ok(One {
+    Ok(SeedResult {
         seconds: elapsed_ns / 1e9,
         counts,
         fsync_share: counts.fsync_ns as f64 / (threads * elapsed_ns).max(1.0),
     })
 }
 
-fn row(at: usize, done: &[One]) -> Row {
+fn row(at: usize, done: &[SeedResult]) -> SysbenchRow {
     let cell = &CELLS[at];
     let seconds: Vec<f64> = done.iter().map(|o| o.seconds).collect();
     let simulated_s = mean(&seconds);
     let spread: Vec<f64> = seconds.iter().map(|s| (s - simulated_s) * (s - simulated_s)).collect();
     let freedom = (spread.len() as f64 - 1.0).max(1.0);
-    Row {
+    SysbenchRow {
         kernel: cell.kernel,
         scheduler: cell.scheduler,
         published_s: cell.published_s,
@@ -255,7 +261,7 @@ fn row(at: usize, done: &[One]) -> Row {
     }
 }
 
-fn counters(published: &published::Counters, done: &[One]) -> Vec<Counter> {
+fn counters(published: &published::PublishedCounters, done: &[SeedResult]) -> Vec<Counter> {
     let cell = &CELLS[published.cell];
     let state = if cell.readahead == "ra26-shared" { "shared state" } else { "private state" };
     let setting = format!("{}, {state}", cell.scheduler);
@@ -279,7 +285,7 @@ fn counters(published: &published::Counters, done: &[One]) -> Vec<Counter> {
 
 const CACHED_WINDOWS: &str = "fully cached windows";
 
-impl std::fmt::Display for Table {
+impl std::fmt::Display for SysbenchTable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         text::write(self, f)
     }

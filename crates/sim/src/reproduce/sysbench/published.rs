@@ -3,7 +3,7 @@
 
 /// A cell of the table.
 #[derive(Clone, Copy, Debug)]
-pub struct Cell {
+pub struct SysbenchCell {
     /// Kernel, as in the table's head.
     pub kernel: &'static str,
     /// Scheduler, as in the table's first column.
@@ -27,8 +27,8 @@ const fn cell(
     published_s: f64,
     elevator: &'static str,
     readahead: &'static str,
-) -> Cell {
-    Cell { kernel, scheduler, published_s, host: NEW, elevator, readahead }
+) -> SysbenchCell {
+    SysbenchCell { kernel, scheduler, published_s, host: NEW, elevator, readahead }
 }
 
 /// Device profile of the host's disk.
@@ -36,8 +36,8 @@ pub const DEVICE: &str = "deskstar-60gxp";
 
 /// The cells in table order. No modelled code differs between 2.6.5-bk2 and 2.6.6-rc3, so one simulation covers both columns; the nine
 /// others are distinct.
-pub const CELLS: [Cell; 13] = [
-    Cell { host: OLD, ..cell("2.4.25", "2.4", 77.5377, "linus24", "ra24") },
+pub const CELLS: [SysbenchCell; 13] = [
+    SysbenchCell { host: OLD, ..cell("2.4.25", "2.4", 77.5377, "linus24", "ra24") },
     cell("2.6.6-rc3", "noop", 164.9486, "noop@2.6.6", "ra26-shared"),
     cell("2.6.6-rc3", "anticipatory", 125.1776, "as", "ra26-shared"),
     cell("2.6.6-rc3", "deadline", 131.8903, "deadline@2.6.6", "ra26-shared"),
@@ -58,7 +58,7 @@ pub const DISTINCT: usize = 9;
 /// Counters of the thread for one cell. The instrumentation posted there on 4 May 2004 defines them: resets are counted each time,
 /// whatever the file; a page inside the window or right after it is contiguous; an open file's first page is neither.
 #[derive(Clone, Copy, Debug)]
-pub struct Counters {
+pub struct PublishedCounters {
     /// Position in [`CELLS`].
     pub cell: usize,
     /// "No of times window reset because of misses": read-ahead went off.
@@ -77,7 +77,7 @@ pub struct Counters {
 pub const FITTED_WINDOWS: u64 = 1066;
 
 /// The thread's counters.
-pub const COUNTERS: [Counters; 3] = [
+pub const COUNTERS: [PublishedCounters; 3] = [
     counters(2, 127, 3968, 10_686, 1153),
     counters(6, 0, 5860, 18_099, FITTED_WINDOWS),
     counters(7, 0, 5860, 18_091, 1108),
@@ -89,6 +89,6 @@ const fn counters(
     jump_pages: u64,
     contiguous_pages: u64,
     cached_windows: u64,
-) -> Counters {
-    Counters { cell, miss_resets, hit_resets: 0, jump_pages, contiguous_pages, cached_windows }
+) -> PublishedCounters {
+    PublishedCounters { cell, miss_resets, hit_resets: 0, jump_pages, contiguous_pages, cached_windows }
 }

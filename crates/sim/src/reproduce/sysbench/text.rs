@@ -1,10 +1,10 @@
 //! The table as text, for a terminal of 100 columns.
 
 use super::super::text::wrapped;
-use super::{Table, Tolerances, ablation};
+use super::{SysbenchTable, SysbenchTolerances, ablation};
 use std::fmt::{Formatter, Result};
 
-pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
+pub(super) fn write(t: &SysbenchTable, f: &mut Formatter<'_>) -> Result {
     let [datasheet, measured, fitted, guessed] = t.sources;
     writeln!(
         f,
@@ -35,7 +35,7 @@ pub(super) fn write(t: &Table, f: &mut Formatter<'_>) -> Result {
     Ok(())
 }
 
-fn rows(t: &Table, f: &mut Formatter<'_>) -> Result {
+fn rows(t: &SysbenchTable, f: &mut Formatter<'_>) -> Result {
     writeln!(
         f,
         "{:<18} {:<13} {:>10} {:>10} {:>6} {:>9}  {:<9} {:>9}",
@@ -62,7 +62,7 @@ fn rows(t: &Table, f: &mut Formatter<'_>) -> Result {
     )
 }
 
-fn held_out(t: &Table, f: &mut Formatter<'_>) -> Result {
+fn held_out(t: &SysbenchTable, f: &mut Formatter<'_>) -> Result {
     writeln!(
         f,
         "{:<22} {:<26} {:>10} {:>9} {:>7} {:>9}",
@@ -85,8 +85,8 @@ fn held_out(t: &Table, f: &mut Formatter<'_>) -> Result {
     writeln!(f, "Root mean square of the {counted} that are held out: {:.2} %.\n", t.held_out_rms_percent)
 }
 
-fn counters(t: &Table, f: &mut Formatter<'_>) -> Result {
-    let counter_percent = Tolerances::default().counter_percent;
+fn counters(t: &SysbenchTable, f: &mut Formatter<'_>) -> Result {
+    let counter_percent = SysbenchTolerances::default().counter_percent;
     writeln!(f, "{:<28} {:<24} {:>10} {:>10} {:>9}", "read-ahead", "", "published", "simulated", "error")?;
     for c in &t.counters {
         let error = if c.published == 0 { String::new() } else { format!("{:+.1} %", c.error_percent()) };
@@ -103,13 +103,13 @@ fn counters(t: &Table, f: &mut Formatter<'_>) -> Result {
     }
     wrapped(
         f,
-        "Reset: read-ahead goes off. It is counted as often as it happens, to however many of the 128 files: so the instrumentation has it \
+        "Reset: read-ahead is switched off. Every reset is counted, for each of the 128 files, like the instrumentation \
          that the thread printed these numbers with.",
     )?;
     writeln!(f)
 }
 
-fn ablations(t: &Table, f: &mut Formatter<'_>) -> Result {
+fn ablations(t: &SysbenchTable, f: &mut Formatter<'_>) -> Result {
     write!(f, "{:<53}", "what is changed, seconds")?;
     for head in ablation::heads() {
         write!(f, " {head:>7}")?;

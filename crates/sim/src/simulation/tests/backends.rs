@@ -43,7 +43,7 @@ fn a_read_of_the_c_library_fills_its_buffer_and_no_more() {
 }
 
 #[test]
-fn what_an_fsync_finds_in_the_c_librarys_buffer_is_written_too() {
+fn an_fsync_also_writes_the_c_librarys_buffer() {
     let stream = stdio("64KiB", 6, "direction = \"write\"\nsync_every = { writes = 2 }");
     let (_, _, requests, bytes) = calls(&stream);
     assert_eq!((requests, bytes), (3, 6 * 4096));

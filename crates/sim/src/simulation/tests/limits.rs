@@ -2,7 +2,7 @@
 //! simulated for ever.
 
 use super::*;
-use crate::machine::{Cut, Executor, Standstill};
+use crate::machine::{EarlyEnd, Executor, Standstill};
 use std::cell::RefCell;
 
 const ONE_RECORD: &str = "direction = \"write\"\nrecord = { fixed = \"8MiB\" }\namount = { operations = 1 }";
@@ -35,11 +35,11 @@ fn a_waiting_machine_that_only_the_flusher_would_wake_stands_still() {
         machine.park().await;
     }));
     let error = executor.run(1).unwrap_err();
-    assert_eq!(error, Cut::Standstill(Standstill { at_ns: 12_000 * MS, waiting: 1 }));
+    assert_eq!(error, EarlyEnd::Standstill(Standstill { at_ns: 12_000 * MS, waiting: 1 }));
 }
 
 #[test]
-fn whoever_wants_it_to_stop_is_heard() {
+fn a_stop_request_ends_the_run() {
     let w = workload(8, 4, "", MIX);
     let error = simulate(&w, Setup { stop: |_| true, ..setup(NEW) }).unwrap_err();
     assert!(matches!(error, SimError::Stopped { .. }), "{error}");
@@ -47,7 +47,7 @@ fn whoever_wants_it_to_stop_is_heard() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_before_it_is_made() {
+fn file_sets_that_do_not_fit_are_refused_before_creation() {
     let refused = |w: &Workload, s: Setup| simulate(w, s).unwrap_err().to_string();
     let with = |set: &str| {
         let text = format!(
@@ -99,8 +99,8 @@ fn what_does_not_fit_is_refused_before_it_is_made() {
 #[test]
 fn an_asynchronous_writer_takes_no_more_than_is_reckoned() {
     let machine = machine(setup(NEW)).unwrap();
-    let flights = crate::flows::Flights::default();
-    let bytes = size_of_val(&crate::flows::serve(&machine, Who::BETWEEN, &flights)) as u64;
+    let flights = crate::flows::AioSlots::default();
+    let bytes = size_of_val(&crate::flows::serve(&machine, Submitter::BETWEEN, &flights)) as u64;
     assert!((sizes::PER_WRITER / 4..=sizes::PER_WRITER).contains(&bytes), "{bytes}");
 }
 
@@ -112,7 +112,7 @@ fn layers_that_belong_to_traces_are_refused() {
 }
 
 #[test]
-fn no_more_is_in_memory_than_there_is() {
+fn cached_pages_do_not_exceed_memory() {
     // The stream goes past the end of the files.
     let stream = "direction = \"write\"\nrecord = { fixed = \"64KiB\" }\nlength = \"16MiB\"\namount = { operations = 4 }";
     let out = run(&workload(1, 1, "", stream), setup(NEW));
@@ -145,7 +145,7 @@ fn tasks_that_compute_at_the_same_time_are_on_different_cpus() {
 }
 
 #[test]
-fn who_is_refused_by_an_elevator_that_has_room_is_let_in_in_the_end() {
+fn a_task_refused_despite_free_requests_is_admitted_eventually() {
     // The first CFQ gives a process 128 of the 8192 requests; two threads of one process want a few hundred each.
     let stream = "direction = \"write\"\nrecord = { fixed = \"4KiB\" }\naccess = \"permuted\"\namount = { operations = 600 }\n\
                   timed = { fsync = true }";

@@ -45,7 +45,7 @@ fn a_mapping_advised_to_be_sequential_is_read_ahead_of_as_by_calls() {
 }
 
 #[test]
-fn what_is_in_the_page_table_costs_no_fault() {
+fn mapped_pages_cost_no_fault() {
     let elapsed = |rest: &str| {
         let out = mapped("cache = \"warm\"", &stream("read", "", rest), "modern");
         assert_eq!(faults(&out).1, 0);

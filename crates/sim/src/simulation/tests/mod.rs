@@ -102,7 +102,7 @@ fn every_asked_page_is_found_or_read() {
 }
 
 #[test]
-fn the_kernels_of_2_4_commit_what_there_is_and_those_of_2_6_for_each_dirty_inode() {
+fn kernels_2_4_commit_the_running_transaction_and_2_6_each_dirty_inode() {
     let series = 6;
     let old = run(&workload(8, 4, "", MIX), small_cache(OLD)).inside.counts;
     let new = run(&workload(8, 4, "", MIX), small_cache(NEW)).inside.counts;
@@ -138,7 +138,7 @@ fn writes_without_fsync_stay_in_memory() {
 }
 
 #[test]
-fn what_is_too_much_is_written_back_by_the_writer() {
+fn above_the_dirty_limit_the_writer_writes_back() {
     let stream = "direction = \"write\"\nrecord = { fixed = \"64KiB\" }";
     let mut s = setup(NEW);
     s.host.memory.cache_mib.value = 4;
@@ -273,7 +273,7 @@ fn without_a_page_cache_every_call_reaches_the_device() {
 }
 
 #[test]
-fn what_was_written_is_read_back_in_virtual_time() {
+fn written_files_are_read_back_in_virtual_time() {
     let stream = |lines: &str| {
         format!(
             "[[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\n[phase.group.thread.program.stream]\n\

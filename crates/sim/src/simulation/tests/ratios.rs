@@ -33,7 +33,7 @@ fn operations_are_in_the_ratio_of_the_weights() {
 }
 
 #[test]
-fn who_ends_is_not_waited_for_and_who_comes_later_does_not_catch_up() {
+fn ended_workers_are_not_waited_for_and_late_ones_do_not_catch_up() {
     let mut w = weighing([1, 1]);
     if let Program::Stream(stream) = &mut w.phases[0].groups[0].threads[0].program {
         stream.amount = Amount::Bytes(Bytes(100 << 12));

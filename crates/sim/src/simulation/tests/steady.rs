@@ -31,7 +31,7 @@ fn a_steady_state_that_does_not_come_is_given_up() {
 }
 
 #[test]
-fn who_waits_for_his_time_sees_that_the_phase_is_over() {
+fn a_worker_waiting_for_its_scheduled_time_sees_the_end_of_the_phase() {
     // One operation in ten seconds: all rounds but the first are empty, and end long before the next one is scheduled.
     let slow = format!("{ENDLESS}\npace = {{ rate = {{ operations_per_s = 0.1 }} }}");
     let rule = "stop = { steady = { of = \"latency\", round = \"1s\", window = 2, most_rounds = 3 } }";
@@ -69,7 +69,7 @@ fn a_pause_that_postpones_moves_what_is_due() {
 }
 
 #[test]
-fn who_pauses_asleep_leaves_the_cpu_to_others() {
+fn a_sleeping_pause_frees_the_cpu() {
     let of = |asleep| {
         let stream = format!(
             "direction = \"read\"\nrecord = {{ fixed = \"4KiB\" }}\namount = {{ operations = 10 }}\n\

@@ -36,7 +36,7 @@ fn reading_without_access_times_leaves_nothing_to_commit() {
 }
 
 #[test]
-fn data_are_committed_after_five_seconds_though_nobody_asks() {
+fn dirty_metadata_is_committed_after_five_seconds_without_fsync() {
     // Two writes seven seconds apart: the first one's transaction commits in between, whatever the flusher's interval.
     let stream = "direction = \"write\"\nrecord = { fixed = \"4KiB\" }\namount = { operations = 2 }\n\
                   pace = { rate = { operations_per_s = 0.142857 } }";

@@ -41,7 +41,7 @@ fn a_group_has_its_own_time_and_delay() {
 }
 
 #[test]
-fn who_ends_his_company_ends_no_other() {
+fn a_worker_that_ends_its_group_ends_no_other_group() {
     let mut w =
         workload(3, 1, "stop = { first_done = {} }", "direction = \"write\"\nrecord = { fixed = \"4KiB\" }");
     let phase = &mut w.phases[0];

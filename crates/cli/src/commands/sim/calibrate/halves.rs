@@ -8,9 +8,9 @@ use fathom_iopath::queue::Rules;
 use fathom_iopath::{Limits, Queue, elevator};
 use fathom_record::Histogram;
 use fathom_record::block::{Analysis, DeviceNumber, IssuerKind, Options, WatchedDevice};
-use fathom_sim::calibrate::{Fitting, Line, Points, Value, demerit_percent};
+use fathom_sim::calibrate::{Fitting, LineFit, Points, Value, demerit_percent};
 use fathom_sim::devices::{Coverage, Device as _, DeviceProfile};
-use fathom_sim::replay::{Arrivals, Mode, Scale, Setup, replay};
+use fathom_sim::replay::{Arrivals, Mode, ReplaySetup, Scale, replay};
 use std::ops::RangeInclusive;
 
 /// Response times buffered before they enter the histogram.
@@ -146,8 +146,8 @@ impl Traced<'_> {
         Ok(all.swap_remove(at).1)
     }
 
-    /// The error, the fit, and the number of channels.
-    fn judged_first_half(self, line: &Line, channels: usize) -> anyhow::Result<(f64, Half, usize)> {
+    /// How far off it is, the fit, and how many requests the device takes at once.
+    fn judged_first_half(self, line: &LineFit, channels: usize) -> anyhow::Result<(f64, Half, usize)> {
         let half = self.first_half(Fitting::distribution(line, channels), None, true)?;
         let times = self.replayed(&half.text, 0..=half.until_ns, None)?;
         let off = demerit_percent(&times.device, &times.model).unwrap_or(f64::INFINITY);
@@ -195,7 +195,7 @@ impl Traced<'_> {
             Ok(None)
         };
         let mode = Mode::Dependent(Scale::ONE);
-        let setup = Setup { queue, device, device_name: "fitted".into(), mode };
+        let setup = ReplaySetup { queue, device, device_name: "fitted".into(), mode };
         let out = replay(setup, source, |_| {}).map_err(|e| Usage(e.to_string()))?;
         let mut model = Histogram::default();
         for class in out.block.devices.iter().flat_map(|d| &d.requests) {

@@ -12,9 +12,9 @@ use fathom_record::block::{
     WatchedDevice,
 };
 use fathom_sim::calibrate::Services;
-use fathom_sim::calibrate::several::Gathered;
+use fathom_sim::calibrate::parallel::Gathered;
 use fathom_sim::devices::{Coverage, Device as _, DeviceProfile, HeldOut, Part};
-use fathom_sim::replay::{Arrivals, Mode, Scale, Setup, replay};
+use fathom_sim::replay::{Arrivals, Mode, ReplaySetup, Scale, replay};
 use std::ops::RangeInclusive;
 
 /// Fewer requests to predict are not enough for a verdict.
@@ -126,7 +126,7 @@ impl Load {
             Ok(None)
         };
         let mode = Mode::Dependent(Scale::ONE);
-        let setup = Setup { queue, device, device_name: "fitted".into(), mode };
+        let setup = ReplaySetup { queue, device, device_name: "fitted".into(), mode };
         let out = replay(setup, source, |_| {}).map_err(|e| Usage(e.to_string()))?;
         let data = out.block.devices.iter().flat_map(|d| &d.requests);
         let data = data.filter(|r| matches!(r.class, RequestClass::Read | RequestClass::Write));

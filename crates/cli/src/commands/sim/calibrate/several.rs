@@ -8,7 +8,7 @@ use super::{which, write};
 use crate::console;
 use crate::exit::{self, Usage};
 use fathom_sim::calibrate::Value;
-use fathom_sim::calibrate::several::{Gathered, Model, fit};
+use fathom_sim::calibrate::parallel::{Gathered, Model, fit};
 use fathom_sim::devices::{Coverage, HeldOut, Part};
 use serde::Serialize;
 use std::fmt::Write as _;

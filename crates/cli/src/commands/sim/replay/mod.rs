@@ -19,7 +19,7 @@ use fathom_engine::interrupted_by;
 use fathom_iopath::{Queue, elevator};
 use fathom_record::{HandedIn, Run, Simulation};
 use fathom_sim::devices::Device as _;
-use fathom_sim::replay::{Mode, ReplayError, Replayed, Scale, Setup, replay};
+use fathom_sim::replay::{Mode, ReplayError, ReplaySetup, Replayed, Scale, replay};
 use source::{Arriving, Broken, Origin};
 use std::cell::RefCell;
 use std::num::NonZeroU32;
@@ -73,7 +73,7 @@ fn simulated<'o>(o: &'o Replay, machine: &SimulatedMachine) -> anyhow::Result<Do
     let queue = Queue::new(scheduler, machine.host.queue_rules(machine.limits, built.depth()));
     let mut arriving = Arriving::open(o, built.capacity_sectors(), matches!(mode, Mode::Dependent(_)))?;
     let log = RefCell::new(log::Log::begin(o)?);
-    let setup = Setup { queue, device: built, device_name: o.device.clone(), mode };
+    let setup = ReplaySetup { queue, device: built, device_name: o.device.clone(), mode };
     let mut gate = Gate::before(&machine.device);
     let next = || {
         if let Some(error) = log.borrow_mut().failed.take() {

@@ -252,19 +252,19 @@ fn a_share_of_numbered_files_is_there_as_the_engine_makes_it() {
 }
 
 #[test]
-fn a_full_device_is_told() {
+fn a_full_device_is_an_error_of_the_operation() {
     let ops = [op("a", "append", &format!("{SLOT}, size = \"4MiB\""))];
     let mut s = setup("today");
     // Space for 16 MiB after the start of the data area.
     s.device = Box::new(Constant::new((1024 + 16) * 2048, 1, MS, 40_000_000));
     let out = run(&flows(&files(1, 64), "", 1, &[(1, &endless(&ops))]), s);
     let error = only(&out).error().unwrap();
-    assert!(error.message.contains("operation a: no room is left"), "{}", error.message);
+    assert!(error.message.contains("operation a: the simulated device is full"), "{}", error.message);
     assert!((1..=4).contains(&counts(only(&out), "a").1.div_ceil(4 << 20)));
 }
 
 #[test]
-fn what_cannot_be_held_or_done_is_refused_before_memory_is_asked_for() {
+fn flows_too_large_or_unsupported_are_refused_before_allocation() {
     let refused = |sets: &str, ops: &str| {
         let w = flows(sets, "", 1, &[(1, ops)]);
         simulate(&w, setup("today")).unwrap_err().to_string()
@@ -296,7 +296,7 @@ fn what_cannot_be_held_or_done_is_refused_before_memory_is_asked_for() {
 }
 
 #[test]
-fn what_takes_no_time_and_never_ends_ends_with_the_phase() {
+fn endless_operations_without_cost_end_with_the_phase() {
     let many = "repeat = 1000000000000";
     for op in
         [op("d", "draw", &format!("value = 10, {many}")), op("s", "say", &format!("text = \"x\", {many}"))]
@@ -316,7 +316,7 @@ fn a_thread_that_counts_nothing_leaves_the_warm_up() {
 }
 
 #[test]
-fn what_has_no_effect_is_noted_and_what_is_said_is_heard() {
+fn settings_without_effect_are_noted_and_messages_are_recorded() {
     let mut w = flows(
         "",
         "",

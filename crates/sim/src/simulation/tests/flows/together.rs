@@ -25,7 +25,7 @@ fn semaphores_keep_two_in_step_and_blocks_are_woken() {
 }
 
 #[test]
-fn who_gives_wakes_whom_it_helps_and_nobody_else() {
+fn giving_wakes_only_tasks_that_can_proceed() {
     let post = op("p", "semaphore-post", "target = \"w\", value = 1, blocking = true");
     let wait = [op("w", "semaphore-wait", "value = 1, high_water = 1"), op("h", "spin", "value = 1000")];
     let threads = [(100, &*flow(5, &[post])), (1, &*flow(500, &wait))];
@@ -41,11 +41,11 @@ fn who_gives_wakes_whom_it_helps_and_nobody_else() {
 }
 
 #[test]
-fn who_waits_for_ever_is_told() {
+fn a_deadlock_is_reported() {
     let out = run(&flows("", "", 1, &[(2, &endless(&[op("b", "block", "")]))]), setup("today"));
     let error = only(&out).error().unwrap();
     assert!(
-        error.message.contains("operation b") && error.message.contains("nobody is left"),
+        error.message.contains("operation b") && error.message.contains("none can wake it"),
         "{}",
         error.message
     );
@@ -64,7 +64,7 @@ fn who_waits_for_ever_is_told() {
     }
     // A warm-up alone does not wake them.
     let out = run(&flows("", "ramp = \"1s\"", 1, &[(2, &endless(&[op("b", "block", "")]))]), setup("today"));
-    assert!(only(&out).error().unwrap().message.contains("nobody is left"));
+    assert!(only(&out).error().unwrap().message.contains("none can wake it"));
 }
 
 #[test]

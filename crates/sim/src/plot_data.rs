@@ -1,7 +1,7 @@
 //! Data of a phase kept for plotting: positions and times of bios and requests, thinned out, read-ahead sizes, queue depth, deliberate
 //! device idling, and what the device spent its time on. It does not influence the run.
 
-use crate::depths::{Depths, Level};
+use crate::depths::{DepthSample, Depths};
 use crate::devices::Counters;
 use crate::idle_waits::Waits;
 use crate::thin::Thin;
@@ -16,7 +16,7 @@ const MOST_INTERVALS: usize = 240;
 
 /// The current phase.
 #[derive(Default)]
-pub(crate) struct Drawn {
+pub(crate) struct PlotData {
     /// None while no phase's clock runs.
     now: Option<Phase>,
 }
@@ -31,7 +31,7 @@ struct Phase {
     waits: Waits,
 }
 
-impl Drawn {
+impl PlotData {
     /// A phase begins; the workload has `phases` in all.
     pub fn begin(&mut self, began_ns: u64, before: Counters, phases: usize) {
         let most = (ALL / phases.max(1)).clamp(LEAST, MOST);
@@ -63,7 +63,7 @@ impl Drawn {
     }
 
     /// The depth changes to `level`.
-    pub fn look(&mut self, now: u64, level: Level) {
+    pub fn look(&mut self, now: u64, level: DepthSample) {
         if let Some(phase) = &mut self.now {
             let at_ns = now - phase.began_ns;
             phase.depths.look(at_ns, level);

@@ -16,4 +16,4 @@ mod tests;
 
 pub use fit::fit;
 pub use gathered::Gathered;
-pub use model::{Command, Model};
+pub use model::{CommandTimes, Model};

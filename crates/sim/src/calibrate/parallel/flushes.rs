@@ -9,12 +9,12 @@ const MOST_OPEN: usize = 16;
 
 /// Flushes of a device in flight.
 #[derive(Clone, Debug)]
-pub(super) struct Flushes {
+pub(super) struct OpenFlushes {
     device: DeviceNumber,
     open: VecDeque<(u64, bool)>,
 }
 
-impl Flushes {
+impl OpenFlushes {
     pub fn new(device: DeviceNumber) -> Self {
         Self { device, open: VecDeque::new() }
     }

@@ -5,7 +5,7 @@ use fathom_record::{Ending, Histogram, Marks, OpKind, OpLogEntry, OpStat, Row, W
 use std::collections::BTreeMap;
 
 /// Latencies of one kind of operation.
-pub(crate) struct Stat {
+pub(crate) struct LatencyTally {
     ops: u64,
     bytes: u64,
     counts: Vec<u64>,
@@ -14,13 +14,13 @@ pub(crate) struct Stat {
     max: u64,
 }
 
-impl Default for Stat {
+impl Default for LatencyTally {
     fn default() -> Self {
         Self { ops: 0, bytes: 0, counts: vec![0; BUCKETS], sum: 0, min: u64::MAX, max: 0 }
     }
 }
 
-impl Stat {
+impl LatencyTally {
     /// Records one operation.
     pub fn record(&mut self, latency_ns: u64, bytes: u64) {
         self.ops += 1;
@@ -45,7 +45,7 @@ impl Stat {
 }
 
 #[derive(Default)]
-pub(crate) struct Worked {
+pub(crate) struct WorkerResult {
     pub group: String,
     pub index: u32,
     pub released_ns: u64,
@@ -69,10 +69,10 @@ pub(crate) struct Worked {
     pub more_stats: Vec<OpStat>,
     /// For a flow: I/O operations that neither read nor write data, and their nominal bytes.
     pub(super) other: (u64, u64),
-    pub(super) stats: BTreeMap<OpKind, Stat>,
+    pub(super) stats: BTreeMap<OpKind, LatencyTally>,
 }
 
-impl Worked {
+impl WorkerResult {
     /// For a worker released at `released_ns`.
     pub fn of(group: String, index: usize, released_ns: u64) -> Self {
         Self { group, index: index as u32, released_ns, start_ns: released_ns, ..Self::default() }
@@ -100,7 +100,7 @@ impl Worked {
         self.of_both(|s| s.ops)
     }
 
-    fn of_both(&self, figure: impl Fn(&Stat) -> u64) -> u64 {
+    fn of_both(&self, figure: impl Fn(&LatencyTally) -> u64) -> u64 {
         [OpKind::Read, OpKind::Write].iter().filter_map(|op| self.stats.get(op)).map(figure).sum()
     }
 

@@ -5,10 +5,10 @@
 //! the worker's CPU: with aio every read and write, whether it must wait or not; with io_uring reads that find their pages in memory. The
 //! worker sees the completions when that call returns. A call submits as many operations as in the engine.
 
-use super::hot::{Hot, Outcome, perform};
-use super::pace::{Waited, is_stopped, wait_until};
-use super::plan::Plan;
-use crate::calls::Short;
+use super::hot::{Hot, LoopEnd, perform};
+use super::pace::{PaceResult, is_stopped, wait_until};
+use super::plan::WorkerPlan;
+use crate::calls::ShortTransfer;
 use crate::machine::Machine;
 use crate::machine::task::TaskNumber;
 use crate::stack::Stack;
@@ -27,13 +27,13 @@ pub(crate) struct Slots {
     /// Submitted operations not yet taken by a task, with the time each was drawn.
     handed: RefCell<VecDeque<(Op, u64)>>,
     /// Completed operations, with the time each was drawn.
-    ended: RefCell<VecDeque<(Op, u64, Option<Short>)>>,
+    ended: RefCell<VecDeque<(Op, u64, Option<ShortTransfer>)>>,
     /// The worker while it waits for a completion.
     waiting: Cell<Option<TaskNumber>>,
 }
 
 /// Does operations for a worker, for ever.
-pub(crate) async fn serve(machine: &Machine, plan: &Plan<'_>, slots: &Slots) {
+pub(crate) async fn serve(machine: &Machine, plan: &WorkerPlan<'_>, slots: &Slots) {
     machine.own_cpu(plan.who);
     loop {
         let next = slots.handed.borrow_mut().pop_front();
@@ -76,13 +76,13 @@ impl Slots {
 }
 
 /// Whether operations go through the page cache, so that the kernel may do them during submission.
-fn through_the_cache(machine: &Machine, plan: &Plan<'_>) -> bool {
+fn through_the_cache(machine: &Machine, plan: &WorkerPlan<'_>) -> bool {
     let asynchronous = matches!(plan.stream.backend, Backend::Aio { .. } | Backend::Uring(_));
     asynchronous && !plan.stream.open.direct && machine.stack == Stack::Full
 }
 
 /// Whether the kernel completes a page-cache operation during submission.
-fn is_done_at_once(machine: &Machine, plan: &Plan<'_>, op: &Op) -> bool {
+fn is_done_at_once(machine: &Machine, plan: &WorkerPlan<'_>, op: &Op) -> bool {
     match op.kind {
         Kind::Sync { .. } | Kind::Trim | Kind::Evict => false,
         _ if matches!(plan.stream.backend, Backend::Aio { .. }) => true,
@@ -106,7 +106,7 @@ async fn hand_in(hot: &Hot<'_, '_>, slots: &Slots, call: &mut Vec<(Op, u64)>) {
 
 /// The operations in flight.
 #[derive(Default)]
-struct Flights {
+struct InFlightOps {
     count: u32,
     /// An fsync is among them.
     alone: bool,
@@ -118,7 +118,7 @@ struct Flights {
 }
 
 /// Runs the warm-up, if any, and the counted part.
-pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &Slots) -> Outcome {
+pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &Slots) -> LoopEnd {
     let (machine, plan, together) = (hot.machine, hot.plan, hot.together);
     let depth = plan.depth();
     let mut warm = together.warming.begin(plan, machine.now());
@@ -126,7 +126,7 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
         // A worker that waits for a scheduled time must not sleep past the end of the warm-up.
         hot.deadline_ns = warm.deadline();
     }
-    let mut flights = Flights::default();
+    let mut flights = InFlightOps::default();
     let through_the_cache = through_the_cache(machine, plan);
     // Operations of the next submission call.
     let mut call = Vec::new();
@@ -142,7 +142,7 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
         if outcome.is_none()
             && (is_stopped(machine, plan, together) || hot.counting && machine.now() >= hot.deadline_ns)
         {
-            outcome = Some(Outcome::Stopped);
+            outcome = Some(LoopEnd::Stopped);
         }
         let mut due_ns = None;
         let had = flights.count;
@@ -154,7 +154,7 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
             && call.len() < carried
         {
             let Some(op) = draw(hot, source, &mut flights) else {
-                outcome = Some(Outcome::Completed);
+                outcome = Some(LoopEnd::Completed);
                 break;
             };
             let alone = !op.kind.is_data() && (!plan.stream.sync_in_queue || op.kind == Kind::Evict);
@@ -166,21 +166,21 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
                 continue;
             }
             match before(hot, (&op, source.pauses(&op)), &mut flights).await {
-                Before::Go => {}
-                Before::Later(at_ns) => {
+                SubmitResult::Go => {}
+                SubmitResult::Later(at_ns) => {
                     due_ns = Some(at_ns);
                     flights.held = Some(op);
                     break;
                 }
                 // The warm-up is over.
-                Before::Cut if !hot.counting && !is_stopped(machine, plan, together) => {
+                SubmitResult::Cut if !hot.counting && !is_stopped(machine, plan, together) => {
                     due_ns = Some(machine.now());
                     flights.held = Some(op);
                     break;
                 }
-                Before::Cut => {
+                SubmitResult::Cut => {
                     hot.pending = Some(op);
-                    outcome = Some(Outcome::Stopped);
+                    outcome = Some(LoopEnd::Stopped);
                     break;
                 }
             }
@@ -225,13 +225,13 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
     if let Some(op) = flights.held {
         hot.pending = Some(op);
     }
-    if outcome == Some(Outcome::Stopped) {
+    if outcome == Some(LoopEnd::Stopped) {
         hot.cut();
     }
-    outcome.unwrap_or(Outcome::Completed)
+    outcome.unwrap_or(LoopEnd::Completed)
 }
 
-fn draw(hot: &mut Hot<'_, '_>, source: &mut dyn Source, flights: &mut Flights) -> Option<Op> {
+fn draw(hot: &mut Hot<'_, '_>, source: &mut dyn Source, flights: &mut InFlightOps) -> Option<Op> {
     hot.done.early = hot.pace.early(hot.machine.now());
     let held = flights.held.take().or_else(|| hot.pending.take());
     held.or_else(|| source.next(&hot.done)).or_else(|| {
@@ -244,31 +244,31 @@ fn draw(hot: &mut Hot<'_, '_>, source: &mut dyn Source, flights: &mut Flights) -
     })
 }
 
-enum Before {
+enum SubmitResult {
     Go,
     /// Scheduled for this time, with operations in flight that may complete before.
     Later(u64),
     Cut,
 }
 
-async fn before(hot: &mut Hot<'_, '_>, (op, pauses): (&Op, bool), flights: &mut Flights) -> Before {
+async fn before(hot: &mut Hot<'_, '_>, (op, pauses): (&Op, bool), flights: &mut InFlightOps) -> SubmitResult {
     let (machine, plan, together) = (hot.machine, hot.plan, hot.together);
     hot.pace.rules.comes(pauses);
     let paced = hot.pace.rules.is_due_by_schedule(op);
     if let Some(due_ns) = hot.pace.due_ns().filter(|_| paced) {
         if due_ns > machine.now() && flights.count > 0 {
-            return Before::Later(due_ns.min(hot.deadline_ns));
+            return SubmitResult::Later(due_ns.min(hot.deadline_ns));
         }
-        if wait_until(machine, plan, together, due_ns, hot.deadline_ns).await == Waited::Cut {
-            return Before::Cut;
+        if wait_until(machine, plan, together, due_ns, hot.deadline_ns).await == PaceResult::Cut {
+            return SubmitResult::Cut;
         }
     } else if hot.pace.before(machine, plan, together, (op, pauses), hot.deadline_ns, &mut hot.paused).await
-        == Waited::Cut
+        == PaceResult::Cut
     {
-        return Before::Cut;
+        return SubmitResult::Cut;
     }
     if hot.counting && !plan.quota.take(&together.taken, op) {
-        return Before::Cut;
+        return SubmitResult::Cut;
     }
     if let Some((due_ns, behind_ns)) = hot.pace.issued(op, machine.now()) {
         if !matches!(op.kind, Kind::Sync { .. }) {
@@ -276,7 +276,7 @@ async fn before(hot: &mut Hot<'_, '_>, (op, pauses): (&Op, bool), flights: &mut 
         }
         hot.worked.behind_ns = hot.worked.behind_ns.max(behind_ns);
     }
-    Before::Go
+    SubmitResult::Go
 }
 
 /// Reaps at most `most` completions.
@@ -284,8 +284,8 @@ fn reap(
     hot: &mut Hot<'_, '_>,
     source: &mut dyn Source,
     slots: &Slots,
-    flights: &mut Flights,
-    outcome: &mut Option<Outcome>,
+    flights: &mut InFlightOps,
+    outcome: &mut Option<LoopEnd>,
     most: u32,
 ) {
     for _ in 0..most {
@@ -303,7 +303,7 @@ fn reap(
         }
         hot.excluded_ns += if counts { std::mem::take(&mut hot.paused.ns) } else { 0 };
         hot.ended(source, &op, began_ns, counts);
-        if counts && *outcome == Some(Outcome::Stopped) {
+        if counts && *outcome == Some(LoopEnd::Stopped) {
             hot.worked.drained_ops += 1;
         }
         if !matches!(op.kind, Kind::Sync { .. })

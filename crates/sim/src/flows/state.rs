@@ -1,7 +1,7 @@
 //! State shared by all flows of a phase: the cast, the current file sets, random variables, rows, wait points, events.
 
-use super::line::{Call, Line};
 use super::rows::RowStat;
+use super::wait_queue::{Call, WaitQueue};
 use crate::machine::Machine;
 use crate::sets::{self, Sets};
 use crate::simulation::SimError;
@@ -19,7 +19,7 @@ pub(super) type Words = Vec<AtomicU64>;
 
 /// What a worker waits for another worker to do.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Wants {
+pub(super) enum Want {
     /// To be woken.
     Waking,
     /// To take this many from a semaphore.
@@ -30,7 +30,7 @@ pub(super) enum Wants {
 
 /// What a worker needs of a set while others use it.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Needs {
+pub(super) enum Need {
     /// Any free entry that matches.
     Any(Pick),
     /// This entry.
@@ -39,13 +39,13 @@ pub(super) enum Needs {
 
 /// Wait queues for a file of a set, and for a leaf directory.
 #[derive(Default)]
-pub(super) struct Lines {
-    pub files: Line<Needs>,
-    pub leaves: Line<Needs>,
+pub(super) struct SetQueues {
+    pub files: WaitQueue<Need>,
+    pub leaves: WaitQueue<Need>,
 }
 
 /// State shared by all flows of a phase.
-pub(crate) struct Stage<'a> {
+pub(crate) struct FlowState<'a> {
     pub workload: &'a Workload,
     pub phase: &'a Phase,
     pub number: usize,
@@ -62,11 +62,11 @@ pub(crate) struct Stage<'a> {
     pub(super) done: Vec<Cell<Totals>>,
     /// Points where workers wait for each other.
     pub(super) waits: Vec<WaitPoint>,
-    pub(super) lines: Vec<Line<Wants>>,
+    pub(super) lines: Vec<WaitQueue<Want>>,
     /// Number of workers asleep there in all.
     pub(super) asleep: Cell<usize>,
     /// Workers waiting for an entry that another one uses, by set index.
-    pub(super) busy: Vec<Lines>,
+    pub(super) busy: Vec<SetQueues>,
 }
 
 fn words<E>(count: usize) -> Result<Words, E> {
@@ -79,7 +79,7 @@ impl From<Impossible> for SimError {
     }
 }
 
-impl<'a> Stage<'a> {
+impl<'a> FlowState<'a> {
     /// For the flows of a phase; `None` if it has none.
     pub fn new(machine: &Machine, setting: &Setting<'a>) -> Result<Option<Self>, SimError> {
         let (workload, phase) = (setting.workload, &setting.workload.phases[setting.number]);
@@ -102,9 +102,9 @@ impl<'a> Stage<'a> {
             rows: std::iter::repeat_with(RefCell::default).take(cast.rows).collect(),
             done: cast.places.iter().map(|_| Cell::default()).collect(),
             waits: std::iter::repeat_with(WaitPoint::default).take(cast.waits).collect(),
-            lines: std::iter::repeat_with(Line::default).take(cast.waits).collect(),
+            lines: std::iter::repeat_with(WaitQueue::default).take(cast.waits).collect(),
             asleep: Cell::new(0),
-            busy: workload.filesets.iter().map(|_| Lines::default()).collect(),
+            busy: workload.filesets.iter().map(|_| SetQueues::default()).collect(),
             cast,
         }))
     }
@@ -114,15 +114,15 @@ impl<'a> Stage<'a> {
     pub(super) fn hand_over(&self, machine: &Machine, at: usize) {
         let point = &self.waits[at];
         self.let_go(machine, at, |wants| match *wants {
-            Wants::Waking => false,
-            Wants::Take(value) => {
+            Want::Waking => false,
+            Want::Take(value) => {
                 let took = point.take(value).worked();
                 if took {
                     point.wanted_no_more();
                 }
                 took
             }
-            Wants::Give(value, most) => {
+            Want::Give(value, most) => {
                 let gave = point.give(value, most).worked();
                 if gave {
                     point.offered_no_more();
@@ -134,16 +134,16 @@ impl<'a> Stage<'a> {
 
     /// Wakes every task blocked at a point.
     pub(super) fn wake(&self, machine: &Machine, at: usize) {
-        self.let_go(machine, at, |wants| matches!(wants, Wants::Waking));
+        self.let_go(machine, at, |wants| matches!(wants, Want::Waking));
     }
 
-    fn let_go(&self, machine: &Machine, at: usize, give: impl Fn(&Wants) -> bool) {
+    fn let_go(&self, machine: &Machine, at: usize, give: impl Fn(&Want) -> bool) {
         let served = self.lines[at].serve(machine, give);
         self.asleep.set(self.asleep.get() - served);
     }
 
     /// The tasks that wait for what a pick may find.
-    pub(super) fn line_of(&self, pick: &Pick) -> &Line<Needs> {
+    pub(super) fn line_of(&self, pick: &Pick) -> &WaitQueue<Need> {
         let lines = &self.busy[pick.set];
         if pick.is_of_leaves() { &lines.leaves } else { &lines.files }
     }
@@ -153,17 +153,17 @@ impl<'a> Stage<'a> {
         self.is_free(machine, &self.busy[set].files, |file| !self.sets[set].files.is_busy(file));
     }
 
-    /// Like [`Stage::file_is_free`], for an entry that a pick found.
+    /// Like [`FlowState::file_is_free`], for an entry that a pick found.
     pub(super) fn entry_is_free(&self, machine: &Machine, pick: &Pick) {
         let pool = pick.pool(&self.sets);
         self.is_free(machine, self.line_of(pick), |entry| !pool.is_busy(entry));
     }
 
-    fn is_free(&self, machine: &Machine, line: &Line<Needs>, is_free: impl Fn(usize) -> bool) {
+    fn is_free(&self, machine: &Machine, line: &WaitQueue<Need>, is_free: impl Fn(usize) -> bool) {
         line.call(machine, |needs| match needs {
-            Needs::Entry(entry) if is_free(*entry) => Call::Last,
-            Needs::Entry(_) => Call::No,
-            Needs::Any(pick) => match pick.outlook(&self.sets) {
+            Need::Entry(entry) if is_free(*entry) => Call::Last,
+            Need::Entry(_) => Call::No,
+            Need::Any(pick) => match pick.outlook(&self.sets) {
                 Found::Entry(_) => Call::Last,
                 Found::None => Call::Also,
                 Found::Busy => Call::No,

@@ -1,15 +1,15 @@
 //! A worker executing a flow, and how its operations are counted, by the rules of the engine: every operation counts except those in
 //! flight when the phase ends.
 
-use super::aio::Flights;
+use super::aio::AioSlots;
 use super::rows::{RowStat, kind};
-use super::stage::{Stage, Words};
-use crate::block::Who;
+use super::state::{FlowState, Words};
+use crate::block::Submitter;
+use crate::call_log::LoggedCall;
 use crate::calls::Handle;
-use crate::files::Full;
+use crate::files::GrowError;
 use crate::machine::Machine;
-use crate::noted::Noted;
-use crate::threads::{LEAST_NS, Together, Worked};
+use crate::threads::{LEAST_NS, PhaseControl, WorkerResult};
 use fathom_record::OpKind;
 use fathom_workload::drive::Quota;
 use fathom_workload::flow::{Counts, Member, Op, Program, Thread, Totals, Wrong};
@@ -29,9 +29,9 @@ pub(super) enum Break {
     /// An error caused by earlier operations of the flow.
     Wrong(Wrong),
     /// The device is full.
-    Full(Full),
+    Full(GrowError),
     /// It waits to be woken, all other workers do too, and no timeout will end it.
-    Forsaken,
+    Deadlocked,
     /// A finishing operation.
     Finished,
     /// The phase's time is over.
@@ -48,24 +48,24 @@ impl From<Wrong> for Break {
     }
 }
 
-impl From<Full> for Break {
-    fn from(full: Full) -> Self {
+impl From<GrowError> for Break {
+    fn from(full: GrowError) -> Self {
         Self::Full(full)
     }
 }
 
-pub(super) struct Hand<'s, 'a> {
+pub(super) struct FlowRunner<'s, 'a> {
     pub machine: &'s Machine,
-    pub stage: &'s Stage<'a>,
-    pub together: &'s Together,
+    pub state: &'s FlowState<'a>,
+    pub together: &'s PhaseControl,
     pub place: &'s Member,
     pub program: &'s Program,
     pub worker: usize,
-    pub who: Who,
+    pub who: Submitter,
     /// State that its operations work on.
     pub thread: Thread<'s, Words, Opened>,
-    pub flights: &'s Flights,
-    pub worked: Worked,
+    pub flights: &'s AioSlots,
+    pub worked: WorkerResult,
     /// End of the phase's time; `u64::MAX` if it has none.
     pub deadline_ns: u64,
     /// Time of the next check beside the operations.
@@ -74,19 +74,19 @@ pub(super) struct Hand<'s, 'a> {
     pub released_ns: u64,
     pub start_ns: u64,
     pub last_ns: u64,
-    /// Time of the last check by [`Hand::tick`].
-    pub stood_ns: u64,
+    /// Time of the last check by [`FlowRunner::tick`].
+    pub last_tick_ns: u64,
     /// CPU time at the start of the operation.
     pub cpu_from_ns: u64,
     /// File offset at the start of the operation.
     pub at_offset: u64,
 }
 
-impl<'s> Hand<'s, '_> {
+impl<'s> FlowRunner<'s, '_> {
     /// This worker's rows.
     pub fn rows(&self) -> &'s [RefCell<RowStat>] {
         let first = self.place.first_row;
-        &self.stage.rows[first..first + self.program.ops.len()]
+        &self.state.rows[first..first + self.program.ops.len()]
     }
 
     /// Counts an operation that started at `from_ns` and ends now. Time must advance even on a host where nothing costs anything.
@@ -114,7 +114,7 @@ impl<'s> Hand<'s, '_> {
 
     /// Adds an operation to the totals.
     fn add(&mut self, op: &Op, now: u64, latency_ns: u64, bytes: u64) {
-        let mut totals = self.stage.done[self.worker].get();
+        let mut totals = self.state.done[self.worker].get();
         totals.all += 1;
         let of = op.kind.map(kind).filter(|k| matches!(k, OpKind::Read | OpKind::Write | OpKind::Sync));
         if let Some(of) = of {
@@ -135,14 +135,14 @@ impl<'s> Hand<'s, '_> {
                 }
             }
         }
-        self.stage.done[self.worker].set(totals);
+        self.state.done[self.worker].set(totals);
     }
 
     /// Records a call for observers of the order of operations.
     fn note_call(&self, op: &Op, bytes: u64) {
         let (Some(of), Some((set, file))) = (op.kind, self.thread.at_file) else { return };
-        let mut calls = self.machine.noted.borrow_mut();
-        calls.note(|| Noted {
+        let mut calls = self.machine.call_log.borrow_mut();
+        calls.note(|| LoggedCall {
             worker: self.worker as u32,
             op: kind(of),
             set: set as u32,
@@ -157,13 +157,13 @@ impl<'s> Hand<'s, '_> {
         if !op.class.is_io() {
             return Ok(());
         }
-        let is = Quota::of(&self.stage.phase.stop).take_bytes(&self.together.taken, bytes);
+        let is = Quota::of(&self.state.phase.stop).take_bytes(&self.together.taken, bytes);
         if is { Ok(()) } else { Err(Break::Enough) }
     }
 
     /// Whether the phase's common amount is used up.
     pub fn amount_is_used_up(&self) -> bool {
-        Quota::of(&self.stage.phase.stop).is_used_up(&self.together.taken)
+        Quota::of(&self.state.phase.stop).is_used_up(&self.together.taken)
     }
 
     /// Checks whether the phase continues at `now`; also ends the warm-up.
@@ -185,7 +185,7 @@ impl<'s> Hand<'s, '_> {
     /// Latest time of the next check: the end of the warm-up, if the measured time that ends the phase begins there, or the end of the
     /// phase.
     pub fn latest_ns(&self) -> u64 {
-        let time_begins = !self.counting && self.stage.phase.stop.time.is_some();
+        let time_begins = !self.counting && self.state.phase.stop.time.is_some();
         if time_begins { self.alarm_ns } else { self.deadline_ns }
     }
 
@@ -193,7 +193,7 @@ impl<'s> Hand<'s, '_> {
         self.counting = true;
         self.together.counting(now);
         (self.start_ns, self.last_ns) = (now, now);
-        let time = self.stage.phase.stop.time;
+        let time = self.state.phase.stop.time;
         self.deadline_ns = time.map_or(u64::MAX, |t| now.saturating_add(t.0));
         self.alarm_ns = self.deadline_ns;
         self.worked.start_ns = now;
@@ -201,7 +201,7 @@ impl<'s> Hand<'s, '_> {
     }
 
     pub fn forget_warm_up(&mut self) {
-        let done = self.stage.done[self.worker].take();
+        let done = self.state.done[self.worker].take();
         self.worked.ramp_ops += done.io_ops;
         self.worked.forget();
         self.rows().iter().for_each(|row| drop(row.take()));
@@ -209,20 +209,20 @@ impl<'s> Hand<'s, '_> {
     }
 
     /// The progress figures that the interpreter needs.
-    pub fn so_far(&self) -> SoFar<'s> {
-        let crew = &self.stage.cast.crews[self.place.process];
-        SoFar { rows: self.rows(), crew, done: &self.stage.done }
+    pub fn so_far(&self) -> FlowProgress<'s> {
+        let crew = &self.state.cast.crews[self.place.process];
+        FlowProgress { rows: self.rows(), crew, done: &self.state.done }
     }
 }
 
 /// Progress of a worker and of its process.
-pub(super) struct SoFar<'s> {
+pub(super) struct FlowProgress<'s> {
     rows: &'s [RefCell<RowStat>],
     crew: &'s [usize],
     done: &'s [std::cell::Cell<Totals>],
 }
 
-impl Counts for SoFar<'_> {
+impl Counts for FlowProgress<'_> {
     fn of_row(&self, row: usize) -> (u64, u64) {
         self.rows[row].borrow().counts()
     }

@@ -1,8 +1,8 @@
 //! Statistics of one trace in bounded memory: mean times by kind, size and depth, and the throughput in short windows of time.
 
 use super::super::service::{Service, Services};
-use super::super::spread::Seen;
-use super::flushes::Flushes;
+use super::super::spread::TimeSample;
+use super::flushes::OpenFlushes;
 use crate::devices::SECTOR_BYTES;
 use crate::thin::Thin;
 use fathom_record::block::{BlockEvent, DeviceNumber};
@@ -16,7 +16,7 @@ const MOST_WINDOWS: usize = 2048;
 
 /// Requests of one kind, of sizes within a factor of two, that found about the same number of others in the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Cell {
+pub(super) struct LoadCell {
     pub write: bool,
     /// Logarithm of the size.
     pub size: u32,
@@ -26,14 +26,14 @@ pub(super) struct Cell {
 
 /// Sums over the requests of a cell.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct CellSums {
     pub bytes: f64,
     pub depth: f64,
     pub response_ns: f64,
-    pub seen: Seen,
+    pub seen: TimeSample,
 }
 
-impl Told {
+impl CellSums {
     pub fn merge(&mut self, other: &Self) {
         self.bytes += other.bytes;
         self.depth += other.depth;
@@ -63,9 +63,9 @@ pub(super) struct Window {
 #[derive(Clone, Debug)]
 pub struct Gathered {
     services: Services,
-    flushing: Flushes,
-    pub(super) cells: BTreeMap<Cell, Told>,
-    pub(super) flushes: Seen,
+    flushing: OpenFlushes,
+    pub(super) cells: BTreeMap<LoadCell, CellSums>,
+    pub(super) flushes: TimeSample,
     window: Window,
     thin: Thin<Window>,
     pub(super) windows: Vec<Window>,
@@ -78,9 +78,9 @@ impl Gathered {
     pub fn new(device: DeviceNumber) -> Self {
         Self {
             services: Services::new(device),
-            flushing: Flushes::new(device),
+            flushing: OpenFlushes::new(device),
             cells: BTreeMap::new(),
-            flushes: Seen::default(),
+            flushes: TimeSample::default(),
             window: Window::default(),
             thin: Thin::new(MOST_WINDOWS),
             windows: Vec::new(),
@@ -103,12 +103,12 @@ impl Gathered {
         if service.marked {
             self.requests += 1;
             let depth = service.depth.max(1);
-            let cell = Cell { write: service.write, size: bytes.ilog2(), depth: depth.ilog2() };
-            let told = self.cells.entry(cell).or_default();
-            told.bytes += bytes as f64;
-            told.depth += f64::from(depth);
-            told.response_ns += service.response_ns as f64;
-            told.seen.add(service.response_ns);
+            let cell = LoadCell { write: service.write, size: bytes.ilog2(), depth: depth.ilog2() };
+            let sums = self.cells.entry(cell).or_default();
+            sums.bytes += bytes as f64;
+            sums.depth += f64::from(depth);
+            sums.response_ns += service.response_ns as f64;
+            sums.seen.add(service.response_ns);
         }
         let window = &mut self.window;
         let kind = usize::from(service.write);

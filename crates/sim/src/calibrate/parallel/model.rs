@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 /// Times of commands of one kind.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Command {
+pub struct CommandTimes {
     /// Number of requests in the fit.
     pub requests: u64,
     /// Channel time without bytes, ns.
@@ -25,9 +25,9 @@ pub struct Model {
     /// Commands served in parallel.
     pub channels: u32,
     /// Reads, if there are enough.
-    pub reads: Option<Command>,
+    pub reads: Option<CommandTimes>,
     /// Writes, if there are enough.
-    pub writes: Option<Command>,
+    pub writes: Option<CommandTimes>,
     /// Flushes, if there are enough: number, mean and shares, us.
     pub flushes: Option<(u64, f64, Vec<f64>)>,
     pub(super) end_sector: u64,
@@ -42,7 +42,7 @@ const FASTEST_MB_S: f64 = 1e6;
 /// Queue depth of the model as a multiple of the traces' deepest queue, so that deeper loads show, although without an error bar.
 const ROOM: usize = 4;
 
-impl Command {
+impl CommandTimes {
     fn mb_s(&self) -> f64 {
         let mb_s = 1e3 / self.ns_per_byte;
         if self.ns_per_byte > 0.0 && mb_s <= FASTEST_MB_S { mb_s.max(0.001) } else { 0.0 }
@@ -74,7 +74,7 @@ impl Model {
         for (command, [held, beside, rate]) in [&self.reads, &self.writes].into_iter().zip(keys) {
             let Some(command) = command else { continue };
             let note = format!(
-                "mean of {} requests, bytes and what is beside a channel taken off",
+                "mean of {} requests, minus the time per byte and the time outside the channel",
                 command.requests
             );
             values.push(value(held, command.held_ns / 1e3, note));
@@ -88,7 +88,7 @@ impl Model {
     }
 
     fn channels_note(&self) -> String {
-        "requests are done so many times as fast as one after the other, or more".into()
+        "requests complete at least this many times as fast as one at a time".into()
     }
 
     /// The text of a profile. With `scatters` it has the distributions, otherwise only their means.
@@ -100,7 +100,7 @@ impl Model {
             || capacity(self.end_sector),
             |bytes| {
                 format!(
-                    "capacity_gb = {{ value = {:.9}, src = \"measured\", note = \"the device's own\" }}\n",
+                    "capacity_gb = {{ value = {:.9}, src = \"measured\", note = \"read from the device\" }}\n",
                     bytes as f64 / 1e9
                 )
             },
@@ -109,7 +109,7 @@ impl Model {
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "queue_depth = {{ value = {room}, src = \"guess\", note = \"the traces have {most} at once; at more than they have there is no error bar\" }}"
+            "queue_depth = {{ value = {room}, src = \"guess\", note = \"the traces have at most {most} at once; beyond that there is no error bar\" }}"
         );
         let list = |shares: &[f64], mean_us: f64| {
             let times: Vec<String> = match scatters {
@@ -147,10 +147,10 @@ impl Model {
     }
 }
 
-const BESIDE: &str = "longer alone than a channel is held where many wait";
-const OTHER: &str = "as the other direction, of which alone there were requests";
+const BESIDE: &str = "response time alone minus channel time under load";
+const OTHER: &str = "copied from the other direction; this one had no requests";
 
-fn rate_note(command: &Command) -> &'static str {
+fn rate_note(command: &CommandTimes) -> &'static str {
     if command.mb_s() > 0.0 {
         "times of requests of several sizes"
     } else {

@@ -9,13 +9,13 @@ use std::collections::VecDeque;
 pub(super) type Ticket = u64;
 
 #[derive(Default)]
-pub(super) struct Line {
+pub(super) struct RequestWaitQueue {
     /// Ordered by ticket.
     waiting: VecDeque<(Ticket, TaskNumber, Op)>,
     next: Ticket,
 }
 
-impl Line {
+impl RequestWaitQueue {
     /// Adds a task and returns its ticket.
     pub fn enter(&mut self, task: TaskNumber, op: Op) -> Ticket {
         self.next += 1;
@@ -41,8 +41,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_refused_keeps_his_place() {
-        let mut line = Line::default();
+    fn a_task_that_is_refused_keeps_its_position() {
+        let mut line = RequestWaitQueue::default();
         let tickets = [7, 8, 9].map(|task| line.enter(task, Op::Write));
         assert_eq!(line.first_behind(0, |_| true), Some(7));
         // Refused: back to the front. The next one may try and is refused too.
@@ -55,8 +55,8 @@ mod tests {
     }
 
     #[test]
-    fn those_for_whose_kind_there_is_no_room_are_passed_by() {
-        let mut line = Line::default();
+    fn tasks_of_a_full_direction_are_skipped() {
+        let mut line = RequestWaitQueue::default();
         line.enter(1, Op::Write);
         line.enter(2, Op::Read);
         assert_eq!(line.first_behind(0, |op| op == Op::Read), Some(2));

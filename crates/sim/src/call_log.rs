@@ -7,7 +7,7 @@ const MOST_SAID: usize = 1000;
 
 /// One operation of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Noted {
+pub struct LoggedCall {
     /// Index of the worker in its phase.
     pub worker: u32,
     /// The operation.
@@ -23,20 +23,20 @@ pub struct Noted {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Notes {
+pub(crate) struct CallLog {
     most: usize,
-    pub calls: Vec<Noted>,
+    pub calls: Vec<LoggedCall>,
     pub said: Vec<String>,
 }
 
-impl Notes {
+impl CallLog {
     /// Records up to `most` operations from now on.
-    pub fn note_calls(&mut self, most: usize) {
+    pub fn keep_calls(&mut self, most: usize) {
         self.most = most;
     }
 
     /// Records an operation.
-    pub fn note(&mut self, call: impl FnOnce() -> Noted) {
+    pub fn note(&mut self, call: impl FnOnce() -> LoggedCall) {
         if self.calls.len() < self.most {
             self.calls.push(call());
         }

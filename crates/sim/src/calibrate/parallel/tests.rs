@@ -3,7 +3,7 @@
 use super::*;
 use crate::devices::distribution::{CommandRules, Distribution, DistributionRules};
 use crate::devices::{AnyDevice, DeviceProfile};
-use crate::replay::{Arrival, Arrivals, DEVICE, Mode, Replayed, Scale, Setup, replay};
+use crate::replay::{Arrival, Arrivals, DEVICE, Mode, ReplaySetup, Replayed, Scale, replay};
 use fathom_iopath::{Limits, Op, Queue, Rules, elevator};
 use fathom_record::BlockEvent;
 use fathom_record::block::BlockAction;
@@ -63,7 +63,7 @@ fn run(
     use crate::devices::Device as _;
     let limits = Limits { max_sectors: 1 << 20, max_segments: u16::MAX, ..Limits::LOOP_618 };
     let queue = Queue::new(elevator::by_name("none").unwrap(), Rules::today(limits, device.depth()));
-    replay(Setup { queue, device, device_name: "d".into(), mode }, source, |e| events.push(*e)).unwrap()
+    replay(ReplaySetup { queue, device, device_name: "d".into(), mode }, source, |e| events.push(*e)).unwrap()
 }
 
 fn gathered(events: &[BlockEvent]) -> Gathered {
@@ -105,7 +105,7 @@ fn ratio(model: &Model, events: &[BlockEvent], scatters: bool) -> f64 {
 }
 
 #[test]
-fn what_went_in_comes_out() {
+fn the_fit_recovers_the_parameters_of_the_model() {
     let loads: [(Load, u32); 6] = [
         (small_read, 1),
         (small_read, 32),
@@ -176,7 +176,7 @@ fn one_after_the_other_is_found_too() {
 }
 
 #[test]
-fn what_is_not_of_the_workload_tells_nothing() {
+fn requests_outside_the_workload_do_not_affect_the_fit() {
     let (own, others) = (traced(small_read, 1), traced(large_read, 1));
     let mut gathered = Gathered::new(DEVICE);
     own.iter().for_each(|e| gathered.take(e, true));

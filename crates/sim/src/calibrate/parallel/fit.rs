@@ -2,10 +2,10 @@
 //! time after that. The total time of a command follows from requests that found the device nearly empty. The part that occupies a
 //! channel follows from windows in which the device was full: there requests complete as fast as channels become free.
 
-use super::super::Unfit;
-use super::super::spread::Seen;
-use super::gathered::{Cell, Gathered, Told, WINDOW, Window};
-use super::model::{Command, Model};
+use super::super::FitError;
+use super::super::spread::TimeSample;
+use super::gathered::{CellSums, Gathered, LoadCell, WINDOW, Window};
+use super::model::{CommandTimes, Model};
 use std::collections::BTreeMap;
 
 /// Minimum number of requests.
@@ -28,7 +28,7 @@ const MOST_CHANNELS: usize = 256;
 
 /// Time of requests of one kind and about one size that found the device nearly empty.
 #[derive(Clone, Copy)]
-struct Alone {
+struct UnqueuedTime {
     bytes: f64,
     ns: f64,
     depth: f64,
@@ -36,18 +36,18 @@ struct Alone {
 
 /// Time per command and per byte.
 #[derive(Clone, Copy, Debug)]
-struct Line {
+struct LinearTime {
     command_ns: f64,
     ns_per_byte: f64,
 }
 
-impl Line {
+impl LinearTime {
     fn at(self, bytes: f64) -> f64 {
         self.command_ns + self.ns_per_byte * bytes
     }
 
     /// Least-squares line with relative errors; no time is below 0.
-    fn through(points: &[Alone], channels: f64) -> Self {
+    fn through(points: &[UnqueuedTime], channels: f64) -> Self {
         let (mut n, mut x, mut y, mut xx, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for point in points {
             let ns = point.ns * (channels / point.depth).min(1.0);
@@ -74,19 +74,19 @@ impl Line {
 }
 
 /// The combined data of all traces.
-struct Seeing {
-    cells: BTreeMap<Cell, Told>,
-    flushes: Seen,
+struct Observations {
+    cells: BTreeMap<LoadCell, CellSums>,
+    flushes: TimeSample,
     windows: Vec<Window>,
-    alone: [Vec<Alone>; 2],
+    alone: [Vec<UnqueuedTime>; 2],
     /// The depth from which a window dominated by this kind counts as deep; `None` where there is never more than one request.
     deep: [Option<f64>; 2],
 }
 
 /// A number of channels, with its fit.
-struct Try {
+struct ChannelFit {
     channels: f64,
-    alone: [Option<Line>; 2],
+    alone: [Option<LinearTime>; 2],
     /// The part of a command's time that holds its channel, where windows determine it.
     held_ns: [Option<f64>; 2],
     off: f64,
@@ -97,13 +97,14 @@ struct Try {
 ///
 /// # Errors
 /// Too few requests.
-pub fn fit(all: &[&Gathered]) -> Result<Model, Unfit> {
-    let seeing = Seeing::of(all);
-    if seeing.alone.iter().all(Vec::is_empty) {
-        return Err(Unfit::TooFew { found: all.iter().map(|g| g.requests()).sum(), wanted: LEAST });
+pub fn fit(all: &[&Gathered]) -> Result<Model, FitError> {
+    let data = Observations::of(all);
+    if data.alone.iter().all(Vec::is_empty) {
+        return Err(FitError::TooFew { found: all.iter().map(|g| g.requests()).sum(), wanted: LEAST });
     }
     let most = all.iter().map(|g| g.most_open()).max().unwrap_or(1).max(1);
-    let tries: Vec<Try> = (1..=most.min(MOST_CHANNELS)).map(|n| seeing.with_channels(n as f64)).collect();
+    let tries: Vec<ChannelFit> =
+        (1..=most.min(MOST_CHANNELS)).map(|n| data.with_channels(n as f64)).collect();
     let nearest = |possible: bool| {
         let some = tries.iter().filter(|t| t.possible || !possible);
         some.map(|t| t.off).min_by(f64::total_cmp)
@@ -112,26 +113,26 @@ pub fn fit(all: &[&Gathered]) -> Result<Model, Unfit> {
         Some(best) => (best, true),
         None => (nearest(false).unwrap_or(0.0), false),
     };
-    let good = |t: &&Try| (t.possible || !possible) && t.off <= best + AS_GOOD;
+    let good = |t: &&ChannelFit| (t.possible || !possible) && t.off <= best + AS_GOOD;
     // The largest of the equally good counts: time spent outside the channel is whatever nothing else explains.
     let Some(chosen) = tries.iter().filter(good).max_by(|a, b| a.channels.total_cmp(&b.channels)) else {
-        return Err(Unfit::Undetermined("their times are not finite"));
+        return Err(FitError::Undetermined("their times are not finite"));
     };
     let end_sector = all.iter().map(|g| g.end_sector()).max().unwrap_or(0);
-    Ok(seeing.model(chosen, end_sector, most))
+    Ok(data.model(chosen, end_sector, most))
 }
 
-impl Seeing {
+impl Observations {
     fn of(all: &[&Gathered]) -> Self {
-        let mut cells: BTreeMap<Cell, Told> = BTreeMap::new();
-        let mut flushes = Seen::default();
+        let mut cells: BTreeMap<LoadCell, CellSums> = BTreeMap::new();
+        let mut flushes = TimeSample::default();
         let mut windows = Vec::new();
         for one in all {
-            one.cells.iter().for_each(|(cell, told)| cells.entry(*cell).or_default().merge(told));
+            one.cells.iter().for_each(|(cell, sums)| cells.entry(*cell).or_default().merge(sums));
             flushes.merge(&one.flushes);
             windows.extend_from_slice(&one.windows);
         }
-        cells.retain(|_, told| told.seen.count() >= LEAST);
+        cells.retain(|_, sums| sums.seen.count() >= LEAST);
         let alone = [false, true].map(|write| alone(&cells, write));
         let deep = [0, 1].map(|kind| {
             let mut depths: Vec<f64> =
@@ -142,17 +143,17 @@ impl Seeing {
         Self { cells, flushes, windows, alone, deep }
     }
 
-    fn with_channels(&self, channels: f64) -> Try {
+    fn with_channels(&self, channels: f64) -> ChannelFit {
         let lines = [0, 1].map(|kind: usize| {
             let points = &self.alone[kind];
-            (!points.is_empty()).then(|| Line::through(points, channels))
+            (!points.is_empty()).then(|| LinearTime::through(points, channels))
         });
         let held_ns = self.held(channels, lines);
         let (mut squares, mut count) = (0.0, 0.0_f64);
-        for (cell, told) in &self.cells {
+        for (cell, sums) in &self.cells {
             let Some(line) = lines[usize::from(cell.write)] else { continue };
-            let n = told.seen.count() as f64;
-            let (bytes, depth, ns) = (told.bytes / n, told.depth / n, told.response_ns / n);
+            let n = sums.seen.count() as f64;
+            let (bytes, depth, ns) = (sums.bytes / n, sums.depth / n, sums.response_ns / n);
             let held = held_ns[usize::from(cell.write)].unwrap_or(line.command_ns);
             let waits = depth * (held + line.ns_per_byte * bytes) / channels;
             squares += (line.at(bytes).max(waits).max(1.0) / ns.max(1.0)).ln().powi(2);
@@ -163,7 +164,7 @@ impl Seeing {
             _ => false,
         });
         let off = (squares / count.max(1.0)).sqrt();
-        Try { channels, alone: lines, held_ns, off, possible: !impossible && off.is_finite() }
+        ChannelFit { channels, alone: lines, held_ns, off, possible: !impossible && off.is_finite() }
     }
 
     fn deep_windows(&self, kind: usize) -> impl Iterator<Item = &Window> {
@@ -172,7 +173,7 @@ impl Seeing {
     }
 
     /// Whether requests of a kind take longer than alone where the device has most of them.
-    fn waits(&self, kind: usize, lines: [Option<Line>; 2]) -> bool {
+    fn waits(&self, kind: usize, lines: [Option<LinearTime>; 2]) -> bool {
         let (mut took, mut alone) = (0.0, 0.0);
         for window in self.deep_windows(kind) {
             took += window.response_ns as f64;
@@ -183,7 +184,7 @@ impl Seeing {
 
     /// Channel time of a command of each kind: a window's time multiplied by the number of channels served all its requests. The unknowns
     /// are the shares of the commands' total times; where windows do not separate the kinds, both have the same share.
-    fn held(&self, channels: f64, lines: [Option<Line>; 2]) -> [Option<f64>; 2] {
+    fn held(&self, channels: f64, lines: [Option<LinearTime>; 2]) -> [Option<f64>; 2] {
         let (mut xx, mut xy) = ([[0.0_f64; 2]; 2], [0.0_f64; 2]);
         let deep = |w: &&Window| {
             [0, 1].into_iter().any(|kind: usize| {
@@ -221,7 +222,7 @@ impl Seeing {
         })
     }
 
-    fn model(&self, chosen: &Try, end_sector: u64, most_open: usize) -> Model {
+    fn model(&self, chosen: &ChannelFit, end_sector: u64, most_open: usize) -> Model {
         let beside = |kind: usize| -> Option<f64> {
             let (line, held) = (chosen.alone[kind]?, chosen.held_ns[kind]?);
             self.waits(kind, chosen.alone).then(|| (line.command_ns - held).max(0.0))
@@ -237,10 +238,10 @@ impl Seeing {
                 }
             };
             let of_kind = self.cells.iter().filter(|(cell, _)| usize::from(cell.write) == kind);
-            let requests = of_kind.map(|(_, told)| told.seen.count()).sum();
+            let requests = of_kind.map(|(_, sums)| sums.seen.count()).sum();
             let shares_us = self.shares(kind, line, held_ns, chosen.channels);
             let ns_per_byte = line.ns_per_byte;
-            Some(Command { requests, held_ns, beside_ns, ns_per_byte, shares_us })
+            Some(CommandTimes { requests, held_ns, beside_ns, ns_per_byte, shares_us })
         });
         let [reads, writes] = commands;
         let flushes = (self.flushes.count() >= LEAST)
@@ -257,17 +258,17 @@ impl Seeing {
     }
 
     /// The scatter of command times, from the most frequent size, scaled so that the mean is the channel time.
-    fn shares(&self, kind: usize, line: Line, held_ns: f64, channels: f64) -> Vec<f64> {
+    fn shares(&self, kind: usize, line: LinearTime, held_ns: f64, channels: f64) -> Vec<f64> {
         let nearly_alone = nearly_alone(&self.cells, kind == 1);
-        let Some(told) = nearly_alone.into_iter().map(|(_, told)| told).max_by_key(|told| told.seen.count())
+        let Some(sums) = nearly_alone.into_iter().map(|(_, sums)| sums).max_by_key(|sums| sums.seen.count())
         else {
             return vec![held_ns / 1e3];
         };
-        let n = told.seen.count() as f64;
-        let part = (channels / (told.depth / n)).min(1.0);
-        let for_bytes_us = line.ns_per_byte * told.bytes / n / 1e3;
+        let n = sums.seen.count() as f64;
+        let part = (channels / (sums.depth / n)).min(1.0);
+        let for_bytes_us = line.ns_per_byte * sums.bytes / n / 1e3;
         let times: Vec<f64> =
-            told.seen.shares_us().into_iter().map(|us| (us * part - for_bytes_us).max(0.0)).collect();
+            sums.seen.shares_us().into_iter().map(|us| (us * part - for_bytes_us).max(0.0)).collect();
         let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
         if mean <= 0.0 {
             return vec![held_ns / 1e3];
@@ -287,7 +288,7 @@ impl Window {
     }
 
     /// The time that its requests would take alone.
-    fn alone_ns(&self, lines: [Option<Line>; 2]) -> f64 {
+    fn alone_ns(&self, lines: [Option<LinearTime>; 2]) -> f64 {
         let of = |kind: usize| {
             let line = lines[kind].or(lines[1 - kind]);
             line.map_or(0.0, |l| {
@@ -299,22 +300,22 @@ impl Window {
 }
 
 /// For each size of a kind, the cell with the emptiest device; sizes that never found it about as empty as the others are left out.
-fn nearly_alone(cells: &BTreeMap<Cell, Told>, write: bool) -> Vec<(&Cell, &Told)> {
-    let mut sizes: BTreeMap<u32, (&Cell, &Told)> = BTreeMap::new();
-    for (cell, told) in cells.iter().filter(|(cell, _)| cell.write == write) {
-        let known = sizes.entry(cell.size).or_insert((cell, told));
+fn nearly_alone(cells: &BTreeMap<LoadCell, CellSums>, write: bool) -> Vec<(&LoadCell, &CellSums)> {
+    let mut sizes: BTreeMap<u32, (&LoadCell, &CellSums)> = BTreeMap::new();
+    for (cell, sums) in cells.iter().filter(|(cell, _)| cell.write == write) {
+        let known = sizes.entry(cell.size).or_insert((cell, sums));
         if cell.depth < known.0.depth {
-            *known = (cell, told);
+            *known = (cell, sums);
         }
     }
     let least = sizes.values().map(|(cell, _)| cell.depth).min().unwrap_or(0);
     sizes.into_values().filter(|(cell, _)| cell.depth <= least + 1).collect()
 }
 
-fn alone(cells: &BTreeMap<Cell, Told>, write: bool) -> Vec<Alone> {
-    let of = |told: &Told| {
-        let n = told.seen.count() as f64;
-        Alone { bytes: told.bytes / n, ns: told.response_ns / n, depth: told.depth / n }
+fn alone(cells: &BTreeMap<LoadCell, CellSums>, write: bool) -> Vec<UnqueuedTime> {
+    let of = |sums: &CellSums| {
+        let n = sums.seen.count() as f64;
+        UnqueuedTime { bytes: sums.bytes / n, ns: sums.response_ns / n, depth: sums.depth / n }
     };
-    nearly_alone(cells, write).into_iter().map(|(_, told)| of(told)).collect()
+    nearly_alone(cells, write).into_iter().map(|(_, sums)| of(sums)).collect()
 }

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 
 /// The waiting tasks and what each wants.
-pub(super) struct Line<W>(RefCell<VecDeque<Waiter<W>>>);
+pub(super) struct WaitQueue<W>(RefCell<VecDeque<Waiter<W>>>);
 
 struct Waiter<W> {
     task: TaskNumber,
@@ -27,13 +27,13 @@ pub(super) enum Call {
     Last,
 }
 
-impl<W> Default for Line<W> {
+impl<W> Default for WaitQueue<W> {
     fn default() -> Self {
         Self(RefCell::default())
     }
 }
 
-impl<W> Line<W> {
+impl<W> WaitQueue<W> {
     /// Appends the running task.
     pub fn enter(&self, machine: &Machine, wants: W) {
         self.0.borrow_mut().push_back(Waiter { task: machine.task(), wants, called: false });
@@ -52,7 +52,7 @@ impl<W> Line<W> {
     }
 
     /// Whether a called task has not run yet.
-    pub fn is_somebody_called(&self) -> bool {
+    pub fn has_called(&self) -> bool {
         self.0.borrow().iter().any(|w| w.called)
     }
 
