@@ -22,6 +22,9 @@ const LEGEND_LINE: f64 = 16.0;
 const HEAD_LETTER: f64 = 6.8;
 /// Maximum width of a cell, for small surfaces.
 const WIDEST_CELL: f64 = 64.0;
+/// Font size of a value in its cell: in `svg/style.css`, and on a phone in `html/style.css`.
+const VALUE: f64 = 10.0;
+const VALUE_ON_PHONE: f64 = 12.0;
 
 /// Draws the heat map; `None` if nothing was measured.
 #[must_use]
@@ -92,6 +95,40 @@ struct Told {
     quantity: Quantity,
 }
 
+/// How a cell shows its value.
+#[derive(Debug, PartialEq)]
+enum Fit {
+    Always,
+    /// Hidden on a phone, whose letters are larger.
+    NotOnPhone,
+    Never,
+}
+
+impl Fit {
+    fn of(value: &str, cell: f64) -> Self {
+        let width = width_in_em(value);
+        if width * VALUE_ON_PHONE <= cell {
+            Self::Always
+        } else if width * VALUE <= cell {
+            Self::NotOnPhone
+        } else {
+            Self::Never
+        }
+    }
+}
+
+/// Width of a short value, by the widest of the page's fonts (DejaVu Sans).
+fn width_in_em(value: &str) -> f64 {
+    let letter = |c| match c {
+        '.' => 0.32,
+        'M' => 0.87,
+        'G' => 0.78,
+        'B' | 'K' => 0.69,
+        _ => 0.64,
+    };
+    value.chars().map(letter).sum()
+}
+
 struct Grid {
     cell: f64,
     columns: f64,
@@ -127,10 +164,9 @@ fn draw_cell(out: &mut String, at: (f64, f64), width: f64, cell: &Cell, told: To
             (ratio_short(cell.value), format!("{} ({})", units::ratio(cell.value), origin_words(cell)))
         }
     };
-    let _ = writeln!(
+    let _ = write!(
         out,
-        "<g><title>{} / {}: {}</title><path d=\"M{:.1} {:.1}h{:.1}v{:.0}h-{:.1}z\" fill=\"{}\"/>\
-         <text x=\"{:.1}\" y=\"{:.1}\" class=\"{}\">{}</text></g>",
+        "<g><title>{} / {}: {}</title><path d=\"M{:.1} {:.1}h{:.1}v{:.0}h-{:.1}z\" fill=\"{}\"/>",
         units::bytes(sizes.0),
         units::bytes(sizes.1),
         escape(&long),
@@ -140,11 +176,20 @@ fn draw_cell(out: &mut String, at: (f64, f64), width: f64, cell: &Cell, told: To
         ROW - 1.0,
         width - 1.0,
         colour::hex(ground),
-        at.0 + width / 2.0,
-        at.1 + ROW / 2.0 + 3.6,
-        if colour::is_light(ground) { "k" } else { "w" },
-        escape(&short)
     );
+    let fit = Fit::of(&short, width);
+    if fit != Fit::Never {
+        let _ = write!(
+            out,
+            "<text x=\"{:.1}\" y=\"{:.1}\" class=\"{}{}\">{}</text>",
+            at.0 + width / 2.0,
+            at.1 + ROW / 2.0 + 3.6,
+            if colour::is_light(ground) { "k" } else { "w" },
+            if fit == Fit::NotOnPhone { " wide" } else { "" },
+            escape(&short)
+        );
+    }
+    out.push_str("</g>\n");
 }
 
 fn origin_words(cell: &Cell) -> String {
@@ -315,6 +360,30 @@ pub(crate) fn shortened(title: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_wider_than_its_cell_is_in_the_tooltip_only() {
+        let fits = |value, columns: f64| Fit::of(value, (WIDTH - LEFT - RIGHT) / columns);
+        assert_eq!(fits("959M", 6.0), Fit::Always);
+        assert_eq!((fits("1.3G", 13.0), fits("959M", 13.0)), (Fit::Always, Fit::NotOnPhone));
+        assert_eq!((fits("1.3G", 17.0), fits("959M", 17.0)), (Fit::Never, Fit::Never));
+
+        let drawn = |width: f64| {
+            let mut out = String::new();
+            let cell = Cell {
+                value: 959.0 * 1024.0 * 1024.0,
+                ops_per_s: None,
+                origin: fathom_record::Regime::Device,
+                device_share: None,
+            };
+            let told = Told { sizes: (1 << 20, 4096), quantity: Quantity::BytesPerSecond };
+            draw_cell(&mut out, (0.0, 0.0), width, &cell, told, &Scale::of_rates(1.0, 1e9));
+            out
+        };
+        assert!(drawn(64.0).contains(">959M</text>"), "{}", drawn(64.0));
+        let narrow = drawn(22.8);
+        assert!(!narrow.contains("<text") && narrow.contains("959 MiB/s"), "{narrow}");
+    }
 
     #[test]
     fn heads_lie_beside_each_other() {
