@@ -2,7 +2,7 @@
 //! other, the last first, so that whoever collects finds what it waits for. What it printed is in docs/mpi.md; times are not asserted.
 
 use fathom_cli::ranks::{self, Message, Team};
-use fathom_record::ranks::{Doer, Share};
+use fathom_record::ranks::{RankIdentity, Share};
 use fathom_record::{
     Axes, Histogram, Interval, OpKind, OpStat, Phase, Physical, Repetition, Run, Store, Worker,
 };
@@ -111,7 +111,7 @@ fn share(rank: u32) -> Share {
         repetitions: vec![repetition],
     };
     let host = format!("node{:04}", rank / 16);
-    Share::of(Doer { rank, host: &host, tells_of_machine: rank.is_multiple_of(16), alone: false }, phase)
+    Share::of(RankIdentity { rank, host: &host, reports_machine_counters: rank.is_multiple_of(16), alone: false }, phase)
 }
 
 /// The most memory that this process ever held.

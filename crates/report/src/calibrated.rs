@@ -2,7 +2,7 @@
 //! device and its model took for the held-out half.
 
 use fathom_record::Histogram;
-use fathom_record::inside::Thinned;
+use fathom_record::course::Thinned;
 
 /// A fitted profile with its data and its assessment.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -15,7 +15,7 @@ use crate::{cold, console, exit, small, state, sweeper};
 use fathom_engine::{Engine, Ledger, Moments};
 use fathom_observe::cache::cold::Reach;
 use fathom_observe::doubts::Seen;
-use fathom_record::ranks::{Doer, Share};
+use fathom_record::ranks::{RankIdentity, Share};
 use fathom_record::{Repetition, Run};
 use fathom_workload::Workload;
 use fathom_workload::ranks::wear_out;
@@ -134,7 +134,7 @@ fn prepare<'a>(
     });
     let mut engine = Engine::new(ledger);
     engine.check(&share).map_err(|e| e.to_string())?;
-    let device = seats.tells_of_machine(rank) && run_loop::meets_a_device(&share, &order.directory);
+    let device = seats.reports_machine_counters(rank) && run_loop::meets_a_device(&share, &order.directory);
     let observe = if device { common.observe } else { Some(Observe::None) };
     let observer =
         Observer::new(observe, &mut engine, device, small::is_small(&share)).map_err(|e| e.to_string())?;
@@ -255,13 +255,13 @@ fn phase(
     circle.falls_silent();
     if let Some(mut measured) = at.and_then(|at| run.phases.get(at)).cloned() {
         measured.repetitions = measured.repetitions.pop().into_iter().collect();
-        let doer = Doer {
+        let rank_identity = RankIdentity {
             rank,
             host: setting.seats.host(rank),
-            tells_of_machine: setting.seats.tells_of_machine(rank),
+            reports_machine_counters: setting.seats.reports_machine_counters(rank),
             alone: circle.alone(),
         };
-        last.share = Some(Share::of(doer, measured));
+        last.share = Some(Share::of(rank_identity, measured));
     }
     let goes_on = share.phases[number].stop.failed != fathom_workload::Failed::Run;
     match outcome {

@@ -10,7 +10,7 @@ pub mod passing;
 
 use crate::device::{DeviceKind, DeviceStack};
 use crate::residency::{self, page_bytes};
-use fathom_record::{Residency, Waiting};
+use fathom_record::{Residency, UnwrittenData};
 use std::path::PathBuf;
 
 /// What of the files' data waited in memory at three moments; `None` where the kernel does not tell of dirty pages. `at_stop` is not
@@ -23,13 +23,13 @@ pub fn waiting(
     at_stop: Option<Residency>,
     after: Option<Residency>,
     meanwhile_bytes: u64,
-) -> Option<Waiting> {
+) -> Option<UnwrittenData> {
     let (before, at_stop, after) = (before?, at_stop?, after?);
     if !residency::tells_dirty(paths) {
         return None;
     }
     let below = waiting_below(stack).unwrap_or_default();
-    Some(Waiting {
+    Some(UnwrittenData {
         before_bytes: bytes(before),
         at_stop_bytes: bytes(at_stop),
         after_bytes: bytes(after),

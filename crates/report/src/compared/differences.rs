@@ -162,7 +162,7 @@ fn between(a: &Side<'_>, b: &Side<'_>, of: impl Fn(&Run) -> Vec<(String, String)
 
 fn listed(values: &BTreeSet<String>) -> String {
     if values.is_empty() {
-        return "not told".into();
+        return "not recorded".into();
     }
     let first: Vec<&str> = values.iter().take(MOST_VALUES).map(String::as_str).collect();
     let more = values.len().saturating_sub(MOST_VALUES);

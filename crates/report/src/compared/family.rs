@@ -135,7 +135,7 @@ fn adjust(rows: &mut [Row], cells: &[usize], rules: &Rules) {
         let moved = row.ratio().is_none_or(|r| r.ln().abs() >= rules.threshold.ln_1p());
         let open = row.verdict == Word::Inconclusive && moved && row.p.is_some_and(|p| p <= SUSPECT);
         if (is_change(row.verdict) && !stands) || open {
-            suspected(row, "one of so many cells looks like this by chance");
+            suspected(row, "with this many cells, one looks like this by chance");
         }
     }
 }

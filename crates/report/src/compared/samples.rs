@@ -12,7 +12,7 @@ use fathom_compare::quantiles::needed_for;
 use fathom_compare::summary::median;
 use fathom_record::figures::{self, Cell, Series};
 use fathom_record::imported::names;
-use fathom_record::same_work::{base, without_names};
+use fathom_record::same_work::{base, work_only};
 use fathom_record::{Histogram, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -132,7 +132,7 @@ impl Sample {
 /// The work of each unit, in order of units.
 fn work(a: &Side<'_>, b: &Side<'_>, layout: &Layout) -> Vec<String> {
     let of_run = |run: &Run| match &run.source {
-        None => format!("{}\n{}", run.dialect, without_names(&run.workload)),
+        None => format!("{}\n{}", run.dialect, work_only(&run.workload)),
         Some(_) => {
             format!("{}\n{}", run.dialect, run.argv.iter().map(|w| base(w)).collect::<Vec<_>>().join(" "))
         }

@@ -4,7 +4,7 @@
 
 use super::judge::{Method, Row, Word};
 use super::{Family, Notice, Side};
-use fathom_record::{RestsOn, Run};
+use fathom_record::{Run, Uncertainty};
 
 /// How far the sides' models are from devices.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +33,7 @@ pub(super) fn withhold(
 /// The largest error of the simulated runs; `None` if there are none.
 fn error(a: &Side<'_>, b: &Side<'_>) -> Option<Error> {
     let simulated = a.runs.iter().chain(&b.runs).filter_map(|run| rests_on(run));
-    let of = |r: &RestsOn| match r.percent() {
+    let of = |r: &Uncertainty| match r.percent() {
         Some(percent) => Error::Percent(percent),
         None if r.instead.is_empty() => Error::Unknown,
         None => Error::NotForThis,
@@ -45,7 +45,7 @@ fn error(a: &Side<'_>, b: &Side<'_>) -> Option<Error> {
     })
 }
 
-fn rests_on(run: &Run) -> Option<&RestsOn> {
+fn rests_on(run: &Run) -> Option<&Uncertainty> {
     run.simulation.as_ref().map(|s| &s.rests_on)
 }
 
@@ -68,10 +68,10 @@ fn tell(row: &mut Row, error: Error) {
             format!("B over A is {ratio:.4} in the model; the model was {percent:.1} % off a device.")
         }
         Error::NotForThis => format!(
-            "B over A is {ratio:.4} in the model, which is not calibrated for these requests: how far it is off is not known."
+            "B over A is {ratio:.4} in the model, which is not calibrated for these requests: its error is unknown."
         ),
         Error::Unknown => format!(
-            "B over A is {ratio:.4} in the model; no demerit known: how far this model is from a device is not known."
+            "B over A is {ratio:.4} in the model; no demerit known: this model was not compared with a device."
         ),
     };
 }
@@ -102,7 +102,7 @@ mod tests {
             let Some(demerit_percent) = demerit else { continue };
             for run in side.iter_mut() {
                 let guessed = vec!["host cpu.call_us".to_string()];
-                let rests_on = RestsOn { guessed, demerit_percent, ..RestsOn::default() };
+                let rests_on = Uncertainty { guessed, demerit_percent, ..Uncertainty::default() };
                 run.simulation = Some(Simulation { rests_on, ..Simulation::default() });
             }
         }
@@ -123,7 +123,7 @@ mod tests {
                     (None, None, None, Word::Inconclusive)
                 );
                 assert!(
-                    row.sentence.contains("how far this model is from a device is not known"),
+                    row.sentence.contains("this model was not compared with a device"),
                     "{}",
                     row.sentence
                 );

@@ -41,10 +41,9 @@ pub fn text(compared: &Compared) -> String {
         let _ = writeln!(text, "\n{}: {}", family.metric, family.sentence);
     }
     text += &notices(compared);
-    for (head, all) in [
-        ("The environments differ:", &compared.environment),
-        ("What was asked for differs:", &compared.workload),
-    ] {
+    for (head, all) in
+        [("The environments differ:", &compared.environment), ("The workloads differ:", &compared.workload)]
+    {
         if !all.is_empty() {
             let _ = writeln!(text, "\n{head}");
         }

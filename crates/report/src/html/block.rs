@@ -202,7 +202,7 @@ fn memory_or_device(phase: &Phase) -> String {
         return String::new();
     }
     let caption = format!("Memory or device, {}", clean(&full_title(phase)));
-    let mut table = Table::new(&caption, &heads(&["Bytes", "How many", "Of what was asked for"]));
+    let mut table = Table::new(&caption, &heads(&["Bytes", "How many", "Of the requested bytes"]));
     for [what, bytes, share] in &parts {
         table.row(what, &[escape(bytes), escape(share)]);
     }
@@ -369,7 +369,7 @@ mod tests {
     fn what_only_counters_saw_is_on_the_page() {
         let html = page(&[&samples::counted_run()]);
         assert!(html.contains("<p>vda: 4000 reads, mean 64.0 KiB;"), "{html}");
-        assert_eq!(html.matches("which hold everybody").count(), 1);
+        assert_eq!(html.matches("I/O of all programs").count(), 1);
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(super) fn streams(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     page.heading(level, "Throughput by number of streams");
     page.body.push_str(
         "<p class=\"note\">Stonewall: the clock stops when the first stream is done, so children count only while all work; the \
-         parent's clock runs until the last is gone. A parent far below the children tells of stragglers.</p>\n",
+         parent's clock runs until the last is gone. A parent far below the children indicates stragglers.</p>\n",
     );
     for (view, series) in all {
         whose(page, shown, view);
@@ -123,7 +123,7 @@ pub(super) fn writes(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
         whose(page, shown, view);
         if unsynced {
             page.body.push_str(
-                "<p class=\"note\">Surfaces: no fsync. Not one of their writes was followed by one; their figures are to the last \
+                "<p class=\"note\">Surfaces: no fsync. None of their writes was followed by one; their figures run to the last \
                  write.</p>\n",
             );
         }
@@ -247,14 +247,14 @@ pub(super) fn device(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
         }
     }
     page.body.push_str(
-        "<p class=\"note\">Bytes the programs asked for beside bytes the block device moved meanwhile, by the kernel's counters. The \
+        "<p class=\"note\">Bytes requested by the programs, and bytes moved by the block device in the same time, from the kernel's counters. The \
          share counts what was moved while the clock ran, medians over repetitions; near zero it is a cache number.</p>\n",
     );
     for (view, section) in shown {
         whose(page, shown, view);
         let (on, single) = on_surfaces(&section.phases);
         if !single.is_empty() {
-            let caption = format!("Bytes asked for and bytes moved, per phase, {}", clean(&view.story.title));
+            let caption = format!("Bytes requested and bytes moved, per phase, {}", clean(&view.story.title));
             let mut table = Table::new(&caption, &device_heads("Phase"));
             for phase in single {
                 table.row(&full_title(phase), &Account::of(&[phase]).cells());
@@ -263,7 +263,7 @@ pub(super) fn device(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
         }
         if !on.is_empty() {
             let caption = format!(
-                "Bytes asked for and bytes moved, per test and file size, {}",
+                "Bytes requested and bytes moved, per test and file size, {}",
                 clean(&view.story.title)
             );
             let mut table = Table::new(&caption, &device_heads("Test and file size"));
@@ -278,7 +278,7 @@ pub(super) fn device(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
 fn device_heads(first: &str) -> Vec<String> {
     heads(&[
         first,
-        "Asked",
+        "Requested",
         "Device read",
         "Device wrote",
         "of it while timed",
@@ -345,8 +345,9 @@ impl Account {
     }
 
     fn cells(&self) -> Vec<String> {
-        let bytes = |b: Option<u64>| b.map_or("not told".to_string(), units::bytes);
-        let share = |s: Option<f64>| s.map_or("not told".to_string(), |s| svg::escape(&units::percent(s)));
+        let bytes = |b: Option<u64>| b.map_or("not reported".to_string(), units::bytes);
+        let share =
+            |s: Option<f64>| s.map_or("not reported".to_string(), |s| svg::escape(&units::percent(s)));
         vec![
             units::bytes(self.asked),
             bytes(self.read),

@@ -15,7 +15,10 @@ use std::fmt::Write as _;
 pub fn page(of: &Calibrated) -> String {
     let mut page = Page::default();
     let judged = match &of.judged {
-        None => "The second half of the trace has no request: nothing was held out, and nothing judges this profile.".to_string(),
+        None => {
+            "The second half of the trace has no request: nothing was held out, so this profile is untested."
+                .to_string()
+        }
         Some(j) => format!(
             "Held out: {} requests of the second half, replayed on the fitted device. Mean response time {} in the trace, {} in the \
              model; demerit {:.1} % of the mean.",

@@ -115,7 +115,7 @@ fn one(page: &mut Page, compared: &Compared, level: u8) {
     });
     list(page, level, "To know", &notices.collect::<Vec<_>>());
     differences(page, "The environments", &compared.environment);
-    differences(page, "What was asked for", &compared.workload);
+    differences(page, "Workload", &compared.workload);
     list(page, level, "Only A has", &compared.only_a);
     list(page, level, "Only B has", &compared.only_b);
 }
@@ -126,7 +126,7 @@ fn measured_by(page: &mut Page, session: &Session) {
         page.body,
         "<p class=\"note\">Planned before the first run: {}. Comparison {}.</p>",
         escape(&match session.part {
-            Part::Noise => "A against itself, to find out what this machine can tell".into(),
+            Part::Noise => "A against itself, to find the smallest change this machine can show".into(),
             _ => session.plan.stopping.words(),
         }),
         escape(&session.id)

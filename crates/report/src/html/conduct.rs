@@ -50,7 +50,7 @@ fn tables(phases: &[&fathom_record::Phase], run: &str) -> String {
         }
         out += &table.finish();
         out += "<p class=\"note\">Steady: over the last rounds the largest figure lies at most a fifth of the mean above the least, \
-                and the line fitted to them changes by at most a tenth; where it was not asked for it is judged afterwards, over the \
+                and the line fitted to them changes by at most a tenth; where no steady state was requested, it is judged afterwards, over the \
                 whole phase in five rounds.</p>\n";
     }
     let rows = conduct::tails(phases);

@@ -60,7 +60,7 @@ fn collect(path: &str, value: &Value, found: &mut Vec<(String, String)>) {
 
 fn leaf(value: &Value) -> String {
     match value {
-        Value::Null => "not told".into(),
+        Value::Null => "not reported".into(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn every_leaf_has_its_path() {
         let doc = json!({"a": {"b": [1, 2], "c": null}, "d": [{"e": true}]});
-        let expected = [("a.b", "1, 2"), ("a.c", "not told"), ("d.0.e", "true")];
+        let expected = [("a.b", "1, 2"), ("a.c", "not reported"), ("d.0.e", "true")];
         assert_eq!(leaves(&doc), expected.map(|(k, v)| (k.to_string(), v.to_string())));
         assert!(leaves(&Value::Null).is_empty());
     }

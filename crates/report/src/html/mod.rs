@@ -45,7 +45,7 @@ use crate::{
     survey,
     svg::{self, escape},
 };
-use fathom_record::{Run, shown_lines};
+use fathom_record::{Run, escape_lines};
 use std::fmt::Write as _;
 
 /// plotly.js, gzipped at build time.
@@ -297,7 +297,7 @@ impl Page {
             script = include_str!("page.js"),
         );
         // Embedded JSON may contain any character.
-        shown_lines(&page).into_owned()
+        escape_lines(&page).into_owned()
     }
 }
 

@@ -54,7 +54,7 @@ fn whole(compared: &Compared, gate: Option<&Gate>) -> String {
         compared::too_few(compared).map_or_else(String::new, |line| escape(&line) + "\n"),
         list(&notices(compared, usize::MAX)),
         differ("The environments differ (A | B):", &compared.environment),
-        differ("What was asked for differs (A | B):", &compared.workload),
+        differ("The workloads differ (A | B):", &compared.workload),
         named("Only A has these:", &compared.only_a),
         named("Only B has these:", &compared.only_b),
     ])

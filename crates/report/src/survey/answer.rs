@@ -136,7 +136,7 @@ impl Answer {
     #[must_use]
     pub fn doubts_in_words(&self) -> String {
         match self.doubts.is_empty() {
-            true => "none that you could do something about".into(),
+            true => "none that you could act on".into(),
             false => self.doubts.join("; "),
         }
     }

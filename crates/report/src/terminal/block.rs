@@ -137,7 +137,7 @@ mod tests {
         run.phases.push(run.phases[0].clone());
         let text = summary(&run, 80, false);
         assert!(text.contains("vda: 4000 reads, mean 64.0 KiB;"), "{text}");
-        assert_eq!(text.matches("hold everybody's I/O").count(), 1, "{text}");
+        assert_eq!(text.matches("I/O of all programs").count(), 1, "{text}");
         assert!(!text.contains("no device was watched"), "{text}");
     }
 

@@ -48,7 +48,7 @@ pub fn device(layer: &BlockLayer, device: &DeviceActivity) -> String {
         times(&mut text, device);
     }
     if only_arrivals(layer, device) {
-        line(&mut text, " depth      ", "not told: the form has arrivals only, so neither depth nor latency");
+        line(&mut text, " depth      ", "unknown: the trace has arrivals only, so neither depth nor latency");
         issuers(&mut text, layer, device);
         return text;
     }

@@ -5,7 +5,7 @@ use crate::commands::fio::Place;
 use crate::exit::Usage;
 use crate::input;
 use fathom_iopath::Limits;
-use fathom_record::{BlockLayer, OffHeldOut, ProfileText, RestsOn, Simulation, ValueSources};
+use fathom_record::{BlockLayer, OffHeldOut, ProfileText, Simulation, Uncertainty, ValueSources};
 use fathom_sim::changed::Change;
 use fathom_sim::devices::{self, DeviceProfile, HeldOut, is_file};
 use fathom_sim::host::{self, Host};
@@ -196,9 +196,9 @@ fn values(host: &Host, device: &DeviceProfile) -> ValueSources {
     }
 }
 
-fn rests_on(host: &Host, device: &DeviceProfile) -> RestsOn {
+fn rests_on(host: &Host, device: &DeviceProfile) -> Uncertainty {
     let all = Uncertain::default().and("host", &host.uncertain).and("device", &device.uncertain);
-    RestsOn {
+    Uncertainty {
         fitted: all.fitted,
         guessed: all.guessed,
         demerit_percent: device.demerit_percent,

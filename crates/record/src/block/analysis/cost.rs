@@ -46,7 +46,7 @@ fn measure(what: &str, queueing: bool, bio_based: bool) {
         "{what}"
     );
     writeln!(std::io::stdout(), "{what}: {ns:.0} ns per event, {} events", events.len())
-        .expect("somebody reads");
+        .expect("stdout is open");
 }
 
 #[test]

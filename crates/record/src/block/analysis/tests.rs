@@ -33,21 +33,21 @@ fn options(queueing: bool) -> Options {
     Options { devices: vec![device(false)], interval_ns: 1000, queueing, ..Options::default() }
 }
 
-type Told<'a> = (u64, BlockAction, &'a str, u64, u32);
+type EventLine<'a> = (u64, BlockAction, &'a str, u64, u32);
 
-fn feed(analysis: &mut Analysis, events: &[Told]) {
+fn feed(analysis: &mut Analysis, events: &[EventLine]) {
     for &(time_ns, action, rwbs, sector, sectors) in events {
         analysis.event(&event(time_ns, action, rwbs, sector, sectors), IssuerKind::Other);
     }
 }
 
-fn analysed(options: Options, events: &[Told], end_ns: u64) -> BlockLayer {
+fn analysed(options: Options, events: &[EventLine], end_ns: u64) -> BlockLayer {
     let mut analysis = Analysis::new(options);
     feed(&mut analysis, events);
     analysis.finish(end_ns)
 }
 
-fn of(events: &[Told], end_ns: u64) -> DeviceActivity {
+fn of(events: &[EventLine], end_ns: u64) -> DeviceActivity {
     analysed(options(true), events, end_ns).devices.remove(0)
 }
 
