@@ -1,7 +1,7 @@
 //! Why a phase is not faster: the cause found, and where the time of one operation goes.
 
 use crate::budget::{Budget, Layer};
-use crate::finding::{self, Told};
+use crate::finding::{self, CleanFinding};
 use crate::{section, units};
 use fathom_record::{Phase, Regime, Run};
 use serde::Serialize;
@@ -55,7 +55,7 @@ impl Why {
             answer,
             advice: told.map_or_else(String::new, |f| f.advice.clone()),
             rule: told.map(|f| f.rule.clone()),
-            evidence: told.map_or_else(Vec::new, |f: &Told| f.evidence.clone()),
+            evidence: told.map_or_else(Vec::new, |f: &CleanFinding| f.evidence.clone()),
             budget,
         }
     }
@@ -159,7 +159,7 @@ pub fn longest(run: &Run) -> Option<&Phase> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::Part;
+    use crate::budget::LayerShare;
     use crate::samples;
 
     fn why(run: &Run, at: usize, causes: &[&str]) -> Why {
@@ -189,7 +189,7 @@ mod tests {
     fn a_queue_that_was_not_watched_may_have_the_time() {
         let run = samples::observed_run();
         let of = |layer, queue_watched| {
-            let parts = vec![Part { layer, ns: 100.0 }];
+            let parts = vec![LayerShare { layer, ns: 100.0 }];
             let budget = Budget {
                 operation: "read",
                 total_ns: 100.0,

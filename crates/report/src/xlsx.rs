@@ -333,7 +333,7 @@ fn streams(book: &mut Workbook, name: &str, run: &Run, look: &Look) -> Done {
     Ok(())
 }
 
-type PointFigure = fn(&crate::streams::Point) -> Option<f64>;
+type PointFigure = fn(&crate::streams::StreamsPoint) -> Option<f64>;
 
 fn stream_figures() -> [(&'static str, PointFigure); 4] {
     [

@@ -66,7 +66,7 @@ fn setting(name: &str) -> Option<&str> {
 }
 
 pub(super) fn of_workload(a: &Side<'_>, b: &Side<'_>, factors: &Factors) -> Vec<Difference> {
-    let mut all = factors.told();
+    let mut all = factors.differences();
     let of_both = profiles_of_both(a, b);
     all.extend(between(a, b, |run| {
         // The directory of a simulated run is made of its host and device.

@@ -59,7 +59,7 @@ fn alarms(quads: usize) -> usize {
     let layout = Layout::of(&a, &b);
     let samples = samples::take(&a, &b, &layout, (&[Metric::of_word("throughput")], None)).samples;
     let rules = Rules::default();
-    let mut rows: Vec<Row> = samples.iter().map(|s| judge::judge(s, &layout, &rules)).collect();
+    let mut rows: Vec<ComparedRow> = samples.iter().map(|s| judge::judge(s, &layout, &rules)).collect();
     assert_eq!((rows.len(), rows[0].quads, rows[0].method), (CELLS, quads, Method::Quads));
     let null = Null::untied(quads);
     let p_of: Vec<f64> = (0..=4 * quads).map(|u| null.two_sided(2 * u)).collect();

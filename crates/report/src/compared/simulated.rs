@@ -2,7 +2,7 @@
 //! variation of runs, do not apply: what matters is how far the model is from a device. So no row has a p, an interval or a verdict; it
 //! shows the ratio beside the model's error, "cannot tell" if the change is below the error, and a gate cannot be decided by it.
 
-use super::judge::{Method, Row, Word};
+use super::judge::{ComparedRow, Method, Word};
 use super::{Family, Notice, Side};
 use fathom_record::{Run, Uncertainty};
 
@@ -19,7 +19,7 @@ enum Error {
 
 /// Withdraws the run statistics if a side has a simulated run. Returns what each side is based on.
 pub(super) fn withhold(
-    rows: &mut [Row],
+    rows: &mut [ComparedRow],
     families: &mut Vec<Family>,
     a: &Side<'_>,
     b: &Side<'_>,
@@ -49,7 +49,7 @@ fn rests_on(run: &Run) -> Option<&Uncertainty> {
     run.simulation.as_ref().map(|s| &s.rests_on)
 }
 
-fn tell(row: &mut Row, error: Error) {
+fn tell(row: &mut ComparedRow, error: Error) {
     (row.p, row.exact, row.cv, row.adjusted_p) = (None, false, None, None);
     (row.method, row.verdict) = (Method::Single, Word::Inconclusive);
     if let Some(effect) = &mut row.effect {
@@ -91,7 +91,7 @@ fn bases(letter: &str, side: &Side<'_>) -> Vec<Notice> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::sides_of;
-    use super::super::{Asked, Compared, Gate, Outcome, Side};
+    use super::super::{CompareOptions, Compared, Gate, Outcome, Side};
     use super::*;
     use fathom_record::Simulation;
 
@@ -107,7 +107,7 @@ mod tests {
             }
         }
         let [a, b] = [0, 1].map(|n| Side { name: format!("side {n}"), runs: sides[n].iter().collect() });
-        Compared::of(&a, &b, &Asked::default())
+        Compared::of(&a, &b, &CompareOptions::default())
     }
 
     #[test]

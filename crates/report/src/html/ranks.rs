@@ -1,9 +1,9 @@
 //! Runs of many ranks: when each was working, phase by phase.
 
-use super::{Page, View};
+use super::{HtmlPage, RunView};
 use crate::svg;
 
-pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
+pub(super) fn write(page: &mut HtmlPage, views: &[RunView<'_>]) {
     for view in views {
         let pictures = svg::ranks(view.run);
         if pictures.is_empty() {

@@ -438,7 +438,9 @@ fn a_limit_is_told_once_and_one_without_a_name_too() {
     phases.extend(deep(&[(1, 400, 2_500_000), (2, 400, 5_000_000), (4, 401, 10_000_000)], 30));
     let unnamed = answer(&run(phases), None).limits;
     assert!(
-        unnamed.len() == 1 && unnamed[0].starts_with("Operations are limited") && unnamed[0].contains("a limit"),
+        unnamed.len() == 1
+            && unnamed[0].starts_with("Operations are limited")
+            && unnamed[0].contains("a limit"),
         "{unnamed:?}"
     );
 }

@@ -6,7 +6,7 @@ use super::{Anchor, Picture, escape, line, text};
 use crate::{
     Kind, Machine, Mapped, Quantity,
     colour::{self, Scale},
-    surface::Cell,
+    surface::SurfaceCell,
     units,
 };
 use std::fmt::Write as _;
@@ -32,7 +32,7 @@ pub fn heat_map(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Pic
     let surface = &mapped.surface;
     surface.range()?;
     let columns = surface.record_bytes.len() as f64;
-    let grid = Grid { cell: ((WIDTH - LEFT - RIGHT) / columns).min(WIDEST_CELL), columns };
+    let grid = CellGrid { cell: ((WIDTH - LEFT - RIGHT) / columns).min(WIDEST_CELL), columns };
     let mut body = String::new();
     let what = match surface.quantity {
         Quantity::BytesPerSecond => "throughput",
@@ -51,7 +51,7 @@ pub fn heat_map(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Pic
         text(&mut body, LEFT - 6.0, y(i) + ROW / 2.0 + 3.8, Anchor::End, "e", &units::bytes_short(file));
         for (j, cell) in row.iter().enumerate() {
             if let Some(cell) = cell {
-                let told = Told { sizes: (file, surface.record_bytes[j]), quantity: surface.quantity };
+                let told = CellTooltip { sizes: (file, surface.record_bytes[j]), quantity: surface.quantity };
                 draw_cell(&mut body, (grid.x(j), y(i)), grid.cell, cell, told, scale);
                 if differs(mapped, i, cell) {
                     let (x, y) = (grid.x(j) + 0.5, y(i) + 0.5);
@@ -90,7 +90,7 @@ fn apart(heads: &[String], cell: f64) -> Vec<usize> {
 
 /// Tooltip data of a cell: file and record size, and the meaning of its value.
 #[derive(Clone, Copy)]
-struct Told {
+struct CellTooltip {
     sizes: (u64, u64),
     quantity: Quantity,
 }
@@ -129,12 +129,12 @@ fn width_in_em(value: &str) -> f64 {
     value.chars().map(letter).sum()
 }
 
-struct Grid {
+struct CellGrid {
     cell: f64,
     columns: f64,
 }
 
-impl Grid {
+impl CellGrid {
     fn x(&self, column: usize) -> f64 {
         LEFT + column as f64 * self.cell
     }
@@ -148,7 +148,14 @@ fn y(row: usize) -> f64 {
     TOP + row as f64 * ROW
 }
 
-fn draw_cell(out: &mut String, at: (f64, f64), width: f64, cell: &Cell, told: Told, scale: &Scale) {
+fn draw_cell(
+    out: &mut String,
+    at: (f64, f64),
+    width: f64,
+    cell: &SurfaceCell,
+    told: CellTooltip,
+    scale: &Scale,
+) {
     let ground = scale.colour(cell.value);
     let sizes = told.sizes;
     let (short, long) = match (told.quantity, cell.ops_per_s) {
@@ -192,7 +199,7 @@ fn draw_cell(out: &mut String, at: (f64, f64), width: f64, cell: &Cell, told: To
     out.push_str("</g>\n");
 }
 
-fn origin_words(cell: &Cell) -> String {
+fn origin_words(cell: &SurfaceCell) -> String {
     match cell.device_share {
         Some(share) => format!("{}, {} by the device", cell.origin.words(), units::percent(share)),
         None => cell.origin.words().to_string(),
@@ -209,7 +216,7 @@ fn ratio_short(value: f64) -> String {
 }
 
 /// Lines between bands, and a lettered stripe beside each.
-fn bands(out: &mut String, mapped: &Mapped, grid: &Grid) {
+fn bands(out: &mut String, mapped: &Mapped, grid: &CellGrid) {
     let right = grid.right() + 3.0;
     for band in &mapped.bands {
         let (top, bottom) = (y(band.rows.start), y(band.rows.end));
@@ -237,7 +244,7 @@ fn bands(out: &mut String, mapped: &Mapped, grid: &Grid) {
 }
 
 /// Broken lines where a cache or memory ends, labelled at the right. Several at the same border share a label.
-fn references(out: &mut String, mapped: &Mapped, machine: &Machine, grid: &Grid) {
+fn references(out: &mut String, mapped: &Mapped, machine: &Machine, grid: &CellGrid) {
     let files = &mapped.surface.file_bytes;
     let mut at_border: Vec<(usize, String)> = Vec::new();
     for reference in machine.references() {
@@ -320,7 +327,7 @@ fn legend(out: &mut String, mapped: &Mapped, scale: &Scale, top: f64) -> f64 {
 }
 
 /// Whether a cell's own origin differs from its band's.
-fn differs(mapped: &Mapped, row: usize, cell: &Cell) -> bool {
+fn differs(mapped: &Mapped, row: usize, cell: &SurfaceCell) -> bool {
     mapped.band_of(row).is_some_and(|band| mapped.kind_of(row, cell) != band.kind)
 }
 
@@ -370,13 +377,13 @@ mod tests {
 
         let drawn = |width: f64| {
             let mut out = String::new();
-            let cell = Cell {
+            let cell = SurfaceCell {
                 value: 959.0 * 1024.0 * 1024.0,
                 ops_per_s: None,
                 origin: fathom_record::Regime::Device,
                 device_share: None,
             };
-            let told = Told { sizes: (1 << 20, 4096), quantity: Quantity::BytesPerSecond };
+            let told = CellTooltip { sizes: (1 << 20, 4096), quantity: Quantity::BytesPerSecond };
             draw_cell(&mut out, (0.0, 0.0), width, &cell, told, &Scale::of_rates(1.0, 1e9));
             out
         };
@@ -386,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_lie_beside_each_other() {
+    fn column_heads_that_would_overlap_are_left_out() {
         let shown = |heads: &[&str], cell| {
             let heads: Vec<String> = heads.iter().map(|h| (*h).to_string()).collect();
             apart(&heads, cell)

@@ -21,10 +21,10 @@ pub fn one_line(answer: &Answer) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::survey::Row;
+    use crate::survey::AnswerRow;
 
     fn answer() -> Answer {
-        let row = |brief: &str, per_s: f64, p99_us: f64| Row {
+        let row = |brief: &str, per_s: f64, p99_us: f64| AnswerRow {
             what: "something long".into(),
             brief: brief.into(),
             per_s,

@@ -5,7 +5,7 @@ use crate::commands::write;
 use crate::console;
 use crate::exit::Usage;
 use fathom_report::html::reproduction_page;
-use fathom_report::reproduced::{self, Grid, Reproduced};
+use fathom_report::reproduced::{self, Reproduced, WordTable};
 use fathom_sim::reproduce::Check;
 use std::path::Path;
 
@@ -40,8 +40,8 @@ pub(super) fn sources([datasheet, measured, fitted, guessed]: [u32; 4]) -> Strin
 }
 
 /// A table of figures.
-pub(super) fn grid(caption: &str, heads: &[&str], rows: Vec<(String, Vec<String>)>) -> Grid {
-    Grid { caption: caption.into(), heads: heads.iter().map(|h| (*h).to_string()).collect(), rows }
+pub(super) fn grid(caption: &str, heads: &[&str], rows: Vec<(String, Vec<String>)>) -> WordTable {
+    WordTable { caption: caption.into(), heads: heads.iter().map(|h| (*h).to_string()).collect(), rows }
 }
 
 /// An error in percent.

@@ -2,14 +2,14 @@
 //! stage's.
 
 use super::stage::{Stage, Stop};
-use super::{Asked, Factor, Figure, Sweep};
+use super::{Asked, Factor, Sweep, SweepFigure};
 use crate::console;
 use crate::exit::Usage;
 use crate::line::{ColdReach, Common};
 use crate::mark::Mark;
 use crate::run_loop::{Finished, Listener};
 use fathom_observe::knobs::Outcome;
-use fathom_report::sweep::{Cell, Found, PhaseFigures, Ran, SCHEMA};
+use fathom_report::sweep::{KernelValue, PhaseFigures, Ran, SCHEMA, SweepCell};
 use indicatif::ProgressBar;
 use std::io::IsTerminal as _;
 use std::time::Instant;
@@ -59,7 +59,7 @@ impl<'a> Going<'a> {
     }
 
     fn run_blocks(&mut self) -> Ended {
-        let runnable = |cells: &[Cell], block: &[usize]| -> Vec<usize> {
+        let runnable = |cells: &[SweepCell], block: &[usize]| -> Vec<usize> {
             block.iter().copied().filter(|c| cells[*c].left_out.is_none()).collect()
         };
         let planned: usize = self.blocks.iter().map(|b| runnable(&self.stage.cells, b).len()).sum();
@@ -144,7 +144,7 @@ impl<'a> Going<'a> {
     }
 
     /// What came of it.
-    pub fn result(self, figure: Figure) -> Sweep {
+    pub fn result(self, figure: SweepFigure) -> Sweep {
         let Self { asked, stage, blocks, runs, ended_early, .. } = self;
         let directory = stage.measured.parent().unwrap_or(&stage.here).display().to_string();
         let factors = stage.varied.into_iter().zip(stage.before);
@@ -173,7 +173,7 @@ impl<'a> Going<'a> {
 fn mark(
     stage: &Stage<'_>,
     (cell, block, number): (usize, usize, usize),
-    found: &[Found],
+    found: &[KernelValue],
     cold: Option<ColdReach>,
 ) -> Mark {
     let settings: serde_json::Map<String, serde_json::Value> =

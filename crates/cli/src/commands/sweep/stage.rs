@@ -19,7 +19,7 @@ use fathom_engine::interrupted_by;
 use fathom_observe::device::DeviceStack;
 use fathom_observe::knobs::disk::DiskPlan;
 use fathom_observe::knobs::{Disk, KnobError, Outcome, Place, Reading, Turner, target};
-use fathom_report::sweep::{Cell, Found};
+use fathom_report::sweep::{KernelValue, SweepCell};
 use fathom_workload::Workload;
 use rustix::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ pub struct Stage<'a> {
     pub places: Vec<Vec<Place>>,
     /// For each of them what it was.
     pub before: Vec<Option<String>>,
-    pub cells: Vec<Cell>,
+    pub cells: Vec<SweepCell>,
     pub notes: Vec<String>,
     turner: Option<Turner<'static>>,
     disk: Option<Disk>,
@@ -89,7 +89,7 @@ pub enum Stop {
 }
 
 /// What turning a combination of knobs gave: what was found afterwards, or why it was refused.
-type Tried = Result<Vec<Found>, String>;
+type Tried = Result<Vec<KernelValue>, String>;
 
 impl From<KnobError> for Stop {
     fn from(error: KnobError) -> Self {
@@ -107,8 +107,10 @@ impl<'a> Stage<'a> {
         let directories = directories::all(&asked.varied, &here)?;
         let started = fathom_observe::local_time::now();
         let counts: Vec<usize> = asked.varied.iter().map(|v| v.values.len()).collect();
-        let cells: Vec<Cell> =
-            combinations(&counts).into_iter().map(|levels| Cell { levels, ..Cell::default() }).collect();
+        let cells: Vec<SweepCell> = combinations(&counts)
+            .into_iter()
+            .map(|levels| SweepCell { levels, ..SweepCell::default() })
+            .collect();
         let mut stage = Self {
             asked,
             common,
@@ -248,7 +250,7 @@ impl<'a> Stage<'a> {
         cell: usize,
         seed: u64,
         listener: &mut dyn Listener,
-        mark: impl FnOnce(&Self, &[Found]) -> Mark,
+        mark: impl FnOnce(&Self, &[KernelValue]) -> Mark,
     ) -> Result<Vec<Finished>, Stop> {
         let outcome = self.one_there(cell, seed, listener, mark);
         // A file system that was made for it is left before it is unmounted.
@@ -273,7 +275,7 @@ impl<'a> Stage<'a> {
         cell: usize,
         seed: u64,
         listener: &mut dyn Listener,
-        mark: impl FnOnce(&Self, &[Found]) -> Mark,
+        mark: impl FnOnce(&Self, &[KernelValue]) -> Mark,
     ) -> Result<Vec<Finished>, Stop> {
         if let (Some(disk), Some(wanted)) =
             (&self.disk, kernel::file_system(&self.varied, &self.cells[cell].levels))
@@ -304,7 +306,7 @@ impl<'a> Stage<'a> {
         if let Some(signal) = interrupted_by() {
             return Err(Stop::Signal(signal));
         }
-        let read_back: Vec<Found> = readings.iter().cloned().map(found).collect();
+        let read_back: Vec<KernelValue> = readings.iter().cloned().map(found).collect();
         self.cells[cell].found.clone_from(&read_back);
         let mut mark = mark(self, &read_back);
         let places: Vec<Place> = wanted.into_iter().map(|w| w.0).collect();
@@ -384,8 +386,8 @@ fn disturbed(places: &[Place], readings: &[Reading]) -> Option<String> {
     })
 }
 
-fn found(reading: Reading) -> Found {
-    Found { knob: reading.knob, device: reading.device, asked: reading.asked, found: reading.found }
+fn found(reading: Reading) -> KernelValue {
+    KernelValue { knob: reading.knob, device: reading.device, asked: reading.asked, found: reading.found }
 }
 
 /// All combinations of levels, the last counting fastest.

@@ -36,7 +36,7 @@ pub(super) fn depths(phase: &Phase, inside: &PhaseCourse) -> Option<Picture> {
             }
             points.push((begin + ns, depth));
         }
-        lines::Line { label: label.into(), class, points }
+        lines::ChartLine { label: label.into(), class, points }
     };
     let both =
         [line("in the device", "a", |i| i.in_device_ns), line("waiting above it", "b", |i| i.waiting_ns)];

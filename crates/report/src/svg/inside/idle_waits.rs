@@ -146,6 +146,9 @@ mod tests {
         let end = "75 % paid. Its means per process at the end: worker 0: think time 0 ns, distance between requests 12 000 sectors.";
         assert!(told.ends_with(end), "{told}");
         let told = idle_words(&IdleWaits { habits: (0..6).map(habit).collect(), ..waits }).unwrap();
-        assert!(told.contains("worker 3: think time 3.00 ms") && told.ends_with("sectors; and 2 more."), "{told}");
+        assert!(
+            told.contains("worker 3: think time 3.00 ms") && told.ends_with("sectors; and 2 more."),
+            "{told}"
+        );
     }
 }

@@ -16,7 +16,7 @@ use fathom_compare::design;
 use fathom_observe::knobs::Outcome;
 use fathom_record::{Doubt, Run};
 use fathom_report::compared::{
-    Asked, Compared, ENDED_EARLY, KEY, Metric, Part, Plan, Row, SessionMark, Side,
+    CompareOptions, Compared, ComparedRow, ENDED_EARLY, KEY, Metric, Plan, SessionMark, SessionPart, Side,
 };
 use std::time::{Duration, Instant};
 
@@ -59,7 +59,7 @@ impl From<Stop> for Ended {
 /// Where a run stands in the design.
 #[derive(Clone, Copy)]
 struct Turn<'o> {
-    part: Part,
+    part: SessionPart,
     /// The cell of the stage: 0 is A, 1 is B.
     cell: usize,
     /// The side it counts for; of A against itself both are cell 0.
@@ -74,7 +74,7 @@ pub struct Going<'a> {
     pub wish: &'a Wish,
     common: &'a Common,
     pub stage: Stage<'a>,
-    asked: Asked,
+    asked: CompareOptions,
     /// Which side runs when, A against itself.
     pub noise_orders: Vec<Vec<usize>>,
     /// The same of the comparison, as far as it may go.
@@ -96,7 +96,7 @@ pub struct Going<'a> {
 
 impl<'a> Going<'a> {
     /// Checks everything that can be checked without changing anything.
-    pub fn begin(wish: &'a Wish, asked: Asked, common: &'a Common) -> Result<Self, Usage> {
+    pub fn begin(wish: &'a Wish, asked: CompareOptions, common: &'a Common) -> Result<Self, Usage> {
         let stage = Stage::begin(&wish.stage, common)?;
         let most = wish.plan.stopping.most_quads() as usize;
         let rounds = u32::try_from(2 * (NOISE_QUADS + most)).unwrap_or(u32::MAX);
@@ -172,7 +172,7 @@ impl<'a> Going<'a> {
                     self.times_run = [0; 2];
                     return Ok(());
                 }
-                let turn = Turn { part: Part::WarmUp, cell, side: cell, quad: 0, place: 0, order: "" };
+                let turn = Turn { part: SessionPart::WarmUp, cell, side: cell, quad: 0, place: 0, order: "" };
                 let runs = self.turn(turn, progress)?;
                 self.warm[cell].extend(runs);
             }
@@ -187,7 +187,7 @@ impl<'a> Going<'a> {
         if self.warm[0].is_empty() || (self.plan.figure.is_none() && self.asked.metrics.is_empty()) {
             return Ok(());
         }
-        let all = Asked { metrics: vec![Metric::All], ..self.asked.clone() };
+        let all = CompareOptions { metrics: vec![Metric::All], ..self.asked.clone() };
         // Where there is no B, A has all that will be compared.
         let other = if self.wish.alone { &self.warm[0] } else { &self.warm[1] };
         let found = compared(&self.plan, &[self.warm[0].clone(), other.clone()], &all);
@@ -202,7 +202,7 @@ impl<'a> Going<'a> {
             return Err(Stop::Failed(format!("--metric {}: both sides have {}", metric.word(), has())));
         }
         let Some(word) = &self.plan.figure else { return Ok(()) };
-        let watched: Vec<&Row> = found.rows.iter().filter(|r| self.plan.watches(r)).collect();
+        let watched: Vec<&ComparedRow> = found.rows.iter().filter(|r| self.plan.watches(r)).collect();
         if let Some(row) = watched.iter().find(|r| r.has_too_few()) {
             return Err(Stop::Failed(format!(
                 "--figure {word}: {}: {} Longer runs have more, and a lower percentile needs fewer",
@@ -266,7 +266,7 @@ impl<'a> Going<'a> {
                     ));
                 }
                 let turn = Turn {
-                    part: Part::Quads,
+                    part: SessionPart::Quads,
                     cell: *side,
                     side: *side,
                     quad: number + 1,
@@ -377,7 +377,7 @@ impl<'a> Going<'a> {
     }
 }
 
-fn compared(plan: &Plan, runs: &[Vec<Run>; 2], asked: &Asked) -> Compared {
+fn compared(plan: &Plan, runs: &[Vec<Run>; 2], asked: &CompareOptions) -> Compared {
     let side = |at: usize| Side { name: plan.sides[at].clone(), runs: runs[at].iter().collect() };
     Compared::of(&side(0), &side(1), asked)
 }
@@ -385,9 +385,9 @@ fn compared(plan: &Plan, runs: &[Vec<Run>; 2], asked: &Asked) -> Compared {
 /// The label, and what stands in the environment.
 fn labelled(mark: &SessionMark) -> Mark {
     let label = match mark.part {
-        Part::WarmUp => format!("compare {} warm-up {}", mark.id, mark.side),
-        Part::Noise => format!("compare {} noise {}", mark.id, mark.side),
-        Part::Quads => {
+        SessionPart::WarmUp => format!("compare {} warm-up {}", mark.id, mark.side),
+        SessionPart::Noise => format!("compare {} noise {}", mark.id, mark.side),
+        SessionPart::Quads => {
             let at = usize::from(mark.side != LETTERS[0]);
             format!("compare {} {}: {}", mark.id, mark.side, mark.plan.sides[at])
         }

@@ -9,7 +9,7 @@ use crate::line::ColdReach;
 use crate::{console, state};
 use fathom_engine::{Engine, interrupted_by};
 use fathom_observe::knobs::{KnobError, KnobFiles as _, Place, target};
-use fathom_report::sweep::Found;
+use fathom_report::sweep::KernelValue;
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
@@ -141,7 +141,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    fn try_one(&mut self, wanted: &[(Place, String)]) -> Result<Result<Vec<Found>, String>, Stop> {
+    fn try_one(&mut self, wanted: &[(Place, String)]) -> Result<Result<Vec<KernelValue>, String>, Stop> {
         let Some(turner) = &mut self.turner else { return Ok(Ok(Vec::new())) };
         match turner.turn(wanted) {
             Ok(readings) => Ok(Ok(readings.into_iter().map(found).collect())),
@@ -166,7 +166,7 @@ impl Stage<'_> {
             ));
         }
         for found in self.cells.iter().flat_map(|c| &c.found) {
-            let same = |f: &&Found| {
+            let same = |f: &&KernelValue| {
                 f.knob == found.knob
                     && f.device == found.device
                     && f.found == found.found
