@@ -75,7 +75,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_a_terminal_would_obey_is_shown() {
+    fn control_characters_are_escaped() {
         assert_eq!(escape_controls("12 MB/s größer"), "12 MB/s größer");
         assert_eq!(escape_controls("\x1b]0;OWNED\x07"), "\\u001b]0;OWNED\\u0007");
         assert_eq!(escape_controls("a\nb\tc\rd\u{9b}2J\u{202e}"), "a\\nb\\tc\\rd\\u009b2J\\u202e");

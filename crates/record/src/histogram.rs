@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_histogram_is_refused_in_words() {
+    fn an_invalid_histogram_is_refused_with_a_reason() {
         let good = r#"{"counts":[[3,1],[5,2]],"count":3,"sum_ns":13,"min_ns":3,"max_ns":5}"#;
         assert_eq!(read(good), Ok(Histogram::from_values([3, 5, 5])));
         for (old, new, said) in [

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back_with_its_nulls() {
+    fn nulls_survive_a_round_trip() {
         let reader = read(&[&run("a", Some(4096), &[1.5, 2.5]), &run("b", None, &[3.5])]);
         let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
         let told: Vec<String> = rows

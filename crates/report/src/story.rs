@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_workers_are_told() {
+    fn worker_errors_are_reported() {
         let story = Story::of(&samples::hostile_run());
         assert!(story.trouble.iter().any(|t| t.contains("no space left")), "{:?}", story.trouble);
     }
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_no_data_is_quoted_in_operations() {
+    fn phases_without_data_are_quoted_in_operations() {
         let story = Story::of(&samples::filebench_run());
         let row = story.figures.iter().find(|f| f.title.starts_with("create and delete")).expect("a row");
         assert!(row.by_kind.is_empty());

@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reached_the_devices_has_sheets_of_its_own() {
+    fn device_activity_has_separate_sheets() {
         let mut book = written(&[&samples::observed_run()]);
         let names = book.sheet_names();
         assert_eq!(names[2..6], ["Requests", "Sizes", "Intervals", "Findings"], "{names:?}");

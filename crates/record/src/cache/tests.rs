@@ -56,7 +56,7 @@ fn says(phase: &Phase, wanted: &str) {
 }
 
 #[test]
-fn what_waits_in_an_image_is_not_on_the_disk_that_a_neighbour_writes_to() {
+fn data_waiting_in_an_image_is_not_counted_as_a_neighbours_writes() {
     let waiting = Some(UnwrittenData { below_bytes: 48 * MIB, ..UnwrittenData::default() });
     let devices = vec![device("loop0", "loop", 0, 0, 64 * MIB), device("vda", "disk", 1, 0, 900 * MIB)];
     let physical = Physical { waiting, devices, written_in_clock_bytes: Some(16 * MIB), ..disk(0, 0) };
@@ -231,7 +231,7 @@ fn what_is_overwritten_in_memory_never_reaches_the_device() {
 }
 
 #[test]
-fn where_nobody_tells_what_waits_nothing_is_claimed() {
+fn without_dirty_counts_nothing_is_claimed() {
     let mut physical = disk_with(0, 0, 0, 0);
     physical.waiting = None;
     let p = phase(false, true, 64 * MIB, physical);
@@ -368,7 +368,7 @@ fn memory_servers_and_blindness_have_words_of_their_own() {
 }
 
 #[test]
-fn what_moved_no_data_has_no_statement() {
+fn a_phase_without_data_has_no_statement() {
     assert_eq!(phase(true, false, 0, disk(0, 0)).truth(), None);
 }
 

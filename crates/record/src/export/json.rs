@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_fuzzer_found_is_refused() {
+    fn inputs_found_by_the_fuzzer_are_refused() {
         let latency = |counts: &str| {
             let text = json(&sample_run());
             let at = text.find("\"counts\": [").expect("a histogram") + "\"counts\": [".len();

@@ -274,7 +274,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
-        fn what_is_known_of_the_cache_comes_back(
+        fn cache_facts_survive_a_round_trip(
             truth in prop::option::of(any_truth()),
             course in prop::option::of(any_course()),
             cold in prop::option::of(any_cold()),

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_dead_and_not_waited_for_is_gone() {
+    fn a_zombie_writer_counts_as_gone() {
         let proc = fake_proc(77, 1000);
         let stat = proc.path().join("77/stat");
         let dead = std::fs::read_to_string(&stat).expect("a stat").replace(") S ", ") Z ");

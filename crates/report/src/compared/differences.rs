@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_simulation_was_asked_for_is_a_difference() {
+    fn simulation_settings_are_listed_as_differences() {
         let simulated = |scheduler: &str, set: &str, texts: &[(&str, &str)]| Run {
             directory: format!("(simulated: {scheduler})"),
             simulation: Some(Simulation {

@@ -107,7 +107,7 @@ fn with_a_lone_change(quads: usize) -> super::super::Compared {
 }
 
 #[test]
-fn quads_that_cannot_show_a_lone_change_are_told() {
+fn too_few_quads_to_show_a_single_change_are_reported() {
     let few = with_a_lone_change(3);
     let told = few.notices.iter().filter(|n| n.code == "few-quads").collect::<Vec<_>>();
     assert_eq!(told.len(), 1, "of the figure that cells are quoted by: {told:?}");

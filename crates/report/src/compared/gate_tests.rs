@@ -170,7 +170,7 @@ fn more_runs_do_not_make_up_for_a_cell_that_they_lack() {
 }
 
 #[test]
-fn a_figure_that_was_named_and_is_nowhere_is_told() {
+fn a_named_figure_found_nowhere_is_reported() {
     let sides = sides_of(&SAME, 1);
     assert_eq!(by(&["throughput"], &sides).outcome, Outcome::Passed);
     let found = by(&["throughput", "wirte p99"], &sides);

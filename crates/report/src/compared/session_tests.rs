@@ -88,7 +88,7 @@ fn the_level_of_the_last_look_decides() {
 }
 
 #[test]
-fn what_was_interrupted_has_no_place_in_a_quad() {
+fn interrupted_runs_are_not_part_of_a_quad() {
     let mut sides = session(&SAME, &plan());
     let last = sides[1].last_mut().expect("runs");
     last.status = Status::Interrupted;

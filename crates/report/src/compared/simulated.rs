@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn below_the_error_of_the_model_nothing_can_be_told() {
+    fn below_the_model_error_there_is_no_verdict() {
         let sentence = |demerit| compared([None, Some(Some(demerit))]).rows[0].sentence.clone();
         assert!(sentence(90.0).starts_with("Cannot tell: B over A is"), "{}", sentence(90.0));
         assert!(sentence(0.1).ends_with("the model was 0.1 % off a device."), "{}", sentence(0.1));

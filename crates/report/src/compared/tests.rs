@@ -293,7 +293,7 @@ fn of_many_cells_chance_alone_is_a_suspect() {
 }
 
 #[test]
-fn a_cell_that_only_one_side_has_is_told() {
+fn cells_of_one_side_only_are_listed() {
     let [a, mut b] = sides_of(&SAME, 2);
     for run in &mut b {
         run.phases.truncate(1);
@@ -417,7 +417,7 @@ fn cells_meet_by_what_was_done_and_not_by_the_names_of_jobs() {
 }
 
 #[test]
-fn of_many_percentiles_three_are_told() {
+fn three_of_many_percentiles_are_shown() {
     let mut one = run(1, vec![phase(0, "read", 4096, 100.0)]);
     let percentiles = ["1", "50", "90", "99", "99.9", "99.99"];
     let r = &mut one.phases[0].repetitions[0];

@@ -155,7 +155,7 @@ fn a_long_history_that_drifts_has_its_step_for_sure() {
 }
 
 #[test]
-fn what_has_no_ratio_is_left_out_and_counted() {
+fn figures_without_a_ratio_are_left_out_and_counted() {
     let mut rates = RATES.to_vec();
     rates[3] = 0.0;
     rates[4] = f64::NAN;

@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_counters_saw_is_on_the_page() {
+    fn activity_seen_by_counters_only_is_on_the_page() {
         let html = page(&[&samples::counted_run()]);
         assert!(html.contains("<p>vda: 4000 reads, mean 64.0 KiB;"), "{html}");
         assert_eq!(html.matches("I/O of all programs").count(), 1);

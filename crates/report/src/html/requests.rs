@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_counters_saw_is_a_line_too() {
+    fn activity_seen_by_counters_only_has_a_line() {
         let html = page_of(samples::counted_run());
         assert!(html.contains("<p>vda: 4000 reads, mean 64.0 KiB;"), "{html}");
     }

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_served_it_is_told_in_full() {
+    fn the_origin_is_stated_in_full() {
         let mut run = samples::observed_run();
         for phase in &mut run.phases {
             phase.repetitions[0].physical = fathom_record::Physical::default();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_has_no_figure() {
+    fn failed_phases_have_no_figure() {
         let mut run = samples::observed_run();
         samples::fail(&mut run.phases[0], "no");
         assert_eq!(tiles(&run)[0][0], "failed");

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_counted() {
+    fn left_out_items_are_counted() {
         let text = ticket(&[&samples::auto_run()]);
         assert!(text.contains(" more rows and details: `"), "{text}");
     }

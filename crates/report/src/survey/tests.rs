@@ -419,7 +419,7 @@ fn the_short_answer_has_the_figures_of_the_long_one() {
 }
 
 #[test]
-fn a_limit_is_told_once_and_one_without_a_name_too() {
+fn a_limit_is_reported_once_named_or_not() {
     let held = |phases: usize| {
         let mut run = run(vec![synced(1, 500), synced(1, 500), synced(1, 500)]);
         for phase in &mut run.phases[..phases] {
@@ -478,7 +478,7 @@ fn doubts_that_a_survey_makes_itself_are_not_in_the_short_answer() {
 }
 
 #[test]
-fn what_changed_since_the_survey_before_is_told_with_its_date() {
+fn changes_since_the_previous_survey_are_dated() {
     let of = |syncs: u64, reads: u64, started_at: &str| {
         let mut phases = vec![synced(1, syncs)];
         phases.extend(deep(&[(1, reads, 85_000), (8, reads * 4, 170_000)], 900));

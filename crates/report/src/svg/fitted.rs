@@ -250,7 +250,7 @@ mod tests {
     use crate::calibrated::samples::disk;
 
     #[test]
-    fn both_halves_and_the_curve_are_drawn_and_told() {
+    fn both_halves_and_the_curve_are_drawn_and_described() {
         let disk = disk();
         let curve = fitted(&disk).expect("requests");
         assert_eq!(

@@ -32,7 +32,7 @@ fn the_axis_is_even_around_no_change_and_holds_every_interval() {
 }
 
 #[test]
-fn what_lies_far_away_is_an_arrow_at_the_edge_and_single_runs_have_no_interval() {
+fn outliers_become_arrows_at_the_edge_and_single_runs_have_no_interval() {
     let compared = single(100.0, 10_000.0);
     let svg = forest(&compared).expect("a ratio").standalone();
     assert!(svg.contains("<polygon") && svg.contains("100.0000, no interval"), "{svg}");

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_told_as_what_they_are() {
+    fn counters_are_labelled_as_counters() {
         let mut run = samples::counted_run();
         run.phases.push(run.phases[0].clone());
         let text = summary(&run, 80, false);

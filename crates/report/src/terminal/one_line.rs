@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_is_left_out() {
+    fn unmeasured_values_are_left_out() {
         let first = vec!["The file system is in memory.".into()];
         let bare = Answer { rows: Vec::new(), more: Vec::new(), first, ..answer() };
         assert_eq!(one_line(&bare), "ext4 on vda, 252 GiB: The file system is in memory.");

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_has_no_line() {
+    fn unmeasured_values_have_no_line() {
         let answer = Answer { rows: Vec::new(), more: Vec::new(), ..answer() };
         let text = short(&answer, &[], 80, false);
         assert!(!text.contains("per s") && !text.contains("streams"), "{text}");
