@@ -1,4 +1,4 @@
-//! Finding, listing and removing runs.
+//! Tests of finding, listing and removing runs in the store.
 
 use super::*;
 use crate::store::block_tests::BLOCK_TABLES;
