@@ -4,7 +4,7 @@
 use crate::printing;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use fathom_record::{shown, shown_coloured, shown_lines};
+use fathom_record::{escape_coloured, escape_controls, escape_lines};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal as _, Write};
@@ -43,7 +43,7 @@ pub fn out(text: &str) {
 pub fn line(text: &str) -> std::io::Result<()> {
     let stdout = std::io::stdout().lock();
     let choice = AutoStream::choice(&stdout);
-    printing::write(&stdout, &adapted(choice, &shown_coloured(text)))
+    printing::write(&stdout, &adapted(choice, &escape_coloured(text)))
 }
 
 /// Buffered text for stdout; writes whole lines.
@@ -99,9 +99,9 @@ pub fn erase_line() {
 /// tabs, and the carriage return of a line that overwrites itself.
 fn harmless(text: &str) -> Cow<'_, str> {
     if !text.contains('\r') {
-        return shown_lines(text);
+        return escape_lines(text);
     }
-    Cow::Owned(text.split('\r').map(shown_lines).collect::<Vec<_>>().join("\r"))
+    Cow::Owned(text.split('\r').map(escape_lines).collect::<Vec<_>>().join("\r"))
 }
 
 /// A full disk behind stdout is a loss; a closed pipe is not.
@@ -157,13 +157,13 @@ pub fn warning_unless_hushed(text: &str) {
 }
 
 fn say(style: Style, word: &str, text: &str) {
-    say_coloured(&format!("{style}{word}:{style:#} {}\n", shown_lines(text)));
+    say_coloured(&format!("{style}{word}:{style:#} {}\n", escape_lines(text)));
 }
 
 fn say_coloured(text: &str) {
     let stderr = std::io::stderr().lock();
     let choice = AutoStream::choice(&stderr);
-    let _ = printing::write(&stderr, &adapted(choice, &shown_coloured(text)));
+    let _ = printing::write(&stderr, &adapted(choice, &escape_coloured(text)));
 }
 
 /// The text with or without its colours.
@@ -216,7 +216,7 @@ pub fn spinner() -> ProgressBar {
 
 /// Sets the text of a progress line.
 pub fn tell(bar: &ProgressBar, text: &str) {
-    bar.set_message(shown(text).into_owned());
+    bar.set_message(escape_controls(text).into_owned());
 }
 
 /// "1 run", "2 runs".

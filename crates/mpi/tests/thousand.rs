@@ -2,7 +2,7 @@
 //! one, the last first, so that the collecting rank finds all messages. Its output is in docs/mpi.md; times are not asserted.
 
 use fathom_cli::ranks::{self, Message, Team};
-use fathom_record::ranks::{Doer, Share};
+use fathom_record::ranks::{RankIdentity, Share};
 use fathom_record::{
     Axes, Histogram, Interval, OpKind, OpStat, Phase, Physical, Repetition, Run, Store, Worker,
 };
@@ -111,7 +111,7 @@ fn share(rank: u32) -> Share {
         repetitions: vec![repetition],
     };
     let host = format!("node{:04}", rank / 16);
-    Share::of(Doer { rank, host: &host, tells_of_machine: rank.is_multiple_of(16), alone: false }, phase)
+    Share::of(RankIdentity { rank, host: &host, reports_machine_counters: rank.is_multiple_of(16), alone: false }, phase)
 }
 
 /// Peak memory of this process.

@@ -100,7 +100,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn who_moves_data_is_quoted_in_bytes() {
+    fn phases_that_move_data_are_quoted_in_bytes() {
         let mut phase = phase(&[(OpKind::Read, 10, 4096), (OpKind::Open, 100, 0)]);
         assert_eq!(phase.headline(), Some(Headline::Bytes(4096.0)), "whatever the phase says of itself");
         phase.reads = true;

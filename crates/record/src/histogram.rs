@@ -82,33 +82,33 @@ struct Unchecked {
 
 /// Why a text is not a valid histogram.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-enum Unfit {
-    #[error("the histogram has a bucket {0}, the last one there can be is {last}", last = BUCKETS - 1)]
+enum InvalidHistogram {
+    #[error("the histogram has a bucket {0}; the last possible one is {last}", last = BUCKETS - 1)]
     Bucket(u32),
     #[error("the histogram's buckets do not ascend at bucket {0}")]
     Order(u32),
-    #[error("the histogram's count is {told}, that of its buckets together is {found}")]
-    Count { told: u64, found: u128 },
-    #[error("the histogram's min_ns is {min}, which is above its max_ns of {max}")]
+    #[error("the histogram's count is {count}, but its buckets add up to {found}")]
+    Count { count: u64, found: u128 },
+    #[error("the histogram's min_ns of {min} is above its max_ns of {max}")]
     Range { min: u64, max: u64 },
 }
 
 impl TryFrom<Unchecked> for Histogram {
-    type Error = Unfit;
+    type Error = InvalidHistogram;
 
-    fn try_from(h: Unchecked) -> Result<Self, Unfit> {
+    fn try_from(h: Unchecked) -> Result<Self, InvalidHistogram> {
         if let Some(&(bucket, _)) = h.counts.iter().find(|&&(b, _)| b as usize >= BUCKETS) {
-            return Err(Unfit::Bucket(bucket));
+            return Err(InvalidHistogram::Bucket(bucket));
         }
         if let Some(pair) = h.counts.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
-            return Err(Unfit::Order(pair[1].0));
+            return Err(InvalidHistogram::Order(pair[1].0));
         }
         let found: u128 = h.counts.iter().map(|&(_, n)| u128::from(n)).sum();
         if found != u128::from(h.count) {
-            return Err(Unfit::Count { told: h.count, found });
+            return Err(InvalidHistogram::Count { count: h.count, found });
         }
         if h.min > h.max {
-            return Err(Unfit::Range { min: h.min, max: h.max });
+            return Err(InvalidHistogram::Range { min: h.min, max: h.max });
         }
         let counts = h.counts.into_iter().filter(|&(_, n)| n > 0).collect();
         Ok(Self { counts, count: h.count, sum: h.sum, min: h.min, max: h.max })
@@ -282,16 +282,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_histogram_is_refused_in_words() {
+    fn an_invalid_histogram_is_refused_with_a_reason() {
         let good = r#"{"counts":[[3,1],[5,2]],"count":3,"sum_ns":13,"min_ns":3,"max_ns":5}"#;
         assert_eq!(read(good), Ok(Histogram::from_values([3, 5, 5])));
         for (old, new, said) in [
-            ("[5,2]", "[3776,2]", "a bucket 3776, the last one there can be is 3775"),
+            ("[5,2]", "[3776,2]", "a bucket 3776; the last possible one is 3775"),
             ("[5,2]", "[4294967295,2]", "a bucket 4294967295"),
             ("[5,2]", "[3,2]", "do not ascend at bucket 3"),
-            ("[5,2]", "[5,18446744073709551615]", "its buckets together is 18446744073709551616"),
-            ("\"count\":3", "\"count\":4", "count is 4, that of its buckets together is 3"),
-            ("\"min_ns\":3", "\"min_ns\":6", "min_ns is 6, which is above its max_ns of 5"),
+            ("[5,2]", "[5,18446744073709551615]", "its buckets add up to 18446744073709551616"),
+            ("\"count\":3", "\"count\":4", "count is 4, but its buckets add up to 3"),
+            ("\"min_ns\":3", "\"min_ns\":6", "min_ns of 6 is above its max_ns of 5"),
         ] {
             let error = read(&good.replace(old, new)).expect_err(new);
             assert!(error.contains(said), "{new}: {error}");

@@ -6,7 +6,9 @@
 
 pub mod block;
 pub mod cache;
+pub mod course;
 pub mod doubt;
+pub mod escape;
 pub mod export;
 pub mod figures;
 pub mod finding;
@@ -14,7 +16,6 @@ pub mod headline;
 pub mod histogram;
 pub mod imported;
 pub mod in_flight;
-pub mod inside;
 pub mod origin;
 pub mod passed;
 pub mod phase;
@@ -23,7 +24,6 @@ pub mod ranks;
 pub mod row;
 pub mod run;
 pub mod same_work;
-pub mod shown;
 pub mod simulation;
 pub mod steady;
 mod stood_still;
@@ -32,8 +32,9 @@ pub mod tail;
 pub mod trust;
 
 pub use block::{BlockEvent, BlockLayer};
-pub use cache::{CacheCourse, CacheSample, CacheTruth, Cold, ColdStep, ReadTruth, Waiting, WriteTruth};
+pub use cache::{CacheCourse, CacheSample, CacheTruth, Cold, ColdStep, ReadTruth, UnwrittenData, WriteTruth};
 pub use doubt::Doubt;
+pub use escape::{escape_coloured, escape_controls, escape_lines};
 pub use finding::{Evidence, Finding};
 pub use headline::Headline;
 pub use histogram::Histogram;
@@ -42,14 +43,13 @@ pub use in_flight::InFlight;
 pub use origin::{Origin, Regime};
 pub use passed::PassedOver;
 pub use phase::{
-    Axes, CacheIntent, Ending, Extents, Interval, Jitter, Mark, Marks, Moved, OpError, OpKind, OpLogEntry,
-    OpStat, Phase, PriorityStat, Repetition, SteadyGroup, SteadyState, ThreadCounts, Worker, WorkerInterval,
+    Axes, CacheIntent, Ending, Extents, Interval, Jitter, Mark, Marks, OpError, OpKind, OpLogEntry, OpStat,
+    OpTotal, Phase, PriorityStat, Repetition, SteadyGroup, SteadyState, ThreadCounts, Worker, WorkerInterval,
 };
 pub use physical::{DeviceDelta, Physical, Residency};
 pub use row::{Row, RowClass};
 pub use run::{Clock, Run, Status};
-pub use shown::{shown, shown_coloured, shown_lines};
-pub use simulation::{HandedIn, OffHeldOut, ProfileText, RestsOn, Simulation, ValueSources};
+pub use simulation::{FeedMode, OffHeldOut, ProfileText, Simulation, Uncertainty, ValueSources};
 pub use store::{Store, StoreError};
 pub use tail::{Tail, Watched};
 pub use trust::{Trust, Verdict};

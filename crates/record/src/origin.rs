@@ -5,7 +5,7 @@
 //! Each direction is judged against its own bytes: a device that writes more than was requested (a journal, a neighbour) does
 //! not make up for reads that never reached it. `cache::split` separates the bytes.
 
-use crate::cache::{self, Direction, Way};
+use crate::cache::{self, Direction, DirectionTraffic};
 use crate::{DeviceDelta, Phase, Physical, Repetition};
 use serde::{Deserialize, Serialize};
 
@@ -81,8 +81,8 @@ impl Origin {
             return Self { regime: Regime::Unknown, device_share: None, evidence: why };
         };
         let all = cache::all_asked(repetition);
-        let ways = cache::ways(phase, repetition);
-        match ways.as_slice() {
+        let traffic = cache::traffic(phase, repetition);
+        match traffic.as_slice() {
             _ if all == 0 => Self {
                 regime: Regime::Unknown,
                 device_share: None,
@@ -114,8 +114,7 @@ impl Origin {
 }
 
 /// What is known without a device.
-const HELD_ALL: &str =
-    "all of the files lay in the page cache of this machine before and after, so nobody was asked for them";
+const HELD_ALL: &str = "all of the files were in this machine's page cache before and after, so nothing below it had to supply them";
 
 /// The verdict for a share.
 pub(crate) fn regime_of(share: f64) -> Regime {
@@ -129,12 +128,16 @@ pub(crate) fn regime_of(share: f64) -> Regime {
 }
 
 /// The requested and moved bytes, as part of a sentence.
-fn words(way: &Way, device: &DeviceDelta) -> String {
-    let verb = if way.direction == Direction::Write { "written to" } else { "moved by" };
-    let percent = way.share() * 100.0;
-    let mut words =
-        format!("{} asked for, {} {verb} {}", bytes_words(way.asked), bytes_words(way.at_top), device.name);
-    match (&way.cached, way.unpacked) {
+fn words(traffic: &DirectionTraffic, device: &DeviceDelta) -> String {
+    let verb = if traffic.direction == Direction::Write { "written to" } else { "moved by" };
+    let percent = traffic.share() * 100.0;
+    let mut words = format!(
+        "{} requested, {} {verb} {}",
+        bytes_words(traffic.asked),
+        bytes_words(traffic.at_top),
+        device.name
+    );
+    match (&traffic.cached, traffic.unpacked) {
         (None, Some(of_files)) => {
             words += &format!(
                 " while the clock ran, compressed: {} of the files ({percent:.0} %)",
@@ -147,18 +150,18 @@ fn words(way: &Way, device: &DeviceDelta) -> String {
             let whose = if c.above == device.name { "it".to_string() } else { c.above.clone() };
             words += &format!(
                 ", of which {} reached {} below {whose}: its backing file lies in the page cache ({percent:.0} %)",
-                bytes_words(c.bytes.min(way.at_top)),
+                bytes_words(c.bytes.min(traffic.at_top)),
                 c.below
             );
         }
     }
-    if way.is_holes() {
-        words += &format!(", {} of it holes or unwritten extents", bytes_words(way.holes));
+    if traffic.is_holes() {
+        words += &format!(", {} of it holes or unwritten extents", bytes_words(traffic.holes));
     }
-    if way.later > way.asked / 20 {
-        words += &format!(", {} more after the clock had stopped", bytes_words(way.later));
+    if traffic.later > traffic.asked / 20 {
+        words += &format!(", {} more after the clock had stopped", bytes_words(traffic.later));
     }
-    if way.bottomless {
+    if traffic.bottomless {
         words += &format!(", what lies below {} is not known", device.name);
     }
     words
@@ -167,15 +170,16 @@ fn words(way: &Way, device: &DeviceDelta) -> String {
 /// A phase of both directions that did not record the bytes of each: if hardly anything was moved, the cache served both; else
 /// nothing can be said.
 fn undivided(asked: u64, phase: &Phase, repetition: &Repetition, device: &DeviceDelta) -> Origin {
-    let ways = [Direction::Read, Direction::Write].map(|d| Way::of(d, asked, phase, repetition));
-    let moved = ways.iter().fold(0u64, |sum, w| sum.saturating_add(w.moved));
+    let traffic =
+        [Direction::Read, Direction::Write].map(|d| DirectionTraffic::of(d, asked, phase, repetition));
+    let moved = traffic.iter().fold(0u64, |sum, w| sum.saturating_add(w.moved));
     let share = moved as f64 / asked as f64;
     let cached = regime_of(share) == Regime::PageCache;
     Origin {
         regime: if cached { Regime::PageCache } else { Regime::Unknown },
         device_share: Some(share),
         evidence: format!(
-            "{} asked for, {} moved by {} while the clock ran ({:.0} %), reads and writes together; how much of it was read is not recorded",
+            "{} requested, {} moved by {} while the clock ran ({:.0} %), reads and writes together; how much of it was read is not recorded",
             bytes_words(asked),
             bytes_words(moved),
             device.name,
@@ -414,7 +418,7 @@ mod tests {
         // The journal doubles the writes; the reads never leave the cache.
         let o = both(64 * MIB, 64 * MIB, disk(0, 128 * MIB, Some(0))).origin();
         assert_eq!((o.regime, o.device_share), (Regime::Mixed, Some(0.5)));
-        for part in ["reads: 64 MiB asked for, 0 B", "writes: 64 MiB asked for, 128 MiB"] {
+        for part in ["reads: 64 MiB requested, 0 B", "writes: 64 MiB requested, 128 MiB"] {
             assert!(o.evidence.contains(part), "{}", o.evidence);
         }
         let device = both(64 * MIB, 32 * MIB, disk(64 * MIB, 32 * MIB, Some(64 * MIB))).origin();

@@ -193,12 +193,12 @@ pub struct WorkerInterval {
     /// Its length, ns.
     pub width_ns: u64,
     /// By kind of operation; kinds without operations are left out.
-    pub moved: Vec<Moved>,
+    pub moved: Vec<OpTotal>,
 }
 
 /// Operations of one kind in an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Moved {
+pub struct OpTotal {
     /// Kind of operation.
     pub op: OpKind,
     /// Operations finished in the interval.

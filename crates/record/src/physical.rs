@@ -1,7 +1,7 @@
 //! What the kernel's own counters say about a phase: what the block device moved, what this program's I/O accounting says, what
 //! was in the page cache. Anything unavailable is `None`, with the reason in words.
 
-use crate::cache::Waiting;
+use crate::cache::UnwrittenData;
 use serde::{Deserialize, Serialize};
 
 /// Block-layer and accounting figures over one repetition.
@@ -24,7 +24,7 @@ pub struct Physical {
     /// How much of our files waited in memory to be written at the three points in time; `None` if the kernel does not report
     /// it or nothing was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waiting: Option<Waiting>,
+    pub waiting: Option<UnwrittenData>,
     /// How the file system compresses what is written ("zstd:3"), so that fewer bytes move than were requested; `None` if it
     /// does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]

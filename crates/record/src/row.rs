@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_text_claims_does_not_overflow() {
+    fn huge_values_in_a_text_do_not_overflow() {
         let mut row = Row { ops: u64::MAX, bytes: u64::MAX, cpu_ns: u64::MAX, ..Row::default() };
         row.add(&row.clone());
         assert_eq!((row.ops, row.bytes, row.cpu_ns), (u64::MAX, u64::MAX, u64::MAX));

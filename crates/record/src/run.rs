@@ -1,4 +1,4 @@
-//! The complete record of one invocation.
+//! The complete record of one invocation, as it is stored and exported.
 
 use crate::{Doubt, Phase, Simulation, Source, Trust};
 use serde::{Deserialize, Serialize};

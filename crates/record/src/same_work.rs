@@ -14,7 +14,7 @@ pub fn base(word: &str) -> &str {
 /// The workload without anything that does not affect the work: seed, name and note of the whole, seeds of streams, directories
 /// of absolute paths. The root of a tree is removed entirely, since it is often the directory of that one run.
 #[must_use]
-pub fn without_names(model: &str) -> String {
+pub fn work_only(model: &str) -> String {
     let mut text = String::new();
     let (mut head, mut of_stream) = (true, false);
     for line in model.lines() {
@@ -59,6 +59,6 @@ mod tests {
     fn seeds_of_streams_say_nothing_and_those_of_variables_do() {
         let model = "seed = \"0x1\"\n[variables.x]\nseed = 7\n[phase.group.thread.program.stream]\nseed = \"0x5\"\nstart = 4\n";
         let wanted = "[variables.x]\nseed = 7\n[phase.group.thread.program.stream]\nstart = 4\n";
-        assert_eq!(without_names(model), wanted);
+        assert_eq!(work_only(model), wanted);
     }
 }

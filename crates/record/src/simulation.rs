@@ -1,7 +1,7 @@
 //! What a simulated run is based on. Such a run measured nothing: its figures follow from a model of a host, a kernel and a
 //! device, and are only as good as the model's values. Code that shows, lists or compares runs must say so.
 
-use crate::inside::PhaseInside;
+use crate::course::PhaseCourse;
 use serde::{Deserialize, Serialize};
 
 /// The model behind a simulated run.
@@ -25,7 +25,7 @@ pub struct Simulation {
     pub set: Vec<(String, String)>,
     /// How a trace was fed in; `None` for workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub handed_in: Option<HandedIn>,
+    pub handed_in: Option<FeedMode>,
     /// Texts of the profiles that were files, since a file may have changed by now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<ProfileText>,
@@ -33,17 +33,17 @@ pub struct Simulation {
     pub values: ValueSources,
     /// Which values were fitted or guessed, and how far the model was off; empty in records of older versions.
     #[serde(default)]
-    pub rests_on: RestsOn,
+    pub rests_on: Uncertainty,
     /// Internal event counts: (name, count).
     pub counts: Vec<(String, u64)>,
     /// The inner course of phases, for drawing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub phases: Vec<PhaseInside>,
+    pub phases: Vec<PhaseCourse>,
 }
 
 /// How the arrivals of a trace were fed in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct HandedIn {
+pub struct FeedMode {
     /// "open": at the trace's times; "closed": a fixed number in flight; "dependent": after what their tasks waited for.
     pub mode: String,
     /// Factor applied to gaps in time; 1 if `None`.
@@ -67,7 +67,7 @@ pub struct ProfileText {
 
 /// The uncertain values a model's answer rests on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct RestsOn {
+pub struct Uncertainty {
     /// Values set so that a figure comes out, by their names in the profiles ("device interface.overhead_ms").
     #[serde(default)]
     pub fitted: Vec<String>,
@@ -111,7 +111,7 @@ impl std::fmt::Display for OffHeldOut {
     }
 }
 
-impl RestsOn {
+impl Uncertainty {
     /// The error bar, percent; `None` if unknown.
     #[must_use]
     pub fn percent(&self) -> Option<f64> {
@@ -130,12 +130,12 @@ impl RestsOn {
     pub fn error_bar(&self) -> String {
         if !self.instead.is_empty() {
             return format!(
-                "not calibrated for this, so how far it is off is not known: the trace that the device was fitted to has {}",
+                "not calibrated for this, so its error is unknown: the trace that the device was fitted to has {}",
                 self.instead.join(", ")
             );
         }
         self.off().map_or_else(
-            || "no demerit known: how far this model is from a device is not known".into(),
+            || "no demerit known: this model was not compared with a device".into(),
             |off| format!("error bar: the device's model was {off}"),
         )
     }
@@ -246,7 +246,7 @@ mod tests {
         let whole = Simulation {
             stack: "replay".into(),
             limits: "cciss".into(),
-            handed_in: Some(HandedIn { mode: "closed".into(), depth: Some(8), scale: None }),
+            handed_in: Some(FeedMode { mode: "closed".into(), depth: Some(8), scale: None }),
             set: vec![("device.layout.unit_kib".into(), "128".into())],
             ..Simulation::default()
         };
@@ -260,17 +260,17 @@ mod tests {
 
     #[test]
     fn an_answer_names_what_it_rests_on_and_its_error() {
-        let unknown = RestsOn { guessed: vec!["host cpu.call_us".into()], ..RestsOn::default() };
+        let unknown = Uncertainty { guessed: vec!["host cpu.call_us".into()], ..Uncertainty::default() };
         let sentence = unknown.sentence();
         assert!(
-            sentence.starts_with("No demerit known: how far this model is from a device is not known"),
+            sentence.starts_with("No demerit known: this model was not compared with a device"),
             "{sentence}"
         );
         assert!(sentence.ends_with("; guessed: host cpu.call_us."), "{sentence}");
-        let known = RestsOn {
+        let known = Uncertainty {
             fitted: vec!["device service.mb_s".into(), "device service.command_us".into()],
             demerit_percent: Some(7.26),
-            ..RestsOn::default()
+            ..Uncertainty::default()
         };
         assert_eq!(
             known.sentence(),
@@ -278,13 +278,13 @@ mod tests {
         );
         let held_out = Some(OffHeldOut { percent: 12.34, traces: 6 });
         assert_eq!(
-            RestsOn { held_out, ..RestsOn::default() }.sentence(),
+            Uncertainty { held_out, ..Uncertainty::default() }.sentence(),
             "Error bar: the device's model was at most 12.3 % off the device, in throughput and mean response time of 6 held-out traces."
         );
         // Records of older versions have none of these fields.
         let old = "{\"host\":\"h\",\"device\":\"d\",\"scheduler\":\"s\",\"readahead\":\"r\",\"stack\":\"full\",\
                    \"values\":{\"datasheet\":1,\"measured\":0,\"fitted\":0,\"guessed\":0},\"counts\":[]}";
         let read: Simulation = serde_json::from_str(old).unwrap();
-        assert_eq!(read.rests_on, RestsOn::default());
+        assert_eq!(read.rests_on, Uncertainty::default());
     }
 }

@@ -9,7 +9,7 @@ use fathom_record::{BlockLayer, Histogram, Phase, Physical, Repetition};
 
 /// Figures of the requests of one class.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Requests<'r> {
+pub struct ClassRequests<'r> {
     /// The source.
     pub stats: &'r RequestStats,
     /// Mean size at issue, bytes.
@@ -22,7 +22,7 @@ pub struct Requests<'r> {
     pub ahead: Option<f64>,
 }
 
-impl<'r> Requests<'r> {
+impl<'r> ClassRequests<'r> {
     /// Derives the figures of one class.
     #[must_use]
     pub fn of(stats: &'r RequestStats) -> Self {
@@ -194,7 +194,7 @@ pub fn sentence(layer: &BlockLayer, physical: &Physical) -> String {
 
 /// "163 840 reads of 4.00 KiB, 0 % sequential, 75 % merged".
 fn class_words(stats: &RequestStats, lost: bool) -> String {
-    let r = Requests::of(stats);
+    let r = ClassRequests::of(stats);
     let plural = match (stats.issued, stats.class) {
         (1, class) => class.word(),
         (_, RequestClass::Read) => "reads",
@@ -315,14 +315,14 @@ mod tests {
             seeks: Seeks { sequential: 30, forward: 60, backward: 10, total_bytes: 7000, ..Seeks::default() },
             ..RequestStats::default()
         };
-        let got = Requests::of(&stats);
+        let got = ClassRequests::of(&stats);
         assert_eq!((got.mean_bytes, got.merged), (Some(4096.0), Some(0.75)));
         assert_eq!((got.sequential, got.ahead), (Some(0.3), Some(0.25)));
         assert_eq!(got.mean_seek_bytes(), Some(100.0));
         let unseen = RequestStats { bios: None, back_merges: None, front_merges: None, ..stats.clone() };
-        assert_eq!(Requests::of(&unseen).merged, None, "what was not watched is not 0");
+        assert_eq!(ClassRequests::of(&unseen).merged, None, "what was not watched is not 0");
         let none = RequestStats::default();
-        let none = Requests::of(&none);
+        let none = ClassRequests::of(&none);
         assert_eq!((none.mean_bytes, none.sequential, none.mean_seek_bytes()), (None, None, None));
     }
 

@@ -39,7 +39,7 @@ pub enum Layer {
 
 /// One layer's part.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Part {
+pub struct LayerShare {
     /// The layer.
     pub layer: Layer,
     /// Time per operation, ns.
@@ -54,7 +54,7 @@ pub struct Budget {
     /// Time per operation, ns.
     pub total_ns: f64,
     /// The non-zero parts, in the order in which an operation passes them.
-    pub parts: Vec<Part>,
+    pub parts: Vec<LayerShare>,
     /// The devices below the file system: "vda", "sda+sdb"; empty if none was watched.
     pub devices: String,
     /// Whether the time in their queues is known (there is none for data from the page cache). If not, it is part of
@@ -79,8 +79,8 @@ impl Budget {
         let spent = Spent::of(repetition)?;
         // Data from the page cache waits for no request: any requests are read-ahead, write-back or another program's.
         let cached = Origin::of(phase, repetition).regime == Regime::PageCache;
-        let requests =
-            layer.map(|l| if cached { Requests::default() } else { Requests::of(l, spent.in_flight()) });
+        let requests = layer
+            .map(|l| if cached { RequestTime::default() } else { RequestTime::of(l, spent.in_flight()) });
         let together = spent.in_calls / spent.elapsed > TOGETHER;
         let (total, waited, parts) =
             if together { spent.together(requests.as_ref()) } else { spent.in_turn(requests.as_ref()) };
@@ -88,7 +88,7 @@ impl Budget {
         Some(Self {
             operation: operation(phase),
             total_ns: total / spent.ops,
-            parts: parts.map(|(layer, ns)| Part { layer, ns: ns / spent.ops }).collect(),
+            parts: parts.map(|(layer, ns)| LayerShare { layer, ns: ns / spent.ops }).collect(),
             devices: layer.map_or_else(String::new, names),
             at_most: requests.is_some_and(|r| r.capped || r.queue + r.device > waited),
             processor_watched: spent.processor_wait.is_some(),
@@ -156,7 +156,7 @@ impl Spent {
     }
 
     /// For successive operations: the whole, the waiting in it, and all parts.
-    fn in_turn(&self, requests: Option<&Requests>) -> (f64, f64, Vec<(Layer, f64)>) {
+    fn in_turn(&self, requests: Option<&RequestTime>) -> (f64, f64, Vec<(Layer, f64)>) {
         let total = self.elapsed;
         let user = self.user.min(total);
         let system = self.system.min(total - user);
@@ -186,7 +186,7 @@ impl Spent {
     }
 
     /// For operations in flight together: each is timed separately and waits all the time.
-    fn together(&self, requests: Option<&Requests>) -> (f64, f64, Vec<(Layer, f64)>) {
+    fn together(&self, requests: Option<&RequestTime>) -> (f64, f64, Vec<(Layer, f64)>) {
         let parts = match requests {
             Some(requests) => requests.within(self.in_calls, Layer::Handling),
             None => vec![(Layer::Unwatched, self.in_calls)],
@@ -197,14 +197,14 @@ impl Spent {
 
 /// Time of the requests made for us, ns.
 #[derive(Default)]
-struct Requests {
+struct RequestTime {
     queue: f64,
     device: f64,
     /// The device's busy time was less than the requests' total time.
     capped: bool,
 }
 
-impl Requests {
+impl RequestTime {
     /// Waiting for a device is bounded by its busy time; each of several operations in flight together waits at most that long.
     fn of(layer: &BlockLayer, in_flight: f64) -> Self {
         let mut all = Self::default();

@@ -2,7 +2,7 @@
 //! device and its model took for the held-out half.
 
 use fathom_record::Histogram;
-use fathom_record::inside::Thinned;
+use fathom_record::course::Thinned;
 
 /// A fitted profile with its data and its assessment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,7 +26,7 @@ pub struct Calibrated {
     /// Requests of the held-out half.
     pub held_out: Thinned<Request>,
     /// Assessment on the held-out half; `None` if that has no requests.
-    pub judged: Option<Judged>,
+    pub judged: Option<HeldOutResult>,
 }
 
 /// A value of the profile.
@@ -78,7 +78,7 @@ pub type Request = (u64, i64);
 
 /// Assessment on the held-out half.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Judged {
+pub struct HeldOutResult {
     /// Response times in the trace.
     pub device: Histogram,
     /// Response times of the same requests on the fitted device.
@@ -132,7 +132,7 @@ pub(crate) mod samples {
             curve: Some(curve),
             fitted: Thinned { one_of: 1, kept: (0..300).map(read).collect() },
             held_out: Thinned { one_of: 2, kept: (300..450).map(read).collect() },
-            judged: Some(Judged { device: times(0), model: times(500_000), demerit_percent: 6.25 }),
+            judged: Some(HeldOutResult { device: times(0), model: times(500_000), demerit_percent: 6.25 }),
         }
     }
 }

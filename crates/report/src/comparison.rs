@@ -12,7 +12,7 @@ pub const SINGLE_RUNS: &str = "These are single runs: no interval can be given a
 
 /// One test in one regime.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct ComparisonRow {
     /// The test.
     pub title: String,
     /// What served it in the first run.
@@ -42,7 +42,7 @@ pub struct OperationRow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// Rows in the order of the first run.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparisonRow>,
     /// Operations of both runs, in the order of the first.
     pub operations: Vec<OperationRow>,
     /// Whether one of the runs has no repetitions.
@@ -60,7 +60,7 @@ impl Comparison {
                 m.surface.stage == before.surface.stage && m.surface.title == before.surface.title
             };
             let Some(other) = after.iter().find(same) else { continue };
-            rows.extend(Kind::ALL.into_iter().filter_map(|kind| Row::of(&before, other, kind)));
+            rows.extend(Kind::ALL.into_iter().filter_map(|kind| ComparisonRow::of(&before, other, kind)));
         }
         let single = [a, b].iter().any(|run| run.phases.iter().all(|p| p.repetitions.len() < 2));
         let operations = operations(a, b);
@@ -112,7 +112,7 @@ impl OperationRow {
     }
 }
 
-impl Row {
+impl ComparisonRow {
     fn of(before: &Mapped, after: &Mapped, kind: Kind) -> Option<Self> {
         let surface: &Surface = &before.surface;
         let (mut ratios, mut unlike) = (Vec::new(), 0);

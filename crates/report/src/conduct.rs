@@ -12,7 +12,7 @@ use fathom_record::{Phase, SteadyState, Tail, Worker};
 
 /// What a phase left out, drained and found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct ConductRow {
     /// The phase with its sizes.
     pub title: String,
     /// The phase without its sizes.
@@ -27,7 +27,7 @@ pub struct Row {
     pub behind: Option<String>,
 }
 
-impl Row {
+impl ConductRow {
     /// Names of the columns.
     pub const HEADS: [&str; 4] =
         ["Warm-up left out", "Drained at the end", "Settled queue depth", "Behind its rate"];
@@ -159,8 +159,8 @@ fn singles<'r, T>(phases: &[&'r Phase], of: impl Fn(&'r Phase) -> Option<T>) -> 
 
 /// What phases left out, drained and found.
 #[must_use]
-pub fn rows(phases: &[&Phase]) -> Vec<Row> {
-    singles(phases, Row::of)
+pub fn rows(phases: &[&Phase]) -> Vec<ConductRow> {
+    singles(phases, ConductRow::of)
 }
 
 /// Steady states of the phases.
@@ -184,7 +184,7 @@ mod tests {
     fn what_there_is_to_tell_is_told() {
         let run = samples::engine_run();
         let phases: Vec<&Phase> = run.phases.iter().collect();
-        let found: Vec<String> = rows(&phases).iter().map(Row::words).collect();
+        let found: Vec<String> = rows(&phases).iter().map(ConductRow::words).collect();
         assert_eq!(
             found,
             [

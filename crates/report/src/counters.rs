@@ -7,7 +7,7 @@ use fathom_record::block::{BlockInterval, TimeSource};
 use fathom_record::{BlockLayer, Physical};
 
 /// A caveat for every sentence made here; shown once if there are several.
-pub const LIMITS: &str = "Told by the device's counters, which hold everybody's I/O: no sizes, seeks or latencies of single requests.";
+pub const LIMITS: &str = "From the device's counters, which include I/O of all programs: no sizes, seeks or latencies of single requests.";
 
 /// Whether counters are the only source for a phase's requests.
 #[must_use]

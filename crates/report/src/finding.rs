@@ -5,7 +5,7 @@ use fathom_record::{Evidence, Finding, Phase, Run};
 
 /// A finding with all texts free of control characters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct CleanFinding {
     /// Stable word of the rule.
     pub rule: String,
     /// What was found.
@@ -16,7 +16,7 @@ pub struct Told {
     pub evidence: Vec<[String; 3]>,
 }
 
-impl Told {
+impl CleanFinding {
     fn of(finding: &Finding) -> Self {
         Self {
             rule: clean(&finding.rule),
@@ -35,18 +35,18 @@ impl Told {
 
 /// The findings of a phase: those of its last repetition with any, so that they agree with the figures shown beside them.
 #[must_use]
-pub fn of_phase(phase: &Phase) -> Vec<Told> {
+pub fn of_phase(phase: &Phase) -> Vec<CleanFinding> {
     let found = phase.repetitions.iter().rev().find(|r| !r.findings.is_empty());
-    found.map_or(Vec::new(), |r| r.findings.iter().map(Told::of).collect())
+    found.map_or(Vec::new(), |r| r.findings.iter().map(CleanFinding::of).collect())
 }
 
 /// The findings of a run, each sentence once, with the short titles of the phases it was found in.
 #[must_use]
-pub fn of_run(run: &Run) -> Vec<(Told, Vec<String>)> {
+pub fn of_run(run: &Run) -> Vec<(CleanFinding, Vec<String>)> {
     // Findings about the survey as a whole are attached to its parts and come first.
     let survey = crate::survey::findings(run);
-    let mut all: Vec<(Told, Vec<String>)> =
-        survey.iter().map(|(part, finding)| (Told::of(finding), vec![(*part).to_string()])).collect();
+    let mut all: Vec<(CleanFinding, Vec<String>)> =
+        survey.iter().map(|(part, finding)| (CleanFinding::of(finding), vec![(*part).to_string()])).collect();
     for phase in &run.phases {
         let name = clean(&brief(phase));
         for one in of_phase(phase) {
@@ -62,9 +62,9 @@ pub fn of_run(run: &Run) -> Vec<(Told, Vec<String>)> {
 
 /// The sentence, prefixed with its phases if the run has several.
 #[must_use]
-pub fn led(run: &Run, (found, phases): &(Told, Vec<String>)) -> String {
+pub fn led(run: &Run, (found, phases): &(CleanFinding, Vec<String>)) -> String {
     if run.phases.len() > 1 {
-        format!("{}: {}", whose(phases), found.sentence)
+        format!("{}: {}", phase_names(phases), found.sentence)
     } else {
         found.sentence.clone()
     }
@@ -72,7 +72,7 @@ pub fn led(run: &Run, (found, phases): &(Told, Vec<String>)) -> String {
 
 /// "read x1; write x1"; of many, the first two and the number of others.
 #[must_use]
-pub fn whose(phases: &[String]) -> String {
+pub fn phase_names(phases: &[String]) -> String {
     match phases.len() {
         0..=2 => phases.join("; "),
         n => format!("{}; {} and {} more", phases[0], phases[1], n - 2),
@@ -128,10 +128,10 @@ mod tests {
         run.phases.push(again);
         let all = of_run(&run);
         assert_eq!(all.len(), 3);
-        assert_eq!(whose(&all[0].1), "random read, O_DIRECT x1");
-        assert_eq!(whose(&all[1].1), "write x1; write again x1");
+        assert_eq!(phase_names(&all[0].1), "random read, O_DIRECT x1");
+        assert_eq!(phase_names(&all[1].1), "write x1; write again x1");
         let many = ["a", "b", "c", "d"].map(String::from);
-        assert_eq!(whose(&many), "a; b and 2 more");
+        assert_eq!(phase_names(&many), "a; b and 2 more");
     }
 
     #[test]

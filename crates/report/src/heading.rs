@@ -33,7 +33,7 @@ mod tests {
     fn it_says_where_and_when_and_leaves_out_what_is_not_known() {
         let run = samples::survey_run();
         let [what, place] = lines(&run);
-        assert_eq!(what, "survey of /srv/data", "the directory is told once");
+        assert_eq!(what, "survey of /srv/data", "the directory is named once");
         assert_eq!(lines(&Run { label: "survey".into(), ..run.clone() })[0], "survey, /srv/data");
         assert!(place.contains("ext4 on ") && place.contains(&run.started_at[..10]), "{place}");
         let bare = Run { id: "x".into(), ..Run::default() };

@@ -11,12 +11,12 @@ pub struct CellRows {
     /// The phase with its sizes, and the repetition number if there are several.
     pub title: String,
     /// Its figures.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ImportedRow>,
 }
 
 /// One figure.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct ImportedRow {
     /// Name of the figure.
     pub name: String,
     /// The value as printed.
@@ -50,7 +50,7 @@ impl CellRows {
 /// Column heads after the figure's name.
 pub const HEADS: [&str; 4] = ["as printed", "value", "better", "line"];
 
-impl Row {
+impl ImportedRow {
     fn of(figure: &Figure) -> Self {
         Self {
             name: clean(&figure.name),
@@ -109,8 +109,12 @@ pub fn rows(phases: &[&Phase]) -> Vec<CellRows> {
     for phase in phases {
         let drawn = on.iter().any(|p| std::ptr::eq(*p, *phase));
         for r in &phase.repetitions {
-            let rows: Vec<Row> =
-                r.figures.iter().filter(|f| !(drawn && f.name == names::THROUGHPUT)).map(Row::of).collect();
+            let rows: Vec<ImportedRow> = r
+                .figures
+                .iter()
+                .filter(|f| !(drawn && f.name == names::THROUGHPUT))
+                .map(ImportedRow::of)
+                .collect();
             if rows.is_empty() {
                 continue;
             }
@@ -131,7 +135,7 @@ mod tests {
 
     #[test]
     fn counts_by_class_are_a_distribution() {
-        let row = |name: &str, number| Row {
+        let row = |name: &str, number| ImportedRow {
             name: name.into(),
             printed: String::new(),
             value: String::new(),
@@ -157,7 +161,7 @@ mod tests {
         assert_eq!(cells[0].title, "all flowops");
         assert_eq!(
             cells[0].rows[1],
-            Row {
+            ImportedRow {
                 name: "latency avg".into(),
                 printed: "2.5 ms/op".into(),
                 value: "2.50 ms".into(),

@@ -5,7 +5,7 @@ use fathom_record::{Histogram, OpKind, Phase, Regime};
 
 /// Percentiles of one kind of operation in one phase, ns.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct LatencyRow {
     /// The phase, with its sizes.
     pub title: String,
     /// The phase without its sizes.
@@ -28,8 +28,8 @@ pub struct Row {
     pub origin: Regime,
 }
 
-impl Row {
-    /// Names of the percentiles, in the order of [`Row::values_ns`].
+impl LatencyRow {
+    /// Names of the percentiles, in the order of [`LatencyRow::values_ns`].
     pub const HEADS: [&str; 5] = ["p50", "p90", "p99", "p99.9", "max"];
 
     /// The percentiles, ascending.
@@ -90,14 +90,14 @@ const SHOWN: [OpKind; 10] = [
 
 /// One row per phase and kind of operation with a histogram.
 #[must_use]
-pub fn rows(phases: &[&Phase]) -> Vec<Row> {
+pub fn rows(phases: &[&Phase]) -> Vec<LatencyRow> {
     phases.iter().flat_map(|phase| rows_of(phase)).collect()
 }
 
 /// Rows of phases whose latencies have parts: service and response, or submission and completion.
 #[must_use]
-pub fn in_parts(phases: &[&Phase]) -> Vec<Row> {
-    let parts = |r: &Row| r.op.is_part();
+pub fn in_parts(phases: &[&Phase]) -> Vec<LatencyRow> {
+    let parts = |r: &LatencyRow| r.op.is_part();
     let of_each = phases.iter().map(|phase| rows_of(phase));
     of_each
         .filter(|rows| rows.iter().any(parts))
@@ -108,20 +108,24 @@ pub fn in_parts(phases: &[&Phase]) -> Vec<Row> {
 
 /// Whether a row's phase has a rate, so that its service times are shown beside response times.
 #[must_use]
-pub fn paced(rows: &[Row], row: &Row) -> bool {
+pub fn paced(rows: &[LatencyRow], row: &LatencyRow) -> bool {
     rows.iter().any(|r| r.op == OpKind::Response && r.title == row.title)
 }
 
-fn rows_of(phase: &Phase) -> Vec<Row> {
+fn rows_of(phase: &Phase) -> Vec<LatencyRow> {
     let origin = phase.origin().regime;
     let flow = phase.repetitions.iter().flat_map(|r| &r.workers).any(|w| !w.rows.is_empty());
     let more: &[OpKind] = if flow || phase.is_metadata_only() { &HOUSEKEEPING } else { &[] };
-    SHOWN.iter().chain(more).filter_map(|&op| Row::of(phase, op, &phase.latency_of(op), origin)).collect()
+    SHOWN
+        .iter()
+        .chain(more)
+        .filter_map(|&op| LatencyRow::of(phase, op, &phase.latency_of(op), origin))
+        .collect()
 }
 
 /// The most telling latency of a phase, and whether it is that of fsync, which it is if every write was followed by one.
 #[must_use]
-pub fn telling(phase: &Phase) -> (Histogram, bool) {
+pub fn representative(phase: &Phase) -> (Histogram, bool) {
     if phase.is_metadata_only() {
         // Of several kinds of operation, none represents the others.
         return (Histogram::default(), false);

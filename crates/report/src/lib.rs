@@ -63,4 +63,4 @@ pub use parallel::Parallel;
 pub use regimes::{Kind, Mapped};
 pub use story::Story;
 pub use streams::Streams;
-pub use surface::{Cell, Does, Quantity, Surface};
+pub use surface::{Access, Quantity, Surface, SurfaceCell};

@@ -11,12 +11,12 @@ pub struct Parallel {
     /// Names of the tests, in order of appearance.
     pub tests: Vec<String>,
     /// The rows, in order of appearance.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ParallelRow>,
 }
 
 /// One arrangement of streams.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct ParallelRow {
     /// Such as "2x1.5GiB-DIO".
     pub label: String,
     /// For each test: MB/s (powers of ten) and what served it; `None` if it was not run.
@@ -52,7 +52,7 @@ impl Parallel {
                         cell(phases.iter().copied().filter(|p| p.name == *test && label(p) == wanted))
                     })
                     .collect();
-                Row { label: wanted, cells }
+                ParallelRow { label: wanted, cells }
             })
             .collect();
         Some(Self { tests, rows })

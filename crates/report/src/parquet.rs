@@ -26,7 +26,7 @@ const SCHEMA: &str = "message figures {
 #[error("the table could not be built: {0}")]
 pub struct Failed(#[from] ParquetError);
 
-struct Row<'a> {
+struct ParquetRow<'a> {
     run: &'a Run,
     series: usize,
     value: figures::Value,
@@ -45,7 +45,11 @@ pub fn bytes(runs: &[&Run]) -> Result<Vec<u8>, Failed> {
     let mut rows = Vec::new();
     for run in runs {
         for one in figures::of(run) {
-            rows.extend(one.values.iter().map(|value| Row { run, series: series.len(), value: *value }));
+            rows.extend(one.values.iter().map(|value| ParquetRow {
+                run,
+                series: series.len(),
+                value: *value,
+            }));
             series.push(one);
         }
     }
@@ -57,10 +61,10 @@ pub fn bytes(runs: &[&Run]) -> Result<Vec<u8>, Failed> {
 
 fn write_columns(
     group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
-    rows: &[Row],
+    rows: &[ParquetRow],
     series: &[figures::Series],
 ) -> Result<(), ParquetError> {
-    let of = |r: &Row| &series[r.series];
+    let of = |r: &ParquetRow| &series[r.series];
     texts(group, rows, |r| r.run.id.clone())?;
     texts(group, rows, |r| r.run.label.clone())?;
     texts(group, rows, |r| r.run.dialect.clone())?;
@@ -106,8 +110,8 @@ fn column(
 
 fn texts(
     group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
-    rows: &[Row],
-    text: impl Fn(&Row) -> String,
+    rows: &[ParquetRow],
+    text: impl Fn(&ParquetRow) -> String,
 ) -> Result<(), ParquetError> {
     let all: Vec<ByteArray> = rows.iter().map(|r| ByteArray::from(text(r).into_bytes())).collect();
     column(group, |c| c.typed::<ByteArrayType>().write_batch(&all, None, None).map(drop))
@@ -115,8 +119,8 @@ fn texts(
 
 fn numbers(
     group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
-    rows: &[Row],
-    number: impl Fn(&Row) -> i64,
+    rows: &[ParquetRow],
+    number: impl Fn(&ParquetRow) -> i64,
 ) -> Result<(), ParquetError> {
     let all: Vec<i64> = rows.iter().map(number).collect();
     column(group, |c| c.typed::<Int64Type>().write_batch(&all, None, None).map(drop))
@@ -124,8 +128,8 @@ fn numbers(
 
 fn maybe_numbers(
     group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
-    rows: &[Row],
-    number: impl Fn(&Row) -> Option<u64>,
+    rows: &[ParquetRow],
+    number: impl Fn(&ParquetRow) -> Option<u64>,
 ) -> Result<(), ParquetError> {
     // No measured value comes near 2^63.
     let signed = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
@@ -186,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back_with_its_nulls() {
+    fn nulls_survive_a_round_trip() {
         let reader = read(&[&run("a", Some(4096), &[1.5, 2.5]), &run("b", None, &[3.5])]);
         let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
         let told: Vec<String> = rows

@@ -4,7 +4,7 @@
 //! own origin; within the page cache, a band whose files fit the last-level cache is called CPU cache.
 
 use crate::band::sizes;
-use crate::{Band, Cause, Cell, Machine, Quantity, Surface};
+use crate::{Band, Cause, Machine, Quantity, Surface, SurfaceCell};
 use fathom_compare::{Settings, Summary, segments, summary::median};
 use fathom_record::{Phase, Regime, Run};
 use std::ops::Range;
@@ -180,7 +180,7 @@ impl Mapped {
     /// The source of one cell: its own measured origin. Only the distinction between page cache and CPU cache comes from the
     /// band. So a cached cell inside a device band does not count among the device's figures.
     #[must_use]
-    pub fn kind_of(&self, row: usize, cell: &Cell) -> Kind {
+    pub fn kind_of(&self, row: usize, cell: &SurfaceCell) -> Kind {
         match (Kind::from(cell.origin), self.band_of(row)) {
             (Kind::PageCache, Some(band)) if band.kind == Kind::CpuCache => Kind::CpuCache,
             (own, _) => own,

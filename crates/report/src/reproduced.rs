@@ -9,7 +9,7 @@ pub struct Reproduced {
     /// Words above all figures: that nothing was measured, and where the values come from.
     pub words: Vec<String>,
     /// Its parts.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ReproducedPart>,
     /// Criteria stated beforehand.
     pub checks: Vec<Check>,
     /// Degrees of freedom: the choices made.
@@ -18,15 +18,15 @@ pub struct Reproduced {
 
 /// A part: pictures and their figures.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Part {
+pub struct ReproducedPart {
     /// Its heading.
     pub heading: String,
     /// Pairs of figures, one unit each.
     pub pairs: Vec<Pairs>,
     /// Surfaces drawn as maps.
-    pub maps: Vec<Map>,
+    pub maps: Vec<SurfaceMap>,
     /// Tables of figures.
-    pub tables: Vec<Grid>,
+    pub tables: Vec<WordTable>,
     /// Notes below the part.
     pub notes: Vec<String>,
 }
@@ -55,7 +55,7 @@ pub struct Pair {
 
 /// A surface as a map.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Map {
+pub struct SurfaceMap {
     /// Its title, with the unit.
     pub title: String,
     /// Names of the left and the upper edge.
@@ -76,7 +76,7 @@ pub struct Map {
 
 /// A table of words.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Grid {
+pub struct WordTable {
     /// Text above the table.
     pub caption: String,
     /// Heads of the columns; the first is for the rows' heads.

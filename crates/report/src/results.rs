@@ -6,7 +6,7 @@ use fathom_record::{Headline, Phase, Run};
 
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct ResultLine {
     /// What was done.
     pub what: String,
     /// File data, bytes a second; `None` if none was moved, or if operations are the figure.
@@ -21,19 +21,19 @@ pub struct Line {
 
 /// The rows of a run: for a survey those of its short answer, else its tests; for a surface, the largest file's figure of each source.
 #[must_use]
-pub fn of_run(run: &Run) -> Vec<Line> {
+pub fn of_run(run: &Run) -> Vec<ResultLine> {
     if survey::is_survey(run) { of_survey(run) } else { of_tests(run) }
 }
 
-fn of_survey(run: &Run) -> Vec<Line> {
-    let small = Answer::of(run, None).rows.into_iter().map(|row| Line {
+fn of_survey(run: &Run) -> Vec<ResultLine> {
+    let small = Answer::of(run, None).rows.into_iter().map(|row| ResultLine {
         what: clean(&row.what),
         bytes_per_s: None,
         per_s: Some(row.per_s),
         ns: row.ns,
         served: row.served,
     });
-    let streams = survey::streams(run).into_iter().map(|(what, rate)| Line {
+    let streams = survey::streams(run).into_iter().map(|(what, rate)| ResultLine {
         what,
         bytes_per_s: Some(rate),
         per_s: None,
@@ -43,7 +43,7 @@ fn of_survey(run: &Run) -> Vec<Line> {
     small.chain(streams).collect()
 }
 
-fn of_tests(run: &Run) -> Vec<Line> {
+fn of_tests(run: &Run) -> Vec<ResultLine> {
     let surfaces = Mapped::of_run(run);
     // Device figures come first, memory's after them.
     let kinds = Kind::ALL.iter().filter(|k| !k.is_memory()).chain(Kind::ALL.iter().filter(|k| k.is_memory()));
@@ -51,7 +51,7 @@ fn of_tests(run: &Run) -> Vec<Line> {
         let line = |mapped: &Mapped| {
             let (file, record, rate) = mapped.largest_cell_of(*kind)?;
             let sizes = format!("file {}, record {}", units::bytes(file), units::bytes(record));
-            Some(Line {
+            Some(ResultLine {
                 what: format!("{}, {sizes}", clean(&mapped.surface.title)),
                 bytes_per_s: Some(rate),
                 per_s: None,
@@ -59,18 +59,18 @@ fn of_tests(run: &Run) -> Vec<Line> {
                 served: kind.words(),
             })
         };
-        surfaces.iter().filter_map(line).collect::<Vec<Line>>()
+        surfaces.iter().filter_map(line).collect::<Vec<ResultLine>>()
     };
     let phases: Vec<&Phase> = run.phases.iter().collect();
     let (_, single) = on_surfaces(&phases);
     kinds.flat_map(of_kind).chain(single.into_iter().filter_map(of_phase)).collect()
 }
 
-fn of_phase(phase: &Phase) -> Option<Line> {
+fn of_phase(phase: &Phase) -> Option<ResultLine> {
     let headline = phase.headline()?;
-    let (latency, of_syncs) = latency::telling(phase);
+    let (latency, of_syncs) = latency::representative(phase);
     let fsync = if of_syncs { " (latency of its fsync)" } else { "" };
-    Some(Line {
+    Some(ResultLine {
         what: format!("{}{fsync}", clean(&brief(phase))),
         bytes_per_s: match headline {
             Headline::Bytes(rate) => Some(rate),

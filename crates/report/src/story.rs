@@ -5,7 +5,7 @@ use crate::{
     Machine,
     regimes::{Kind, Mapped},
     section::full_title,
-    surface::{Does, on_surfaces},
+    surface::{Access, on_surfaces},
     units, writes,
 };
 use fathom_compare::Summary;
@@ -55,7 +55,7 @@ pub struct FigureRow {
     /// Such as "random read", or a phase with its sizes.
     pub title: String,
     /// Whether the test reads or writes.
-    pub does: Does,
+    pub access: Access,
     /// Whether it is a single phase outside any surface.
     pub single: bool,
     /// Throughput by regime, bytes/s. Empty if no file data was moved.
@@ -200,7 +200,7 @@ fn figures(run: &Run, mapped: &[Mapped]) -> Vec<FigureRow> {
     let (_, single) = on_surfaces(&phases);
     let surfaces = mapped.iter().map(|m| FigureRow {
         title: m.surface.title.clone(),
-        does: m.surface.does,
+        access: m.surface.access,
         single: false,
         by_kind: Kind::ALL.into_iter().filter_map(|k| Some((k, m.rates_of(k)?))).collect(),
         quoted: Kind::ALL.into_iter().filter_map(|k| Some((k, m.largest_of(k)?))).collect(),
@@ -221,7 +221,7 @@ fn figures(run: &Run, mapped: &[Mapped]) -> Vec<FigureRow> {
         let failed = if error.is_some() { " (failed part way)" } else { "" };
         FigureRow {
             title: format!("{}{failed}", full_title(phase)),
-            does: Does::of(&[phase]),
+            access: Access::of(&[phase]),
             single: true,
             by_kind,
             quoted,
@@ -316,15 +316,15 @@ fn verdicts(run: &Run, machine: &Machine, figures: &[FigureRow]) -> Vec<Verdict>
 /// "reads 391 MiB/s to 440 MiB/s, writes 210 MiB/s to 330 MiB/s": the extremes, because a median over different record sizes
 /// would describe no actual speed.
 fn spread(figures: &[&FigureRow], kinds: &[Kind]) -> String {
-    let of = |does: Does| -> Option<(f64, f64)> {
-        let here = figures.iter().filter(|f| f.does == does);
+    let of = |access: Access| -> Option<(f64, f64)> {
+        let here = figures.iter().filter(|f| f.access == access);
         let picked: Vec<&Summary> =
             here.flat_map(|f| &f.by_kind).filter(|(k, _)| kinds.contains(k)).map(|(_, s)| s).collect();
         let low = picked.iter().map(|s| s.min).min_by(f64::total_cmp)?;
         Some((low, picked.iter().map(|s| s.max).max_by(f64::total_cmp)?))
     };
-    let words = |does: Does| Some(format!("{} {}", does.words(), range_words(of(does)?)));
-    [Does::Read, Does::Write, Does::Both].into_iter().filter_map(words).collect::<Vec<_>>().join(", ")
+    let words = |access: Access| Some(format!("{} {}", access.words(), range_words(of(access)?)));
+    [Access::Read, Access::Write, Access::Both].into_iter().filter_map(words).collect::<Vec<_>>().join(", ")
 }
 
 /// "391 MiB/s to 440 MiB/s", or one figure if both read the same.
@@ -335,10 +335,10 @@ fn range_words((low, high): (f64, f64)) -> String {
 
 /// Buffered writes whose clock stopped before the fsync that followed: their rate once the data is safe.
 fn with_fsync(run: &Run) -> Option<Verdict> {
-    let rows: Vec<writes::Row> = run.phases.iter().filter_map(writes::Row::of).collect();
-    let untimed: Vec<&writes::Row> =
+    let rows: Vec<writes::WriteRow> = run.phases.iter().filter_map(writes::WriteRow::of).collect();
+    let untimed: Vec<&writes::WriteRow> =
         rows.iter().filter(|r| r.fsync_untimed && matches!(r.to_fsync, writes::Synced::Rate(_))).collect();
-    let range = |figure: fn(&writes::Row) -> f64| {
+    let range = |figure: fn(&writes::WriteRow) -> f64| {
         let rates = || untimed.iter().map(|r| figure(r));
         Some(range_words((rates().min_by(f64::total_cmp)?, rates().max_by(f64::total_cmp)?)))
     };
@@ -348,7 +348,7 @@ fn with_fsync(run: &Run) -> Option<Verdict> {
     };
     let sentence = format!(
         "{which}: {} until it returned, {} until the last write only.",
-        range(writes::Row::headline)?,
+        range(writes::WriteRow::headline)?,
         range(|r| r.to_last)?
     );
     Some(Verdict { kind: None, mark: "with fsync", sentence })
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_workers_are_told() {
+    fn worker_errors_are_reported() {
         let story = Story::of(&samples::hostile_run());
         assert!(story.trouble.iter().any(|t| t.contains("no space left")), "{:?}", story.trouble);
     }
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_no_data_is_quoted_in_operations() {
+    fn phases_without_data_are_quoted_in_operations() {
         let story = Story::of(&samples::filebench_run());
         let row = story.figures.iter().find(|f| f.title.starts_with("create and delete")).expect("a row");
         assert!(row.by_kind.is_empty());

@@ -8,7 +8,7 @@ use fathom_record::{Phase, Regime, Repetition, Run, Worker};
 
 /// One number of streams.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Point {
+pub struct StreamsPoint {
     /// Number of streams running at once.
     pub streams: u64,
     /// Size of each stream's file, bytes.
@@ -37,11 +37,11 @@ pub struct Streams {
     /// Record size, if the same for all points.
     pub record_bytes: Option<u64>,
     /// Points by number of streams, ascending.
-    pub points: Vec<Point>,
+    pub points: Vec<StreamsPoint>,
 }
 
 /// What distinguishes series: stage, title and record size.
-type Key<'r> = (Option<&'r str>, String, Option<u64>);
+type StreamsKey<'r> = (Option<&'r str>, String, Option<u64>);
 
 /// Below this share of the children's sum, the parent's figure reveals stragglers. (The published figures of 2008 hid 40 %.)
 const PARENT_SHARE_TOLD: f64 = 0.95;
@@ -58,7 +58,7 @@ impl Streams {
     /// one stream.
     #[must_use]
     pub fn of_phases(phases: &[&Phase]) -> Vec<Self> {
-        let mut groups: Vec<(Key<'_>, Vec<&Phase>)> = Vec::new();
+        let mut groups: Vec<(StreamsKey<'_>, Vec<&Phase>)> = Vec::new();
         for phase in phases.iter().copied().filter(|p| p.axes.streams.is_some() && alike(p)) {
             let key = (stage(phase), title(phase), phase.axes.record_bytes);
             match groups.iter_mut().find(|(k, _)| *k == key) {
@@ -76,7 +76,7 @@ impl Streams {
         if phases.iter().all(|p| p.axes.streams == Some(1)) {
             return None;
         }
-        let mut points: Vec<Point> = phases.iter().filter_map(|p| Point::of(p)).collect();
+        let mut points: Vec<StreamsPoint> = phases.iter().filter_map(|p| StreamsPoint::of(p)).collect();
         points.sort_by_key(|p| p.streams);
         (!points.is_empty()).then_some(Self { title, record_bytes, points })
     }
@@ -90,7 +90,7 @@ pub(crate) fn alike(phase: &Phase) -> bool {
     !phase.is_metadata_only() && (workers().all(|w| w.rows.is_empty()) || one_group())
 }
 
-impl Point {
+impl StreamsPoint {
     fn of(phase: &Phase) -> Option<Self> {
         let each = |f: &dyn Fn(&Repetition) -> Option<f64>| {
             median(&phase.repetitions.iter().filter_map(f).collect::<Vec<f64>>())

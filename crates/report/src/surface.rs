@@ -8,7 +8,7 @@ use fathom_record::{Origin, Phase, Regime, Run};
 /// Separates the phases on a surface from all others.
 #[must_use]
 pub fn on_surfaces<'r>(phases: &[&'r Phase]) -> (Vec<&'r Phase>, Vec<&'r Phase>) {
-    let keys: Vec<Key> = grouped(phases)
+    let keys: Vec<SurfaceKey> = grouped(phases)
         .into_iter()
         .filter(|(_, members)| is_a_surface(members))
         .map(|(key, _)| key)
@@ -27,7 +27,7 @@ pub enum Quantity {
 
 /// What a test does with file data. If it reads and writes, its rate is the sum of both and neither's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Does {
+pub enum Access {
     /// It reads (or does neither).
     Read,
     /// It writes.
@@ -36,7 +36,7 @@ pub enum Does {
     Both,
 }
 
-impl Does {
+impl Access {
     /// What these phases do together.
     #[must_use]
     pub fn of(phases: &[&Phase]) -> Self {
@@ -61,7 +61,7 @@ impl Does {
 
 /// One cell.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
+pub struct SurfaceCell {
     /// Bytes per second, or a ratio of two rates.
     pub value: f64,
     /// Operations per second; `None` in a ratio.
@@ -80,7 +80,7 @@ pub struct Surface {
     /// Such as "random read", with what distinguishes it.
     pub title: String,
     /// Whether the test reads or writes.
-    pub does: Does,
+    pub access: Access,
     /// The quantity in the cells.
     pub quantity: Quantity,
     /// Row heads, ascending, bytes.
@@ -88,7 +88,7 @@ pub struct Surface {
     /// Column heads, ascending, bytes.
     pub record_bytes: Vec<u64>,
     /// One row per file size, one cell per record size; `None` if not measured.
-    pub cells: Vec<Vec<Option<Cell>>>,
+    pub cells: Vec<Vec<Option<SurfaceCell>>>,
 }
 
 impl Surface {
@@ -111,7 +111,7 @@ impl Surface {
     }
 
     fn from_group(stage: Option<String>, title: String, phases: &[&Phase]) -> Self {
-        let does = Does::of(phases);
+        let access = Access::of(phases);
         let file_bytes = ascending(phases.iter().filter_map(|p| p.axes.file_bytes));
         let record_bytes = ascending(phases.iter().filter_map(|p| p.axes.record_bytes));
         let cell = |file: u64, record: u64| {
@@ -120,10 +120,10 @@ impl Surface {
                 .copied()
                 .filter(|p| p.axes.file_bytes == Some(file) && p.axes.record_bytes == Some(record))
                 .collect();
-            Cell::of_phases(&here)
+            SurfaceCell::of_phases(&here)
         };
         let cells = file_bytes.iter().map(|&f| record_bytes.iter().map(|&r| cell(f, r)).collect()).collect();
-        Self { stage, title, does, quantity: Quantity::BytesPerSecond, file_bytes, record_bytes, cells }
+        Self { stage, title, access, quantity: Quantity::BytesPerSecond, file_bytes, record_bytes, cells }
     }
 
     /// `b` divided by `a`, over their common cells; `None` if there are none. Above one, `b` is faster.
@@ -131,33 +131,40 @@ impl Surface {
     pub fn ratio(a: &Self, b: &Self) -> Option<Self> {
         let file_bytes: Vec<u64> = common(&a.file_bytes, &b.file_bytes);
         let record_bytes: Vec<u64> = common(&a.record_bytes, &b.record_bytes);
-        let cells: Vec<Vec<Option<Cell>>> = file_bytes
+        let cells: Vec<Vec<Option<SurfaceCell>>> = file_bytes
             .iter()
-            .map(|&f| record_bytes.iter().map(|&r| Cell::ratio(a.at(f, r)?, b.at(f, r)?)).collect())
+            .map(|&f| record_bytes.iter().map(|&r| SurfaceCell::ratio(a.at(f, r)?, b.at(f, r)?)).collect())
             .collect();
         let (stage, title) = (a.stage.clone(), a.title.clone());
-        let surface =
-            Self { stage, title, does: a.does, quantity: Quantity::Ratio, file_bytes, record_bytes, cells };
+        let surface = Self {
+            stage,
+            title,
+            access: a.access,
+            quantity: Quantity::Ratio,
+            file_bytes,
+            record_bytes,
+            cells,
+        };
         let any = surface.measured().next().is_some();
         any.then_some(surface)
     }
 
     /// The cell of these sizes.
     #[must_use]
-    pub fn at(&self, file_bytes: u64, record_bytes: u64) -> Option<&Cell> {
+    pub fn at(&self, file_bytes: u64, record_bytes: u64) -> Option<&SurfaceCell> {
         let row = self.file_bytes.iter().position(|&f| f == file_bytes)?;
         let column = self.record_bytes.iter().position(|&r| r == record_bytes)?;
         self.cells[row][column].as_ref()
     }
 
     /// The cells that were measured.
-    pub fn measured(&self) -> impl Iterator<Item = &Cell> {
+    pub fn measured(&self) -> impl Iterator<Item = &SurfaceCell> {
         self.cells.iter().flatten().flatten()
     }
 
     /// The measured cells of some rows.
     #[must_use]
-    pub fn measured_in(&self, rows: std::ops::Range<usize>) -> Vec<&Cell> {
+    pub fn measured_in(&self, rows: std::ops::Range<usize>) -> Vec<&SurfaceCell> {
         self.cells[rows].iter().flatten().flatten().collect()
     }
 
@@ -178,7 +185,7 @@ impl Surface {
     }
 }
 
-impl Cell {
+impl SurfaceCell {
     /// The median of the phases of one cell; `None` if none was timed. A phase that failed part way did not measure the cell.
     fn of_phases(phases: &[&Phase]) -> Option<Self> {
         let phases: Vec<&Phase> = phases.iter().copied().filter(|p| !p.failed()).collect();
@@ -206,9 +213,9 @@ impl Cell {
 }
 
 /// What distinguishes surfaces: stage and title. A survey measures "write" in several stages, under different conditions.
-type Key = (Option<String>, String);
+type SurfaceKey = (Option<String>, String);
 
-fn key(phase: &Phase) -> Key {
+fn key(phase: &Phase) -> SurfaceKey {
     let title = match phase.axes.streams {
         Some(n) if n > 1 => format!("{}, {n} streams", title(phase)),
         _ => title(phase),
@@ -221,8 +228,8 @@ fn has_sizes(phase: &Phase) -> bool {
 }
 
 /// Phases with both sizes by key, in order of first appearance.
-fn grouped<'r>(phases: &[&'r Phase]) -> Vec<(Key, Vec<&'r Phase>)> {
-    let mut groups: Vec<(Key, Vec<&Phase>)> = Vec::new();
+fn grouped<'r>(phases: &[&'r Phase]) -> Vec<(SurfaceKey, Vec<&'r Phase>)> {
+    let mut groups: Vec<(SurfaceKey, Vec<&Phase>)> = Vec::new();
     for phase in phases.iter().copied().filter(|p| has_sizes(p)) {
         let key = key(phase);
         match groups.iter_mut().find(|(k, _)| *k == key) {

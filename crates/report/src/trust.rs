@@ -5,7 +5,7 @@ use fathom_record::{Run, Trust, Verdict};
 
 /// One check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct TrustLine {
     /// The outcome.
     pub verdict: Verdict,
     /// The check's code.
@@ -14,7 +14,7 @@ pub struct Line {
     pub sentence: String,
 }
 
-impl Line {
+impl TrustLine {
     fn of(trust: &Trust) -> Self {
         Self { verdict: trust.verdict, code: clean(&trust.code), sentence: clean(&trust.sentence) }
     }
@@ -32,13 +32,13 @@ impl Line {
 
 /// Every check of a run, in its order.
 #[must_use]
-pub fn lines(run: &Run) -> Vec<Line> {
-    run.trust.iter().map(Line::of).collect()
+pub fn lines(run: &Run) -> Vec<TrustLine> {
+    run.trust.iter().map(TrustLine::of).collect()
 }
 
 /// The list in a few words: "9 good, 2 doubtful, 2 unknown".
 #[must_use]
-pub fn tally(lines: &[Line]) -> String {
+pub fn tally(lines: &[TrustLine]) -> String {
     let count = |v| lines.iter().filter(|l| l.verdict == v).count();
     [Verdict::Good, Verdict::Doubtful, Verdict::Unknown]
         .into_iter()
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn every_verdict_has_its_mark_and_is_counted() {
         let lines = lines(&samples::engine_run());
-        let marks: String = lines.iter().map(Line::mark).collect();
+        let marks: String = lines.iter().map(TrustLine::mark).collect();
         assert_eq!(marks, "!+++++!++!+!+");
         assert_eq!(tally(&lines), "9 good, 4 doubtful");
         assert_eq!(tally(&[]), "");
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn control_characters_do_not_come_through() {
         let trust = Trust { code: "a\u{1b}".into(), verdict: Verdict::Good, sentence: "b\n".into() };
-        let line = Line::of(&trust);
+        let line = TrustLine::of(&trust);
         assert_eq!((line.code.as_str(), line.sentence.as_str()), ("a\u{fffd}", "b\u{fffd}"));
     }
 }

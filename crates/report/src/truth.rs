@@ -30,7 +30,7 @@ pub fn parts(truth: &CacheTruth) -> Vec<[String; 3]> {
 
 fn of_read(r: &ReadTruth) -> Vec<[String; 3]> {
     let parts = [
-        ("read: asked for", r.asked_bytes),
+        ("read: requested", r.asked_bytes),
         ("from the device", r.device_bytes),
         ("from memory", r.cache_bytes),
         ("holes", r.hole_bytes),
@@ -41,11 +41,11 @@ fn of_read(r: &ReadTruth) -> Vec<[String; 3]> {
 
 fn of_written(w: &WriteTruth) -> Vec<[String; 3]> {
     let parts = [
-        ("written: asked for", w.asked_bytes),
+        ("written: requested", w.asked_bytes),
         ("on the device when the clock stopped", w.in_clock_bytes),
         ("followed later", w.later_bytes),
         ("in memory only at the end", w.dirty_bytes.unwrap_or(0)),
-        (if w.dirty_bytes.is_some() { "never reached a device" } else { "not told" }, w.lost_bytes),
+        (if w.dirty_bytes.is_some() { "never reached a device" } else { "unaccounted for" }, w.lost_bytes),
         ("written beyond that (journal, metadata, others)", w.excess_bytes),
     ];
     rows(&parts, w.asked_bytes)

@@ -1,7 +1,7 @@
 //! Why a phase is not faster: the cause found, and where the time of one operation goes.
 
 use crate::budget::{Budget, Layer};
-use crate::finding::{self, Told};
+use crate::finding::{self, CleanFinding};
 use crate::{section, units};
 use fathom_record::{Phase, Regime, Run};
 use serde::Serialize;
@@ -55,7 +55,7 @@ impl Why {
             answer,
             advice: told.map_or_else(String::new, |f| f.advice.clone()),
             rule: told.map(|f| f.rule.clone()),
-            evidence: told.map_or_else(Vec::new, |f: &Told| f.evidence.clone()),
+            evidence: told.map_or_else(Vec::new, |f: &CleanFinding| f.evidence.clone()),
             budget,
         }
     }
@@ -115,15 +115,15 @@ fn by_time(phase: &Phase, budget: &Budget) -> String {
             "For {percent} of the time the program is ready to run and has no processor: other programs or threads of the kernel have it, or a quota is used up."
         ),
         Some(Layer::Elsewhere | Layer::Handling) if !budget.queue_watched => format!(
-            "For {percent} of its time a {one} is not in {device}. Its wait in the queue is a part of that; --observe full tells it apart."
+            "For {percent} of its time a {one} is not in {device}. Part of that is its wait in the queue; --observe full shows how much."
         ),
         Some(Layer::Elsewhere) => format!(
-            "For {percent} of its time a {one} waits, and not for a request: for a lock, a limit, memory, {}or to wake up.",
+            "For {percent} of its time a {one} waits for something other than a request: a lock, a limit, memory, {}or a wake-up.",
             if budget.processor_watched { "" } else { "a processor, " }
         ),
-        Some(Layer::Unwatched) => format!(
-            "For {percent} of its time a {one} waits; what part of that is the device's is not known."
-        ),
+        Some(Layer::Unwatched) => {
+            format!("For {percent} of its time a {one} waits; how much of that is for the device is unknown.")
+        }
         Some(Layer::Handling) => format!(
             "For {percent} of its time a {one} is in neither queue nor device: it waits to be submitted, or to be collected."
         ),
@@ -143,7 +143,7 @@ pub(crate) fn words(layer: Layer, budget: &Budget) -> String {
         Layer::Device if budget.at_most => format!("in {device}, at most"),
         Layer::Device => format!("in {device}"),
         Layer::Elsewhere => "other waiting".into(),
-        Layer::Unwatched => "waiting (for what is not known)".into(),
+        Layer::Unwatched => "waiting (cause unknown)".into(),
         Layer::Handling => "being submitted or collected".into(),
     }
 }
@@ -159,7 +159,7 @@ pub fn longest(run: &Run) -> Option<&Phase> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::Part;
+    use crate::budget::LayerShare;
     use crate::samples;
 
     fn why(run: &Run, at: usize, causes: &[&str]) -> Why {
@@ -189,7 +189,7 @@ mod tests {
     fn a_queue_that_was_not_watched_may_have_the_time() {
         let run = samples::observed_run();
         let of = |layer, queue_watched| {
-            let parts = vec![Part { layer, ns: 100.0 }];
+            let parts = vec![LayerShare { layer, ns: 100.0 }];
             let budget = Budget {
                 operation: "read",
                 total_ns: 100.0,
@@ -203,11 +203,11 @@ mod tests {
         };
         assert_eq!(
             of(Layer::Handling, false),
-            "For 100 % of its time a read is not in vda. Its wait in the queue is a part of that; --observe full tells it apart."
+            "For 100 % of its time a read is not in vda. Part of that is its wait in the queue; --observe full shows how much."
         );
         assert_eq!(of(Layer::Handling, false), of(Layer::Elsewhere, false));
         assert!(of(Layer::Handling, true).contains("in neither queue nor device"));
-        assert!(of(Layer::Elsewhere, true).contains("and not for a request"));
+        assert!(of(Layer::Elsewhere, true).contains("other than a request"));
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl Synced {
 
 /// One phase that only writes, or one row of a surface.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct WriteRow {
     /// The phase with its sizes, or the test and its file size.
     pub title: String,
     /// To the return of the last write, bytes/s.
@@ -49,7 +49,7 @@ pub struct Row {
     pub origin: Regime,
 }
 
-impl Row {
+impl WriteRow {
     /// The figure to quote: with the fsync if there was one.
     #[must_use]
     pub fn headline(&self) -> f64 {
@@ -110,17 +110,17 @@ impl Row {
 
 /// The phases that are not part of a surface, one row each.
 #[must_use]
-pub fn singles(phases: &[&Phase]) -> Vec<Row> {
-    on_surfaces(phases).1.into_iter().filter_map(Row::of).collect()
+pub fn singles(phases: &[&Phase]) -> Vec<WriteRow> {
+    on_surfaces(phases).1.into_iter().filter_map(WriteRow::of).collect()
 }
 
 /// The surfaces: one row per test and file size, medians over the record sizes. Rows without a known fsync or close are left
 /// out, since they would only repeat the surface. [`unsynced_surfaces`] relies on it.
 #[must_use]
-pub fn of_surfaces(phases: &[&Phase]) -> Vec<Row> {
-    let mut groups: Vec<(String, String, Vec<Row>)> = Vec::new();
+pub fn of_surfaces(phases: &[&Phase]) -> Vec<WriteRow> {
+    let mut groups: Vec<(String, String, Vec<WriteRow>)> = Vec::new();
     for phase in on_surfaces(phases).0 {
-        let Some(row) = Row::of(phase) else { continue };
+        let Some(row) = WriteRow::of(phase) else { continue };
         let test = title(phase);
         let head = format!("{test}, file {}", units::bytes(phase.axes.file_bytes.unwrap_or(0)));
         match groups.iter_mut().find(|(_, h, _)| *h == head) {
@@ -129,14 +129,14 @@ pub fn of_surfaces(phases: &[&Phase]) -> Vec<Row> {
         }
     }
     groups.sort_by(|a, b| a.0.cmp(&b.0));
-    let rows = groups.into_iter().filter_map(|(_, head, rows)| Row::median_of(head, &rows));
+    let rows = groups.into_iter().filter_map(|(_, head, rows)| WriteRow::median_of(head, &rows));
     rows.filter(|r| matches!(r.to_fsync, Synced::Rate(_)) || r.to_close.is_some()).collect()
 }
 
 /// Whether there are surfaces of writes, none of which was followed by an fsync.
 #[must_use]
 pub fn unsynced_surfaces(phases: &[&Phase]) -> bool {
-    let rows: Vec<Row> = on_surfaces(phases).0.into_iter().filter_map(Row::of).collect();
+    let rows: Vec<WriteRow> = on_surfaces(phases).0.into_iter().filter_map(WriteRow::of).collect();
     !rows.is_empty() && rows.iter().all(|r| r.to_fsync == Synced::Never)
 }
 
@@ -161,8 +161,8 @@ mod tests {
     #[test]
     fn reads_and_failed_writes_have_no_such_figures() {
         let run = samples::mixed_run();
-        assert!(run.phases.iter().all(|p| Row::of(p).is_none()));
-        assert!(Row::of(&samples::hostile_run().phases[0]).is_none(), "it failed");
+        assert!(run.phases.iter().all(|p| WriteRow::of(p).is_none()));
+        assert!(WriteRow::of(&samples::hostile_run().phases[0]).is_none(), "it failed");
     }
 
     #[test]

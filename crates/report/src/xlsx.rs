@@ -333,7 +333,7 @@ fn streams(book: &mut Workbook, name: &str, run: &Run, look: &Look) -> Done {
     Ok(())
 }
 
-type PointFigure = fn(&crate::streams::Point) -> Option<f64>;
+type PointFigure = fn(&crate::streams::StreamsPoint) -> Option<f64>;
 
 fn stream_figures() -> [(&'static str, PointFigure); 4] {
     [
@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reached_the_devices_has_sheets_of_its_own() {
+    fn device_activity_has_separate_sheets() {
         let mut book = written(&[&samples::observed_run()]);
         let names = book.sheet_names();
         assert_eq!(names[2..6], ["Requests", "Sizes", "Intervals", "Findings"], "{names:?}");

@@ -2,7 +2,7 @@
 //! length doubles.
 
 use fathom_iopath::{Elevator as _, Queue};
-use fathom_record::inside::{DepthCourse, DepthInterval};
+use fathom_record::course::{DepthCourse, DepthInterval};
 
 /// Initial interval length, ns.
 const SHORTEST_NS: u64 = 1000;

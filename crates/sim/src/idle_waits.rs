@@ -4,7 +4,7 @@
 use crate::thin::Thin;
 use fathom_iopath::{Elevator as _, Queue, TaskId};
 use fathom_record::Histogram;
-use fathom_record::inside::{Habits, IdleWait, IdleWaits};
+use fathom_record::course::{Habits, IdleWait, IdleWaits};
 
 /// Lengths buffered before they are added to a histogram.
 const GATHERED: usize = 1024;

@@ -8,7 +8,7 @@ use crate::sets::Set;
 use crate::shapes::Shapes;
 use fathom_iopath::MergeCounts;
 use fathom_record::block::{BlockLayer, RequestClass};
-use fathom_record::inside::PhaseInside;
+use fathom_record::course::PhaseCourse;
 use fathom_record::{CacheIntent, DeviceDelta, Physical, Repetition, Residency};
 use fathom_workload::CacheState;
 
@@ -43,7 +43,7 @@ pub struct Inside {
     /// Sum of the times that requests spent in the device, ns.
     pub response_ns: u128,
     /// Course of each phase's last repetition, for plotting.
-    pub phases: Vec<PhaseInside>,
+    pub phases: Vec<PhaseCourse>,
     /// What the result leaves out, in sentences.
     pub notes: Vec<String>,
     /// Messages that flows printed, in order; at most the first thousand.

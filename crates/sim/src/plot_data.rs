@@ -5,7 +5,7 @@ use crate::depths::{DepthSample, Depths};
 use crate::devices::Counters;
 use crate::idle_waits::Waits;
 use crate::thin::Thin;
-use fathom_record::inside::{Dot, PhaseInside, ServiceTime, Window};
+use fathom_record::course::{Dot, PhaseCourse, ServiceTime, Window};
 
 /// Limits on kept marks: for all phases together, for one phase, and for one phase among very many.
 const ALL: usize = 24_000;
@@ -86,10 +86,10 @@ impl PlotData {
     }
 
     /// Ends the phase and returns its data.
-    pub fn take(&mut self, now_ns: u64, phase: u32, after: Counters) -> PhaseInside {
-        let Some(mut now) = self.now.take() else { return PhaseInside { phase, ..PhaseInside::default() } };
+    pub fn take(&mut self, now_ns: u64, phase: u32, after: Counters) -> PhaseCourse {
+        let Some(mut now) = self.now.take() else { return PhaseCourse { phase, ..PhaseCourse::default() } };
         let before = now.before;
-        PhaseInside {
+        PhaseCourse {
             phase,
             service: ServiceTime {
                 busy_ns: after.busy_ns - before.busy_ns,

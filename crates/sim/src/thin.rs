@@ -1,7 +1,7 @@
 //! Keeps an even sample: at first every item; whenever there are too many, every second one is dropped and the sampling rate halves. The
 //! selection depends only on the order of the items.
 
-use fathom_record::inside::Thinned;
+use fathom_record::course::Thinned;
 
 /// Keeps at most a given number of items.
 #[derive(Clone, Debug)]

@@ -81,7 +81,7 @@
     const shapes = all("rect, path, polygon, circle", svg), drawn = all("*", svg), at = new Map(drawn.map((e, i) => [e, i]));
     const boxes = shapes.map(s => [s, s.getBoundingClientRect(), getComputedStyle(s)]).filter(([, , c]) => c.fill !== "none");
     for (const text of all("text", svg)) {
-      if (!text.textContent.trim()) continue;
+      if (!text.textContent.trim() || !seen(text)) continue;
       const style = getComputedStyle(text), box = text.getBoundingClientRect(), x = box.x + box.width / 2, y = box.y + box.height / 2;
       let paper = below(svg);
       for (const [shape, b, css] of boxes) {
@@ -94,7 +94,7 @@
     }
     // Letters that lie outside their picture are cut off, and letters that lie on others cannot be read.
     const frame = svg.getBoundingClientRect();
-    const texts = all("text", svg).filter(t => t.textContent.trim()).map(t => [t, t.getBoundingClientRect()]);
+    const texts = all("text", svg).filter(t => t.textContent.trim() && seen(t)).map(t => [t, t.getBoundingClientRect()]);
     for (const [t, b] of texts) if (b.left < frame.left - 1.5 || b.right > frame.right + 1.5 || b.top < frame.top - 2 || b.bottom > frame.bottom + 2) say(`cut off in "${name(svg).slice(0, 60)}"`, t);
     let covered = 0, example = "";
     if (texts.length < 260) for (let i = 0; i < texts.length; i++) for (let j = i + 1; j < texts.length; j++) {

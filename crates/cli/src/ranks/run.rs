@@ -257,13 +257,13 @@ fn phase(
     comm.falls_silent();
     if let Some(mut measured) = at.and_then(|at| run.phases.get(at)).cloned() {
         measured.repetitions = measured.repetitions.pop().into_iter().collect();
-        let doer = Doer {
+        let rank_identity = RankIdentity {
             rank,
             host: setting.hosts.host(rank),
             tells_of_machine: setting.hosts.tells_of_machine(rank),
             alone: comm.alone(),
         };
-        last.share = Some(Share::of(doer, measured));
+        last.share = Some(Share::of(rank_identity, measured));
     }
     let goes_on = share.phases[number].stop.failed != fathom_workload::Failed::Run;
     match outcome {

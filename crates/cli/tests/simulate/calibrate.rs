@@ -80,7 +80,7 @@ fn what_the_trace_has_not_has_no_error_bar() {
     }
     let line = "sim run --device fitted.toml --no-store -- fio --name=a --size=1m --rw=randread --direct=1";
     let text = fathom.run_line(line).expect_code(0).stdout;
-    assert!(text.contains("Not calibrated for this, so how far it is off is not known: "), "{text}");
+    assert!(text.contains("Not calibrated for this, so its error is unknown: "), "{text}");
 }
 
 /// Four commands at once, each 400 us and 100 us more beside its channel.

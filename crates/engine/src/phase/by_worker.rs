@@ -2,7 +2,7 @@
 
 use super::collect::RECORDED;
 use crate::shared::{KINDS, Shared};
-use fathom_record::{Interval, Moved, Worker, WorkerInterval};
+use fathom_record::{Interval, OpTotal, Worker, WorkerInterval};
 
 /// Operations, bytes and sum of latencies of one kind.
 type Sums = (u64, u64, u64);
@@ -64,7 +64,7 @@ impl ByWorker {
         }
     }
 
-    fn gained(&mut self, shared: &Shared, worker: usize) -> Vec<Moved> {
+    fn gained(&mut self, shared: &Shared, worker: usize) -> Vec<OpTotal> {
         let mut gained = Vec::new();
         for ((kind, op), before) in RECORDED.into_iter().zip(&mut self.before[worker]) {
             let stat = &shared.stats(worker)[kind];
@@ -73,7 +73,7 @@ impl ByWorker {
             let ops = now.0.saturating_sub(then.0);
             if ops > 0 {
                 let (bytes, sum_ns) = (now.1.saturating_sub(then.1), now.2.saturating_sub(then.2));
-                gained.push(Moved { op, ops, bytes, sum_ns });
+                gained.push(OpTotal { op, ops, bytes, sum_ns });
             }
         }
         gained

@@ -9,7 +9,7 @@ pub(crate) mod overlay;
 
 use crate::device::{DeviceKind, DeviceStack};
 use crate::residency::{self, page_bytes};
-use fathom_record::{Residency, Waiting};
+use fathom_record::{Residency, UnwrittenData};
 use std::path::PathBuf;
 
 /// Dirty data of the files at three points in time; `None` where the kernel does not report dirty pages. `at_stop` is unknown for phases
@@ -22,13 +22,13 @@ pub fn waiting(
     at_stop: Option<Residency>,
     after: Option<Residency>,
     meanwhile_bytes: u64,
-) -> Option<Waiting> {
+) -> Option<UnwrittenData> {
     let (before, at_stop, after) = (before?, at_stop?, after?);
     if !residency::tells_dirty(paths) {
         return None;
     }
     let below = waiting_below(stack).unwrap_or_default();
-    Some(Waiting {
+    Some(UnwrittenData {
         before_bytes: bytes(before),
         at_stop_bytes: bytes(at_stop),
         after_bytes: bytes(after),

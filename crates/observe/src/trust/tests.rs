@@ -4,7 +4,7 @@ use super::{Crowd, of};
 use crate::doubts::{self, DoubtInputs, test_runs};
 use fathom_record::{
     CacheIntent, DeviceDelta, Extents, Histogram, Interval, Jitter, OpKind, OpStat, Phase, Physical,
-    Repetition, Residency, Run, SteadyState, Trust, Verdict, Waiting, Worker,
+    Repetition, Residency, Run, SteadyState, Trust, UnwrittenData, Verdict, Worker,
 };
 use serde_json::{Value, json};
 
@@ -265,14 +265,14 @@ fn sync_tells_what_was_safe() {
     direct.phases[1].sync_in_clock = false;
     direct.phases[1].direct = true;
     expect(&direct, "sync", Verdict::Good, "O_DIRECT left nothing in the page cache");
-    let waits = |waiting: Waiting| {
+    let waits = |waiting: UnwrittenData| {
         let mut run = direct.clone();
         run.phases[1].repetitions.iter_mut().for_each(|r| r.physical.waiting = Some(waiting));
         run
     };
-    let passed = waits(Waiting { meanwhile_bytes: 4096, ..Waiting::default() });
+    let passed = waits(UnwrittenData { meanwhile_bytes: 4096, ..UnwrittenData::default() });
     expect(&passed, "sync", Verdict::Good, "O_DIRECT went through the page cache and left nothing there");
-    let below = waits(Waiting { below_bytes: MIB, ..Waiting::default() });
+    let below = waits(UnwrittenData { below_bytes: MIB, ..UnwrittenData::default() });
     expect(&below, "sync", Verdict::Good, "into a file that serves as a disk, of which 1 MiB wait in memory");
     let left = waits(Waiting { after_bytes: MIB, ..Waiting::default() });
     expect(&left, "sync", Verdict::Good, "1 MiB of it wait in the page cache despite O_DIRECT");

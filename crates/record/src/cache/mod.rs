@@ -12,7 +12,7 @@ mod statement;
 
 pub use cold::{Cold, ColdStep};
 pub use course::{CacheCourse, CacheSample};
-pub(crate) use split::{Direction, Way, all_asked, held_all, names, ways};
+pub(crate) use split::{Direction, DirectionTraffic, all_asked, held_all, names, traffic};
 
 use crate::{Origin, Phase, Repetition};
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,7 @@ pub struct WriteTruth {
 
 /// Data of the measured files waiting in memory to be written (dirty and under write-back), bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiting {
+pub struct UnwrittenData {
     /// When the clock started.
     pub before_bytes: u64,
     /// When it stopped.
@@ -132,11 +132,11 @@ impl CacheTruth {
             return None;
         }
         let origin = Origin::of(phase, repetition);
-        let ways = ways(phase, repetition);
-        let moved = |d| ways.iter().filter(move |w| w.direction == d).find(|w| w.asked > 0);
-        let read = moved(Direction::Read).and_then(Way::read_truth);
-        let written = moved(Direction::Write).and_then(Way::write_truth);
-        let statement = statement::of(phase, repetition, &origin, &ways);
+        let traffic = traffic(phase, repetition);
+        let moved = |d| traffic.iter().filter(move |w| w.direction == d).find(|w| w.asked > 0);
+        let read = moved(Direction::Read).and_then(DirectionTraffic::read_truth);
+        let written = moved(Direction::Write).and_then(DirectionTraffic::write_truth);
+        let statement = statement::of(phase, repetition, &origin, &traffic);
         Some(Self { read, written, statement })
     }
 }

@@ -47,7 +47,7 @@ impl Direction {
 }
 
 /// One direction of a phase.
-pub(crate) struct Way {
+pub(crate) struct DirectionTraffic {
     pub direction: Direction,
     pub asked: u64,
     /// Bytes the file system's own device moved for us within the timed interval.
@@ -73,12 +73,12 @@ pub(crate) struct Way {
 
 /// The phase's directions, each with its own bytes; empty if it has both but the bytes of each were not recorded, or if there
 /// are no counters.
-pub(crate) fn ways(phase: &Phase, repetition: &Repetition) -> Vec<Way> {
+pub(crate) fn traffic(phase: &Phase, repetition: &Repetition) -> Vec<DirectionTraffic> {
     let physical = &repetition.physical;
     if !physical.is_memory() && physical.devices.is_empty() {
         return Vec::new();
     }
-    let of = |direction, asked| Way::of(direction, asked, phase, repetition);
+    let of = |direction, asked| DirectionTraffic::of(direction, asked, phase, repetition);
     match (phase.reads, phase.writes) {
         (true, true) => {
             let both = [Direction::Read, Direction::Write].map(|d| of(d, asked_for(repetition, d)));
@@ -109,7 +109,7 @@ fn asked_for(repetition: &Repetition, direction: Direction) -> u64 {
     stats.fold(0, |sum, s| sum.saturating_add(s.bytes))
 }
 
-impl Way {
+impl DirectionTraffic {
     pub fn of(direction: Direction, asked: u64, phase: &Phase, repetition: &Repetition) -> Self {
         let physical = &repetition.physical;
         let none = DeviceDelta::default();
@@ -123,7 +123,7 @@ impl Way {
         };
         let bottomless = device.kind == LOOP && physical.lowest_level() == 0;
         let moved = cached.as_ref().map_or(at_top, |c| at_top.min(c.bytes));
-        let mut way = Self {
+        let mut traffic = Self {
             direction,
             asked,
             at_top,
@@ -138,9 +138,9 @@ impl Way {
             waits: physical.waiting.map(|w| w.after_bytes.saturating_add(w.below_bytes)),
         };
         if physical.compression.is_some() && moved > 0 {
-            way.unpacked = way.unpacked_of(phase, repetition);
+            traffic.unpacked = traffic.unpacked_of(phase, repetition);
         }
-        way
+        traffic
     }
 
     /// Bytes of files that a compressing file system moved, derived from the pages in memory before and those waiting after.

@@ -1,6 +1,6 @@
 //! One sentence that says whose number it is, for a reader unfamiliar with page caches.
 
-use super::split::{self, Direction, Way};
+use super::split::{self, Direction, DirectionTraffic};
 use super::{ReadTruth, WriteTruth};
 use crate::origin::{bytes_words, regime_of};
 use crate::physical::{LOOP, SERVER};
@@ -9,7 +9,12 @@ use crate::{DeviceDelta, Origin, Phase, Physical, Regime, Repetition};
 /// Less than this fraction (one part in 20) of the requested bytes is not mentioned.
 const WORTH_SAYING: u64 = 20;
 
-pub(super) fn of(phase: &Phase, repetition: &Repetition, origin: &Origin, ways: &[Way]) -> String {
+pub(super) fn of(
+    phase: &Phase,
+    repetition: &Repetition,
+    origin: &Origin,
+    traffic: &[DirectionTraffic],
+) -> String {
     let physical = &repetition.physical;
     let device = physical.devices.first().map_or("the device", |d| d.name.as_str());
     let server = physical.devices.first().is_some_and(|d| d.kind == SERVER);
@@ -24,84 +29,91 @@ pub(super) fn of(phase: &Phase, repetition: &Repetition, origin: &Origin, ways: 
         }
         Regime::Unknown => {
             return format!(
-                "Whether this is memory's number or a device's is not known: {}.",
+                "It is unknown whether this is memory's number or a device's: {}.",
                 origin.evidence.trim_end_matches('.')
             );
         }
     };
-    if ways.is_empty() {
+    if traffic.is_empty() {
         return format!("{head}: {}.", origin.evidence);
     }
-    let parts: Vec<String> = ways
+    let parts: Vec<String> = traffic
         .iter()
         .filter(|w| w.asked > 0)
-        .filter_map(|way| match way.direction {
-            Direction::Read => Some(read(phase, way, &way.read_truth()?, device)),
-            Direction::Write => Some(written(phase, repetition, way, &way.write_truth()?, device)),
+        .filter_map(|traffic| match traffic.direction {
+            Direction::Read => Some(read(phase, traffic, &traffic.read_truth()?, device)),
+            Direction::Write => Some(written(phase, repetition, traffic, &traffic.write_truth()?, device)),
         })
         .collect();
     let aside = if split::through_cache(phase, repetition) {
-        " O_DIRECT was asked for, but the files entered the page cache: the file system reads them through it, or another program read them."
+        " O_DIRECT was requested, but the files entered the page cache: the file system reads them through it, or another program read them."
     } else if split::written_through_cache(phase, repetition) {
-        " O_DIRECT was asked for, but what was written went through the page cache: the file system writes these files through it (btrfs does for its checksums), or another program wrote them."
+        " O_DIRECT was requested, but what was written went through the page cache: the file system writes these files through it (btrfs does for its checksums), or another program wrote them."
     } else {
         ""
     };
     format!("{head}: {}.{aside}", parts.join("; "))
 }
 
-fn read(phase: &Phase, way: &Way, truth: &ReadTruth, device: &str) -> String {
+fn read(phase: &Phase, traffic: &DirectionTraffic, truth: &ReadTruth, device: &str) -> String {
     let asked = bytes_words(truth.asked_bytes);
     let from_device = percent(truth.device_bytes, truth.asked_bytes);
     let from_cache = percent(truth.cache_bytes, truth.asked_bytes);
-    let moved = bytes_words(way.at_top);
-    let mut words = match (&way.cached, regime_of(way.share())) {
+    let moved = bytes_words(traffic.at_top);
+    let mut words = match (&traffic.cached, regime_of(traffic.share())) {
         (Some(c), Regime::PageCache | Regime::Mixed) => format!(
-            "{from_cache} of the {asked} read came from memory: {} moved {moved}, but it is a file, and of that {} below moved {} only",
+            "{from_cache} of the {asked} read came from memory: {} moved {moved}, but it is a file, and {} below moved only {}",
             c.above,
             c.below,
             bytes_words(c.bytes)
         ),
         (_, Regime::Device) => {
-            let direct = phase.direct && !way.through_cache;
+            let direct = phase.direct && !traffic.through_cache;
             let past = if direct { ", past the page cache (O_DIRECT)" } else { "" };
             format!("{from_device} of the {asked} read came from {device}{past}")
         }
         (_, Regime::Mixed) if truth.cache_bytes > 0 => {
-            let which = if way.unpacked.is_none() { format!(", which moved {moved}") } else { String::new() };
+            let which =
+                if traffic.unpacked.is_none() { format!(", which moved {moved}") } else { String::new() };
             format!(
                 "of the {asked} read {from_cache} came from memory and {from_device} from {device}{which}"
             )
         }
         (_, Regime::Mixed) => format!("of the {asked} read {from_device} came from {device}"),
-        _ if !way.is_holes() && (truth.cache_bytes > 0 || truth.hole_bytes == 0) => {
+        _ if !traffic.is_holes() && (truth.cache_bytes > 0 || truth.hole_bytes == 0) => {
             format!("{from_cache} of the {asked} read came from memory; {device} moved {moved}")
         }
         _ => format!("{device} moved {moved} for the {asked} read"),
     };
     if worth(truth.hole_bytes, truth) {
         let holes = percent(truth.hole_bytes, truth.asked_bytes);
-        words += &format!("; {holes} are holes, which are zeros that no device is asked for");
+        words += &format!("; {holes} are holes, which read as zeros without any device");
     }
-    if way.unpacked.is_some() {
+    if traffic.unpacked.is_some() {
         words += &format!("; the file system compresses, so {device} moved {moved} for it");
     } else if worth(truth.excess_bytes, truth) {
         words += &format!(
-            "; it moved {} more than was asked for (read-ahead, metadata, parts of pages)",
+            "; it moved {} more than was requested (read-ahead, metadata, parts of pages)",
             bytes_words(truth.excess_bytes)
         );
     }
-    words + &not_known_below(way, device)
+    words + &not_known_below(traffic, device)
 }
 
 fn worth(bytes: u64, truth: &ReadTruth) -> bool {
     bytes > truth.asked_bytes / WORTH_SAYING
 }
 
-fn written(phase: &Phase, repetition: &Repetition, way: &Way, truth: &WriteTruth, device: &str) -> String {
+fn written(
+    phase: &Phase,
+    repetition: &Repetition,
+    traffic: &DirectionTraffic,
+    truth: &WriteTruth,
+    device: &str,
+) -> String {
     // For a file in memory, the bytes that reached the device below count.
     let physical = &repetition.physical;
-    let in_memory = in_image(way, physical).filter(|_| regime_of(way.share()) != Regime::Device);
+    let in_memory = in_image(traffic, physical).filter(|_| regime_of(traffic.share()) != Regime::Device);
     let device = in_memory.as_ref().map_or(device, |(_, below)| below.as_str());
     let asked = bytes_words(truth.asked_bytes);
     let share = |bytes| percent(bytes, truth.asked_bytes);
@@ -127,11 +139,11 @@ fn written(phase: &Phase, repetition: &Repetition, way: &Way, truth: &WriteTruth
     }
     match truth.dirty_bytes {
         Some(dirty) if worth(dirty) => {
-            words +=
-                &format!("; {} was still in memory only at the end ({})", share(dirty), bytes_words(dirty));
+            words += &format!("; {} was only in memory at the end ({})", share(dirty), bytes_words(dirty));
         }
         None if worth(truth.lost_bytes) => {
-            words += &format!("; of the other {} the kernel does not tell", share(truth.lost_bytes));
+            words +=
+                &format!("; the kernel does not report where the other {} went", share(truth.lost_bytes));
         }
         _ => {}
     }
@@ -145,26 +157,28 @@ fn written(phase: &Phase, repetition: &Repetition, way: &Way, truth: &WriteTruth
     if let Some((above, below)) = &in_memory {
         let given = physical.devices.first().map_or(0, |d| d.write_bytes);
         words += &format!(
-            "; {above} was given {}, but it is a file, and what has not reached {below} lies in memory or was overwritten there",
+            "; {above} received {}, but it is a file: what has not reached {below} is in memory or was overwritten there",
             bytes_words(given),
         );
     }
-    if way.unpacked.is_some() {
-        words +=
-            &format!("; the file system compresses, so {device} wrote {} for it", bytes_words(way.at_top));
+    if traffic.unpacked.is_some() {
+        words += &format!(
+            "; the file system compresses, so {device} wrote {} for it",
+            bytes_words(traffic.at_top)
+        );
     } else if worth(truth.excess_bytes) && in_memory.is_none() {
         words += &format!(
             "; it wrote {} more (journal, metadata, other programs)",
             bytes_words(truth.excess_bytes)
         );
     }
-    words + &not_known_below(way, device)
+    words + &not_known_below(traffic, device)
 }
 
 /// The loop device and the devices below its file, if written data waits in that file: the disk below moved less, or moved more
 /// for others.
-fn in_image(way: &Way, physical: &Physical) -> Option<(String, String)> {
-    if let Some(cached) = &way.cached {
+fn in_image(traffic: &DirectionTraffic, physical: &Physical) -> Option<(String, String)> {
+    if let Some(cached) = &traffic.cached {
         return Some((cached.above.clone(), cached.below.clone()));
     }
     let (top, below) = (physical.devices.first()?, physical.level(1));
@@ -182,12 +196,8 @@ fn journal_words(journal: &DeviceDelta) -> String {
     format!("; the journal on {} wrote {}{flushes}", journal.name, bytes_words(journal.write_bytes))
 }
 
-fn not_known_below(way: &Way, device: &str) -> String {
-    if way.bottomless {
-        format!("; {device} is a file, and where that lies is not known")
-    } else {
-        String::new()
-    }
+fn not_known_below(traffic: &DirectionTraffic, device: &str) -> String {
+    if traffic.bottomless { format!("; {device} is a file at an unknown location") } else { String::new() }
 }
 
 /// A share in words; 0 % and 100 % only if exactly none or all.

@@ -43,7 +43,7 @@ fn disk(read: u64, write: u64) -> Physical {
 
 /// A disk that had written `in_clock` when the clock stopped; `at_stop` and `after` of our data waited then and at the end.
 fn disk_with(write: u64, in_clock: u64, at_stop: u64, after: u64) -> Physical {
-    let waiting = Waiting { at_stop_bytes: at_stop, after_bytes: after, ..Waiting::default() };
+    let waiting = UnwrittenData { at_stop_bytes: at_stop, after_bytes: after, ..UnwrittenData::default() };
     Physical { written_in_clock_bytes: Some(in_clock), waiting: Some(waiting), ..disk(0, write) }
 }
 
@@ -56,13 +56,13 @@ fn says(phase: &Phase, wanted: &str) {
 }
 
 #[test]
-fn what_waits_in_an_image_is_not_on_the_disk_that_a_neighbour_writes_to() {
-    let waiting = Some(Waiting { below_bytes: 48 * MIB, ..Waiting::default() });
+fn data_waiting_in_an_image_is_not_counted_as_a_neighbours_writes() {
+    let waiting = Some(UnwrittenData { below_bytes: 48 * MIB, ..UnwrittenData::default() });
     let devices = vec![device("loop0", "loop", 0, 0, 64 * MIB), device("vda", "disk", 1, 0, 900 * MIB)];
     let physical = Physical { waiting, devices, written_in_clock_bytes: Some(16 * MIB), ..disk(0, 0) };
     says(
         &phase(false, true, 64 * MIB, physical),
-        "This number is partly memory's, partly the device's: 25 % of the 64 MiB written had reached vda when the clock stopped; 75 % was still in memory only at the end (48 MiB); loop0 was given 64 MiB, but it is a file, and what has not reached vda lies in memory or was overwritten there.",
+        "This number is partly memory's, partly the device's: 25 % of the 64 MiB written had reached vda when the clock stopped; 75 % was only in memory at the end (48 MiB); loop0 received 64 MiB, but it is a file: what has not reached vda is in memory or was overwritten there.",
     );
 }
 
@@ -75,7 +75,7 @@ fn files_without_a_device_that_lay_in_the_page_cache_came_from_it() {
     (p.repetitions[0].resident_before, p.repetitions[0].resident_after) = (Some(full), Some(full));
     says(
         &p,
-        "This is a page-cache number: all of the files lay in the page cache of this machine before and after, so nobody was asked for them.",
+        "This is a page-cache number: all of the files were in this machine's page cache before and after, so nothing below it had to supply them.",
     );
     p.direct = true;
     assert_eq!(p.origin().regime, Regime::Unknown);
@@ -94,7 +94,7 @@ fn direct_writes_that_were_seen_in_the_page_cache_went_through_it() {
     }
     says(
         &p,
-        "This is a device number: 100 % of the 64 MiB written had reached vda when the clock stopped. O_DIRECT was asked for, but what was written went through the page cache: the file system writes these files through it (btrfs does for its checksums), or another program wrote them.",
+        "This is a device number: 100 % of the 64 MiB written had reached vda when the clock stopped. O_DIRECT was requested, but what was written went through the page cache: the file system writes these files through it (btrfs does for its checksums), or another program wrote them.",
     );
 }
 
@@ -133,7 +133,7 @@ fn a_buffered_write_without_and_with_fsync() {
     let p = phase(false, true, 64 * MIB, disk_with(0, 0, 64 * MIB, 64 * MIB));
     says(
         &p,
-        "This is a page-cache number: 0 % of the 64 MiB written had reached vda when the clock stopped; 100 % was still in memory only at the end (64 MiB).",
+        "This is a page-cache number: 0 % of the 64 MiB written had reached vda when the clock stopped; 100 % was only in memory at the end (64 MiB).",
     );
     let mut p = phase(false, true, 64 * MIB, disk_with(65 * MIB, 65 * MIB, 0, 0));
     p.sync_in_clock = true;
@@ -154,7 +154,7 @@ fn an_fsync_outside_the_clock_is_later() {
     assert_eq!(w.excess_bytes, MIB, "a journal");
     says(
         &p,
-        "This is a page-cache number: 0 % of the 64 MiB written had reached vda when the clock stopped; 75 % followed later, outside the clock (48 MiB); 25 % was still in memory only at the end (16 MiB).",
+        "This is a page-cache number: 0 % of the 64 MiB written had reached vda when the clock stopped; 75 % followed later, outside the clock (48 MiB); 25 % was only in memory at the end (16 MiB).",
     );
 }
 
@@ -175,14 +175,14 @@ fn a_direct_read_of_a_cached_image_is_memory_s() {
     p.direct = true;
     says(
         &p,
-        "This is a page-cache number: 100 % of the 64 MiB read came from memory: loop0 moved 64 MiB, but it is a file, and of that vda below moved 0 B only.",
+        "This is a page-cache number: 100 % of the 64 MiB read came from memory: loop0 moved 64 MiB, but it is a file, and vda below moved only 0 B.",
     );
 }
 
 #[test]
 fn a_direct_write_that_waits_in_the_image_s_cache_has_reached_nothing() {
     let devices = vec![device("loop0", "loop", 0, 0, 64 * MIB), device("vda", "disk", 1, 0, 0)];
-    let waiting = Some(Waiting { below_bytes: 64 * MIB, ..Waiting::default() });
+    let waiting = Some(UnwrittenData { below_bytes: 64 * MIB, ..UnwrittenData::default() });
     let physical = Physical { devices, written_in_clock_bytes: Some(0), waiting, ..disk(0, 0) };
     let w = truth(&phase(false, true, 64 * MIB, physical)).written.expect("written");
     assert_eq!((w.in_clock_bytes, w.later_bytes, w.dirty_bytes, w.lost_bytes), (0, 0, Some(64 * MIB), 0));
@@ -195,7 +195,7 @@ fn read_ahead_is_said_separately_and_never_negative() {
     assert_eq!((read.device_bytes, read.cache_bytes, read.excess_bytes), (10 * MIB, 0, 21 * MIB));
     says(
         &p,
-        "This is a device number: 100 % of the 10 MiB read came from vda; it moved 21 MiB more than was asked for (read-ahead, metadata, parts of pages).",
+        "This is a device number: 100 % of the 10 MiB read came from vda; it moved 21 MiB more than was requested (read-ahead, metadata, parts of pages).",
     );
 }
 
@@ -231,13 +231,13 @@ fn what_is_overwritten_in_memory_never_reaches_the_device() {
 }
 
 #[test]
-fn where_nobody_tells_what_waits_nothing_is_claimed() {
+fn without_dirty_counts_nothing_is_claimed() {
     let mut physical = disk_with(0, 0, 0, 0);
     physical.waiting = None;
     let p = phase(false, true, 64 * MIB, physical);
     assert_eq!(truth(&p).written.expect("written").dirty_bytes, None);
     assert!(
-        truth(&p).statement.ends_with("; of the other 100 % the kernel does not tell."),
+        truth(&p).statement.ends_with("; the kernel does not report where the other 100 % went."),
         "{}",
         truth(&p).statement
     );
@@ -297,7 +297,7 @@ fn direct_reads_that_fill_the_page_cache_went_through_it() {
     // As btrfs does with a compressed file: the cached part was read from memory.
     let p = of(10_752, 16_384, 2 * MIB, Some("zstd:3"));
     assert_eq!(truth(&p).read.expect("read").cache_bytes, 42 * MIB, "{}", truth(&p).statement);
-    assert!(truth(&p).statement.contains("O_DIRECT was asked for, but"), "{}", truth(&p).statement);
+    assert!(truth(&p).statement.contains("O_DIRECT was requested, but"), "{}", truth(&p).statement);
     let p = of(16_221, 16_366, MIB, Some("zstd:3"));
     assert_eq!(p.origin().regime, Regime::PageCache, "{}", p.origin().evidence);
     let p = of(0, 16_384, 64 * MIB, None);
@@ -341,7 +341,7 @@ fn nothing_but_holes_is_no_cache_number() {
     }
     says(
         &read(true, false, holes(64, 0)),
-        "This is neither a device's nor the page cache's number: vda moved 0 B for the 64 MiB read; 100 % are holes, which are zeros that no device is asked for.",
+        "This is neither a device's nor the page cache's number: vda moved 0 B for the 64 MiB read; 100 % are holes, which read as zeros without any device.",
     );
     assert_eq!(read(true, false, holes(32, 0)).origin().regime, Regime::PageCache);
     assert_eq!(read(false, true, holes(64, 0)).origin().regime, Regime::PageCache, "a write fills them");
@@ -357,7 +357,7 @@ fn memory_servers_and_blindness_have_words_of_their_own() {
 
     let blind = Physical { method: "none".into(), note: Some("/n is a fuse".into()), ..Physical::default() };
     let p = phase(true, false, MIB, blind);
-    says(&p, "Whether this is memory's number or a device's is not known: /n is a fuse.");
+    says(&p, "It is unknown whether this is memory's number or a device's: /n is a fuse.");
     assert_eq!((truth(&p).read, truth(&p).written), (None, None));
 
     let served = Physical { devices: vec![device("srv:/e", "server", 0, MIB, 0)], ..disk(MIB, 0) };
@@ -368,7 +368,7 @@ fn memory_servers_and_blindness_have_words_of_their_own() {
 }
 
 #[test]
-fn what_moved_no_data_has_no_statement() {
+fn a_phase_without_data_has_no_statement() {
     assert_eq!(phase(true, false, 0, disk(0, 0)).truth(), None);
 }
 

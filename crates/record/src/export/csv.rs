@@ -5,7 +5,7 @@
 use super::truth;
 use crate::{
     DeviceDelta, Ending, Histogram, Interval, Mark, OpKind, OpStat, Origin, Phase, Repetition, Run, Verdict,
-    Worker, shown,
+    Worker, escape_controls,
 };
 use std::collections::BTreeSet;
 
@@ -237,9 +237,9 @@ impl Table {
 /// A cell that a spreadsheet reads as text: one that begins like a formula, but is not a number, is prefixed with an
 /// apostrophe. Control characters are escaped.
 fn safe(cell: String) -> String {
-    let cell = match shown(&cell) {
+    let cell = match escape_controls(&cell) {
         std::borrow::Cow::Borrowed(_) => cell,
-        std::borrow::Cow::Owned(shown) => shown,
+        std::borrow::Cow::Owned(escaped) => escaped,
     };
     let is_formula = cell.starts_with(['=', '+', '-', '@']) && cell.parse::<f64>().is_err();
     if is_formula { format!("'{cell}") } else { cell }

@@ -26,21 +26,21 @@ pub enum JsonError {
 }
 
 #[derive(Serialize)]
-struct Written<'a> {
+struct RunFile<'a> {
     schema: &'a str,
     #[serde(flatten)]
     run: &'a Run,
 }
 
 #[derive(Deserialize)]
-struct Head {
+struct RunHeader {
     schema: String,
 }
 
 /// A run as indented JSON, ending in a line feed. Non-finite figures become `null`.
 #[must_use]
 pub fn json(run: &Run) -> String {
-    let written = Written { schema: JSON_SCHEMA, run };
+    let written = RunFile { schema: JSON_SCHEMA, run };
     let mut bytes = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Layout::default());
     // Serialising fails only for non-string map keys and for types that refuse; `Run` has neither.
@@ -51,7 +51,7 @@ pub fn json(run: &Run) -> String {
 
 /// Reads a run from a text written by [`json`].
 pub fn from_json(text: &str) -> Result<Run, JsonError> {
-    let head: Head = serde_json::from_str(text)?;
+    let head: RunHeader = serde_json::from_str(text)?;
     if head.schema != JSON_SCHEMA {
         return Err(JsonError::OtherSchema { found: head.schema });
     }
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_fuzzer_found_is_refused() {
+    fn inputs_found_by_the_fuzzer_are_refused() {
         let latency = |counts: &str| {
             let text = json(&sample_run());
             let at = text.find("\"counts\": [").expect("a histogram") + "\"counts\": [".len();

@@ -3,7 +3,7 @@
 
 use crate::figures::{self, Series};
 use crate::imported::{names, units};
-use crate::{OpKind, Run, shown_lines};
+use crate::{OpKind, Run, escape_lines};
 use serde_json::Value;
 
 use std::collections::BTreeMap;
@@ -135,7 +135,7 @@ impl Labels {
 }
 
 fn escaped(value: &str) -> String {
-    shown_lines(value).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+    escape_lines(value).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 #[cfg(test)]

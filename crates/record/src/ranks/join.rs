@@ -1,13 +1,13 @@
 //! Joins two repetitions of one phase that different ranks executed at the same time.
 
-use super::{Doer, group_of};
+use super::{RankIdentity, group_of};
 use crate::{DeviceDelta, Interval, Jitter, OpKind, Physical, Repetition, Residency, Worker};
 
 /// Marks a repetition as one of many: prefixes its groups with the rank's number and devices with the host's name. Data that
 /// cannot be joined correctly (block-layer events, findings on one machine) is kept only if the rank is alone.
-pub(super) fn mark(repetition: &mut Repetition, doer: Doer<'_>) {
+pub(super) fn mark(repetition: &mut Repetition, rank_identity: RankIdentity<'_>) {
     for worker in &mut repetition.workers {
-        worker.group = group_of(doer.rank, &worker.group);
+        worker.group = group_of(rank_identity.rank, &worker.group);
     }
     repetition.block = None;
     repetition.findings.clear();
@@ -16,14 +16,14 @@ pub(super) fn mark(repetition: &mut Repetition, doer: Doer<'_>) {
     repetition.truth = None;
     let physical = &mut repetition.physical;
     physical.waiting = None;
-    if !doer.tells_of_machine {
+    if !rank_identity.reports_machine_counters {
         // Machine-wide counters come from the one rank that reports for this machine.
         let own = (physical.own_read_bytes, physical.own_write_bytes);
         *physical = Physical { own_read_bytes: own.0, own_write_bytes: own.1, ..Physical::default() };
         return;
     }
     let named = |d: &DeviceDelta| DeviceDelta {
-        name: format!("{}:{}", doer.host, d.name),
+        name: format!("{}:{}", rank_identity.host, d.name),
         level: d.level + 1,
         ..d.clone()
     };

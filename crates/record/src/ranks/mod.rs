@@ -5,11 +5,11 @@
 //! All times of a share count from the release that the ranks agreed on, so they need no shifting.
 
 mod join;
-mod tell;
+mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use tell::{Summary, summary};
+pub use summary::{Summary, summary};
 
 use crate::{Phase, Worker};
 use serde::{Deserialize, Serialize};
@@ -54,13 +54,13 @@ pub struct Share {
 
 /// The rank that executed a share.
 #[derive(Clone, Copy, Debug)]
-pub struct Doer<'a> {
+pub struct RankIdentity<'a> {
     /// Number of the rank.
     pub rank: u32,
     /// The host it ran on.
     pub host: &'a str,
     /// Whether this rank reports its machine's counters; one rank per machine does.
-    pub tells_of_machine: bool,
+    pub reports_machine_counters: bool,
     /// Whether it is the only rank.
     pub alone: bool,
 }
@@ -68,8 +68,9 @@ pub struct Doer<'a> {
 impl Share {
     /// The share of one rank. `phase` must hold exactly the repetition in question.
     #[must_use]
-    pub fn of(doer: Doer<'_>, mut phase: Phase) -> Self {
-        let mut times = RankTimes { rank: doer.rank, host: doer.host.into(), ..RankTimes::default() };
+    pub fn of(rank_identity: RankIdentity<'_>, mut phase: Phase) -> Self {
+        let mut times =
+            RankTimes { rank: rank_identity.rank, host: rank_identity.host.into(), ..RankTimes::default() };
         for repetition in &mut phase.repetitions {
             times.first_ns = repetition.workers.iter().map(|w| w.start_ns).min().unwrap_or(0);
             times.done_ns = repetition.workers.iter().map(done_ns).max().unwrap_or(0);
@@ -78,8 +79,8 @@ impl Share {
             let ended_early =
                 |w: &Worker| matches!(w.ending, crate::Ending::Interrupted | crate::Ending::Failed(_));
             times.partial = repetition.workers.iter().any(ended_early);
-            if !doer.alone {
-                join::mark(repetition, doer);
+            if !rank_identity.alone {
+                join::mark(repetition, rank_identity);
             }
         }
         Self { phase, ranks: vec![times] }

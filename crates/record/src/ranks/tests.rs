@@ -1,6 +1,6 @@
 //! Joining shares of ranks: nothing is lost, nothing averaged, and a thousand ranks are quick.
 
-use super::{Doer, RankTimes, Share, group_of, rank_of, summary};
+use super::{RankIdentity, RankTimes, Share, group_of, rank_of, summary};
 use crate::{Axes, DeviceDelta, Histogram, Interval, OpKind, OpStat, Phase, Physical, Repetition, Worker};
 
 /// Latencies as storage has them: mostly close together, with a long tail.
@@ -66,7 +66,10 @@ fn share(rank: u32, values: &[u64]) -> Share {
         repetitions: vec![repetition],
     };
     let host = format!("h{}", rank / 2);
-    Share::of(Doer { rank, host: &host, tells_of_machine: rank.is_multiple_of(2), alone: false }, phase)
+    Share::of(
+        RankIdentity { rank, host: &host, reports_machine_counters: rank.is_multiple_of(2), alone: false },
+        phase,
+    )
 }
 
 /// Joins as a tree of ranks does: neighbours first.

@@ -3,7 +3,7 @@
 
 use super::bits::int;
 use super::latency;
-use super::load::{Failure, count, maybe, rows};
+use super::load::{LoadError, count, maybe, rows};
 use crate::Histogram;
 use crate::block::{
     BlockInterval, BlockLayer, DepthTime, DeviceActivity, DeviceNumber, Issuer, IssuerKind, RequestClass,
@@ -198,7 +198,7 @@ fn append_intervals(
 }
 
 /// `None` if the repetition was not watched.
-pub(super) fn load(db: &Connection, repetition_id: i64) -> Result<Option<BlockLayer>, Failure> {
+pub(super) fn load(db: &Connection, repetition_id: i64) -> Result<Option<BlockLayer>, LoadError> {
     let head = db
         .prepare_cached("SELECT * FROM block WHERE repetition_id = ?1")?
         .query_row([repetition_id], |r| {
@@ -251,13 +251,13 @@ fn device(r: &Row) -> rusqlite::Result<(i64, DeviceActivity)> {
     Ok((r.get("id")?, activity))
 }
 
-fn load_requests(db: &Connection, device_id: i64) -> Result<Vec<RequestStats>, Failure> {
+fn load_requests(db: &Connection, device_id: i64) -> Result<Vec<RequestStats>, LoadError> {
     let mut all = Vec::new();
     let heads = rows(db, "SELECT * FROM block_request WHERE device_id = ?1 ORDER BY id", device_id, request)?;
     for (id, exact, mut stats) in heads {
         if let Some(text) = exact {
             stats.seeks.total_bytes =
-                text.parse().map_err(|e| Failure::Content(format!("a sum of seek distances ({e})")))?;
+                text.parse().map_err(|e| LoadError::Content(format!("a sum of seek distances ({e})")))?;
         }
         let sql = "SELECT * FROM block_size WHERE request_id = ?1 ORDER BY position";
         stats.sizes =
@@ -301,7 +301,7 @@ fn request(r: &Row) -> rusqlite::Result<(i64, Option<String>, RequestStats)> {
     Ok((r.get("id")?, r.get("seek_exact")?, stats))
 }
 
-fn load_latencies(db: &Connection, request_id: i64, stats: &mut RequestStats) -> Result<(), Failure> {
+fn load_latencies(db: &Connection, request_id: i64, stats: &mut RequestStats) -> Result<(), LoadError> {
     let mut statement = db.prepare_cached("SELECT * FROM block_latency WHERE request_id = ?1")?;
     let mut found = statement.query([request_id])?;
     while let Some(r) = found.next()? {

@@ -4,7 +4,7 @@
 use super::bits::int;
 use super::load::{count, maybe, rows};
 use crate::{
-    CacheCourse, CacheSample, CacheTruth, Cold, ColdStep, ReadTruth, Repetition, Waiting, WriteTruth,
+    CacheCourse, CacheSample, CacheTruth, Cold, ColdStep, ReadTruth, Repetition, UnwrittenData, WriteTruth,
 };
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
@@ -120,8 +120,8 @@ fn written(r: &Row) -> rusqlite::Result<WriteTruth> {
     })
 }
 
-fn waiting(r: &Row) -> rusqlite::Result<Waiting> {
-    Ok(Waiting {
+fn waiting(r: &Row) -> rusqlite::Result<UnwrittenData> {
+    Ok(UnwrittenData {
         before_bytes: count(r, "before_bytes")?,
         at_stop_bytes: count(r, "at_stop_bytes")?,
         after_bytes: count(r, "after_bytes")?,
@@ -211,7 +211,7 @@ fn load_cold(db: &Connection, id: i64) -> rusqlite::Result<Option<Cold>> {
 mod tests {
     use crate::store::tests::sample_run;
     use crate::{
-        CacheCourse, CacheSample, CacheTruth, Cold, ColdStep, ReadTruth, Repetition, Store, Waiting,
+        CacheCourse, CacheSample, CacheTruth, Cold, ColdStep, ReadTruth, Repetition, Store, UnwrittenData,
         WriteTruth,
     };
     use proptest::prelude::*;
@@ -274,7 +274,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
-        fn what_is_known_of_the_cache_comes_back(
+        fn cache_facts_survive_a_round_trip(
             truth in prop::option::of(any_truth()),
             course in prop::option::of(any_course()),
             cold in prop::option::of(any_cold()),
@@ -285,7 +285,7 @@ mod tests {
             let r: &mut Repetition = &mut run.phases[0].repetitions[0];
             (r.truth, r.course, r.cold) = (truth, course, cold);
             r.physical.compression = compression;
-            r.physical.waiting = waiting.map(|n| Waiting {
+            r.physical.waiting = waiting.map(|n| UnwrittenData {
                 before_bytes: n[0], at_stop_bytes: n[1], after_bytes: n[2], below_bytes: n[3], meanwhile_bytes: n[4],
             });
             let mut store = Store::open(":memory:").expect("opens");

@@ -3,7 +3,7 @@
 
 use super::bits::int;
 use super::latency;
-use super::load::{Failure, count, maybe, op_kind, real, rows};
+use super::load::{LoadError, count, maybe, op_kind, real, rows};
 use super::steady_groups;
 use crate::{Histogram, Interval, Jitter, Repetition, SteadyState};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
@@ -21,7 +21,7 @@ pub(super) fn append(t: &Transaction, repetition_id: i64, r: &Repetition) -> rus
 }
 
 /// Fills in the fields of a repetition. `jitter` must already be set if there was one (see `jitter_head`).
-pub(super) fn load(db: &Connection, id: i64, r: &mut Repetition) -> Result<(), Failure> {
+pub(super) fn load(db: &Connection, id: i64, r: &mut Repetition) -> Result<(), LoadError> {
     r.intervals =
         rows(db, "SELECT * FROM interval WHERE repetition_id = ?1 ORDER BY position", id, interval)?;
     if !r.intervals.is_empty() {
@@ -99,7 +99,7 @@ fn interval(r: &Row) -> rusqlite::Result<Interval> {
     })
 }
 
-fn load_latencies(db: &Connection, repetition_id: i64, intervals: &mut [Interval]) -> Result<(), Failure> {
+fn load_latencies(db: &Connection, repetition_id: i64, intervals: &mut [Interval]) -> Result<(), LoadError> {
     let mut statement =
         db.prepare_cached("SELECT * FROM interval_latency WHERE repetition_id = ?1 ORDER BY position, id")?;
     let mut found = statement.query([repetition_id])?;
@@ -110,7 +110,7 @@ fn load_latencies(db: &Connection, repetition_id: i64, intervals: &mut [Interval
     Ok(())
 }
 
-fn load_moved(db: &Connection, repetition_id: i64, intervals: &mut [Interval]) -> Result<(), Failure> {
+fn load_moved(db: &Connection, repetition_id: i64, intervals: &mut [Interval]) -> Result<(), LoadError> {
     let mut statement =
         db.prepare_cached("SELECT * FROM interval_moved WHERE repetition_id = ?1 ORDER BY position, n")?;
     let mut found = statement.query([repetition_id])?;
@@ -122,11 +122,16 @@ fn load_moved(db: &Connection, repetition_id: i64, intervals: &mut [Interval]) -
 }
 
 /// The interval that a row belongs to.
-fn interval_of<'i>(r: &Row, intervals: &'i mut [Interval], what: &str) -> Result<&'i mut Interval, Failure> {
+fn interval_of<'i>(
+    r: &Row,
+    intervals: &'i mut [Interval],
+    what: &str,
+) -> Result<&'i mut Interval, LoadError> {
     let position: i64 = r.get("position")?;
     let interval = usize::try_from(position).ok().and_then(|n| intervals.get_mut(n));
-    interval
-        .ok_or_else(|| Failure::Content(format!("{what} of interval {position} (there is no such interval)")))
+    interval.ok_or_else(|| {
+        LoadError::Content(format!("{what} of interval {position} (there is no such interval)"))
+    })
 }
 
 fn append_steady(t: &Transaction, repetition_id: i64, steady: &SteadyState) -> rusqlite::Result<()> {
@@ -197,7 +202,7 @@ pub(super) fn jitter_head(r: &Row) -> rusqlite::Result<Option<Jitter>> {
     Ok(maybe(r, "jitter_watched_ns")?.map(|watched_ns| Jitter { watched_ns, ..Jitter::default() }))
 }
 
-fn load_jitter(db: &Connection, repetition_id: i64, jitter: &mut Jitter) -> Result<(), Failure> {
+fn load_jitter(db: &Connection, repetition_id: i64, jitter: &mut Jitter) -> Result<(), LoadError> {
     let mut statement = db.prepare_cached("SELECT * FROM jitter WHERE repetition_id = ?1")?;
     let mut found = statement.query([repetition_id])?;
     while let Some(r) = found.next()? {

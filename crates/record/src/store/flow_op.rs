@@ -3,7 +3,7 @@
 
 use super::bits::int;
 use super::latency;
-use super::load::{Failure, count, op_kind_of};
+use super::load::{LoadError, count, op_kind_of};
 use crate::{Repetition, Row, RowClass};
 use rusqlite::{Connection, Transaction, params};
 
@@ -74,7 +74,7 @@ pub(super) fn append_totals(t: &Transaction, repetition_id: i64, r: &Repetition)
     Ok(())
 }
 
-pub(super) fn load(db: &Connection, worker_id: i64) -> Result<Vec<Row>, Failure> {
+pub(super) fn load(db: &Connection, worker_id: i64) -> Result<Vec<Row>, LoadError> {
     let mut statement = db.prepare_cached("SELECT * FROM flow_op WHERE worker_id = ?1 ORDER BY id")?;
     let mut found = statement.query([worker_id])?;
     let mut all = Vec::new();

@@ -1,7 +1,7 @@
 //! Writes and reads imported figures and their source text.
 
 use super::bits::{int, uint};
-use super::load::{Failure, count, json, real, rows};
+use super::load::{LoadError, count, json, real, rows};
 use crate::{Figure, Run, Source};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
@@ -23,7 +23,7 @@ pub(super) fn append_source(t: &Transaction, run: &Run) -> rusqlite::Result<()> 
     Ok(())
 }
 
-pub(super) fn load_source(db: &Connection, run_id: &str) -> Result<Option<Source>, Failure> {
+pub(super) fn load_source(db: &Connection, run_id: &str) -> Result<Option<Source>, LoadError> {
     let found = db
         .prepare_cached("SELECT * FROM source WHERE run_id = ?1")?
         .query_row([run_id], |r| {

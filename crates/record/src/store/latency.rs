@@ -3,7 +3,7 @@
 
 use super::bits::int;
 use super::hdr;
-use super::load::{Failure, count, json};
+use super::load::{LoadError, count, json};
 use crate::Histogram;
 use rusqlite::{Row, Statement, ToSql};
 
@@ -50,16 +50,16 @@ pub(super) fn insert(
     Ok(())
 }
 
-pub(super) fn read(r: &Row) -> Result<Histogram, Failure> {
+pub(super) fn read(r: &Row) -> Result<Histogram, LoadError> {
     if let Some(text) = r.get::<_, Option<String>>("exact")? {
         return json("an exact histogram", &text);
     }
     let body: Vec<u8> = r.get("hdr")?;
-    let counts = hdr::decode(&body).map_err(Failure::Content)?;
+    let counts = hdr::decode(&body).map_err(LoadError::Content)?;
     let sum = u128::from(count(r, "sum_ns")?);
     let histogram = Histogram::from_dense(&counts, sum, count(r, "min_ns")?, count(r, "max_ns")?);
     if histogram.count() != count(r, "timed")? {
-        return Err(Failure::Content("a histogram (its count and its column `timed` differ)".into()));
+        return Err(LoadError::Content("a histogram (its count and its column `timed` differ)".into()));
     }
     Ok(histogram)
 }

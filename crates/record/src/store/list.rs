@@ -3,7 +3,7 @@
 use super::Store;
 use super::bits::uint;
 use super::error::{StoreError, explain};
-use super::process::{Life, Writer};
+use super::process::{Writer, WriterState};
 use crate::Status;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -205,7 +205,7 @@ pub(super) fn status(word: &str) -> Status {
 
 fn summary(row: &Row) -> rusqlite::Result<RunSummary> {
     let status = status(&row.get::<_, String>(5)?);
-    let killed = status == Status::Running && writer(row, 7, 12)?.life() == Life::Gone;
+    let killed = status == Status::Running && writer(row, 7, 12)?.life() == WriterState::Gone;
     Ok(RunSummary {
         id: row.get(0)?,
         label: row.get(1)?,

@@ -21,26 +21,26 @@ impl Store {
         // One transaction gives a consistent view of a run that is still being written.
         let whole = connection.unchecked_transaction().map_err(|e| explain(&self.path, e))?;
         run(&whole, &id).map_err(|failure| match failure {
-            Failure::Database(e) => explain(&self.path, e),
-            Failure::Content(what) => StoreError::Unreadable { run: id, what },
+            LoadError::Database(e) => explain(&self.path, e),
+            LoadError::Content(what) => StoreError::Unreadable { run: id, what },
         })
     }
 }
 
 /// Reading fails in the database, or because a row holds a value that fathom never writes.
-pub(super) enum Failure {
+pub(super) enum LoadError {
     Database(rusqlite::Error),
     Content(String),
 }
 
-impl From<rusqlite::Error> for Failure {
+impl From<rusqlite::Error> for LoadError {
     fn from(e: rusqlite::Error) -> Self {
         Self::Database(e)
     }
 }
 
-pub(super) fn json<T: serde::de::DeserializeOwned>(column: &str, text: &str) -> Result<T, Failure> {
-    serde_json::from_str(text).map_err(|e| Failure::Content(format!("{column} ({e})")))
+pub(super) fn json<T: serde::de::DeserializeOwned>(column: &str, text: &str) -> Result<T, LoadError> {
+    serde_json::from_str(text).map_err(|e| LoadError::Content(format!("{column} ({e})")))
 }
 
 pub(super) fn count(row: &Row, column: &str) -> rusqlite::Result<u64> {
@@ -66,7 +66,7 @@ pub(super) fn rows<T>(
     db.prepare_cached(sql)?.query_map([key], read)?.collect()
 }
 
-fn run(db: &Connection, id: &str) -> Result<Run, Failure> {
+fn run(db: &Connection, id: &str) -> Result<Run, LoadError> {
     let (mut run, argv, seed, environment) = db.query_row(
         "SELECT run.*, environment.doc, workload.model FROM run
          JOIN environment ON environment.id = environment_id JOIN workload ON workload.id = workload_id WHERE run.id = ?1",
@@ -77,7 +77,7 @@ fn run(db: &Connection, id: &str) -> Result<Run, Failure> {
     run.simulation = simulated::load(db, id)?;
     run.argv = json("argv", &argv)?;
     run.environment = json("the environment", &environment)?;
-    run.seed = seed.parse().map_err(|e| Failure::Content(format!("the seed ({e})")))?;
+    run.seed = seed.parse().map_err(|e| LoadError::Content(format!("the seed ({e})")))?;
     let mut statement = db.prepare_cached("SELECT * FROM phase WHERE run_id = ?1 ORDER BY id")?;
     let heads: Vec<_> = statement.query_map([id], phase_head)?.collect::<Result<_, _>>()?;
     for (phase_id, mut phase, tags) in heads {
@@ -150,7 +150,7 @@ fn phase_head(r: &Row) -> rusqlite::Result<(i64, Phase, String)> {
     Ok((r.get("id")?, phase, r.get("tags")?))
 }
 
-fn repetitions(db: &Connection, phase_id: i64) -> Result<Vec<Repetition>, Failure> {
+fn repetitions(db: &Connection, phase_id: i64) -> Result<Vec<Repetition>, LoadError> {
     let heads =
         rows(db, "SELECT * FROM repetition WHERE phase_id = ?1 ORDER BY id", phase_id, repetition_head)?;
     let mut all = Vec::with_capacity(heads.len());
@@ -248,7 +248,7 @@ fn residency(db: &Connection, repetition_id: i64, moment: &str) -> rusqlite::Res
         .optional()
 }
 
-fn workers(db: &Connection, repetition_id: i64) -> Result<Vec<Worker>, Failure> {
+fn workers(db: &Connection, repetition_id: i64) -> Result<Vec<Worker>, LoadError> {
     let heads =
         rows(db, "SELECT * FROM worker WHERE repetition_id = ?1 ORDER BY id", repetition_id, worker_head)?;
     let mut all = Vec::with_capacity(heads.len());
@@ -318,7 +318,7 @@ fn op_error(r: &Row) -> rusqlite::Result<OpError> {
     })
 }
 
-fn stats(db: &Connection, worker_id: i64) -> Result<Vec<OpStat>, Failure> {
+fn stats(db: &Connection, worker_id: i64) -> Result<Vec<OpStat>, LoadError> {
     let mut statement = db.prepare_cached("SELECT * FROM op_stat WHERE worker_id = ?1 ORDER BY id")?;
     let mut found = statement.query([worker_id])?;
     let mut all = Vec::new();
@@ -328,7 +328,7 @@ fn stats(db: &Connection, worker_id: i64) -> Result<Vec<OpStat>, Failure> {
     Ok(all)
 }
 
-fn stat(r: &Row) -> Result<OpStat, Failure> {
+fn stat(r: &Row) -> Result<OpStat, LoadError> {
     Ok(OpStat {
         op: op_kind(r)?,
         ops: count(r, "ops")?,
@@ -337,27 +337,30 @@ fn stat(r: &Row) -> Result<OpStat, Failure> {
     })
 }
 
-pub(super) fn op_kind(r: &Row) -> Result<OpKind, Failure> {
+pub(super) fn op_kind(r: &Row) -> Result<OpKind, LoadError> {
     op_kind_of(&r.get::<_, String>("op")?)
 }
 
-pub(super) fn op_kind_of(word: &str) -> Result<OpKind, Failure> {
+pub(super) fn op_kind_of(word: &str) -> Result<OpKind, LoadError> {
     let op = OpKind::ALL.into_iter().find(|k| k.word() == word);
-    op.ok_or_else(|| Failure::Content(format!("the operation {word:?}")))
+    op.ok_or_else(|| LoadError::Content(format!("the operation {word:?}")))
 }
 
-fn series(db: &Connection, worker_id: i64) -> Result<Vec<crate::WorkerInterval>, Failure> {
+fn series(db: &Connection, worker_id: i64) -> Result<Vec<crate::WorkerInterval>, LoadError> {
     let series: Option<Vec<u8>> = db
         .prepare_cached("SELECT body FROM artifact WHERE worker_id = ?1 AND media_type = ?2")?
         .query_row(rusqlite::params![worker_id, worker_series::MEDIA_TYPE], |r| r.get(0))
         .optional()?;
-    series.map_or_else(|| Ok(Vec::new()), |body| worker_series::decode(&body).map_err(Failure::Content))
+    series.map_or_else(|| Ok(Vec::new()), |body| worker_series::decode(&body).map_err(LoadError::Content))
 }
 
-fn log(db: &Connection, worker_id: i64) -> Result<Vec<crate::OpLogEntry>, Failure> {
+fn log(db: &Connection, worker_id: i64) -> Result<Vec<crate::OpLogEntry>, LoadError> {
     let log: Option<(String, Vec<u8>)> = db
         .prepare_cached("SELECT media_type, body FROM artifact WHERE worker_id = ?1 AND media_type LIKE ?2")?
         .query_row(rusqlite::params![worker_id, op_log::MEDIA_TYPES], |r| Ok((r.get(0)?, r.get(1)?)))
         .optional()?;
-    log.map_or_else(|| Ok(Vec::new()), |(kind, body)| op_log::decode(&kind, &body).map_err(Failure::Content))
+    log.map_or_else(
+        || Ok(Vec::new()),
+        |(kind, body)| op_log::decode(&kind, &body).map_err(LoadError::Content),
+    )
 }

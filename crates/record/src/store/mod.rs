@@ -38,7 +38,7 @@ pub use bits::{hash_of_text, name_of_hash};
 pub use error::StoreError;
 pub use id::{is_run_id, new_run_id};
 pub use list::{Filter, RunSummary};
-pub use past::{Made, Past, PastRun};
+pub use past::{Past, PastRun, RunContext};
 pub use schema::SCHEMA_VERSION;
 
 use rusqlite::{Connection, OpenFlags};

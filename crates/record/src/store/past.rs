@@ -5,8 +5,8 @@ use super::Store;
 use super::bits::uint;
 use super::error::{StoreError, explain};
 use super::list::{status, writer};
-use super::load::{Failure, json};
-use super::process::Life;
+use super::load::{LoadError, json};
+use super::process::WriterState;
 use crate::{Source, Status};
 use rusqlite::Row;
 use std::collections::HashSet;
@@ -32,14 +32,14 @@ pub struct PastRun {
     /// Number of its environment: see [`Store::each_environment`].
     pub environment: i64,
     /// What it shares with other runs.
-    pub made: Arc<Made>,
+    pub made: Arc<RunContext>,
     /// The text it was imported from (without the lines that were not understood); `None` if measured.
     pub source: Option<Box<Source>>,
 }
 
 /// How and where runs were made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Made {
+pub struct RunContext {
     /// The language of the workload.
     pub dialect: String,
     /// fathom's version.
@@ -81,8 +81,8 @@ impl Store {
     /// Reads all past runs in one pass.
     pub fn past(&self) -> Result<Past, StoreError> {
         let unreadable = |run: &str, failure| match failure {
-            Failure::Database(e) => explain(&self.path, e),
-            Failure::Content(what) => StoreError::Unreadable { run: run.to_owned(), what },
+            LoadError::Database(e) => explain(&self.path, e),
+            LoadError::Content(what) => StoreError::Unreadable { run: run.to_owned(), what },
         };
         let failed = |e| explain(&self.path, e);
         let connection = self.connection()?;
@@ -158,7 +158,7 @@ struct Shared {
     text: String,
     argv: Arc<[String]>,
     labels: HashSet<Arc<str>>,
-    made: HashSet<Arc<Made>>,
+    made: HashSet<Arc<RunContext>>,
 }
 
 impl Shared {
@@ -171,7 +171,7 @@ impl Shared {
         new
     }
 
-    fn made(&mut self, made: Made) -> Arc<Made> {
+    fn made(&mut self, made: RunContext) -> Arc<RunContext> {
         if let Some(there) = self.made.get(&made) {
             return Arc::clone(there);
         }
@@ -181,9 +181,9 @@ impl Shared {
     }
 }
 
-fn run(row: &Row, shared: &mut Shared) -> Result<PastRun, Failure> {
+fn run(row: &Row, shared: &mut Shared) -> Result<PastRun, LoadError> {
     let status = status(&row.get::<_, String>(4)?);
-    let killed = status == Status::Running && writer(row, 9, 10)?.life() == Life::Gone;
+    let killed = status == Status::Running && writer(row, 9, 10)?.life() == WriterState::Gone;
     let text: String = row.get(6)?;
     if text != shared.text {
         shared.argv = json::<Vec<String>>("argv", &text)?.into();
@@ -199,7 +199,7 @@ fn run(row: &Row, shared: &mut Shared) -> Result<PastRun, Failure> {
             not_understood: Vec::new(),
         })),
     };
-    let made = Made {
+    let made = RunContext {
         dialect: row.get(2)?,
         version: row.get(5)?,
         directory: if source.is_some() { String::new() } else { row.get(7)? },

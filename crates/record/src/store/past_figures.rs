@@ -6,7 +6,7 @@
 use super::Store;
 use super::bits::uint;
 use super::error::{StoreError, explain};
-use super::load::{Failure, json};
+use super::load::{LoadError, json};
 use crate::figures::{Cell, Series, Value, add_to, without_remarks};
 use crate::imported::{names, units};
 use crate::{Axes, Figure};
@@ -39,8 +39,8 @@ impl Store {
     /// The figures of these runs, in this order; with percentiles if `latencies` is set.
     pub fn figures_of(&self, ids: &[&str], latencies: bool) -> Result<Vec<Vec<Series>>, StoreError> {
         let unreadable = |failure| match failure {
-            Failure::Database(e) => explain(&self.path, e),
-            Failure::Content(what) => StoreError::Unreadable { run: "of this history".into(), what },
+            LoadError::Database(e) => explain(&self.path, e),
+            LoadError::Content(what) => StoreError::Unreadable { run: "of this history".into(), what },
         };
         let connection = self.connection()?;
         // One transaction, for a consistent view.
@@ -93,7 +93,7 @@ fn add(all: &mut Vec<Series>, part: &Part, printed: &[Figure], latencies: &[Perc
     }
 }
 
-fn parts(db: &Connection, wanted: &str) -> Result<HashMap<String, Vec<Part>>, Failure> {
+fn parts(db: &Connection, wanted: &str) -> Result<HashMap<String, Vec<Part>>, LoadError> {
     let mut statement = db.prepare_cached(
         "SELECT phase.run_id, phase.id, seq, name, file_bytes, record_bytes, streams, queue_depth, tags, reads, writes, direct,
              repetition.id, n, bytes, ops, bytes_per_s, ops_per_s,
@@ -103,7 +103,7 @@ fn parts(db: &Connection, wanted: &str) -> Result<HashMap<String, Vec<Part>>, Fa
     )?;
     let mut found = statement.query([wanted])?;
     let mut all: HashMap<String, Vec<Part>> = HashMap::new();
-    let mut phases: HashMap<i64, Moved> = HashMap::new();
+    let mut phases: HashMap<i64, PhaseMoved> = HashMap::new();
     // Cells repeat from run to run, so equal tag texts are parsed once.
     let mut tags: HashMap<String, std::collections::BTreeMap<String, String>> = HashMap::new();
     let mut of_phase: Vec<(String, i64, Part)> = Vec::new();
@@ -130,7 +130,7 @@ fn parts(db: &Connection, wanted: &str) -> Result<HashMap<String, Vec<Part>>, Fa
 
 /// What the workers of a phase moved or were meant to move: see `Phase::is_metadata_only`.
 #[derive(Clone, Copy, Default)]
-struct Moved {
+struct PhaseMoved {
     meant: bool,
     bytes: bool,
     ops: bool,

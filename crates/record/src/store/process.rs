@@ -21,7 +21,7 @@ pub(super) struct Writer {
 
 /// State of a writer as seen from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Life {
+pub(super) enum WriterState {
     Alive,
     Gone,
     /// On another host or in another container, so its state is unknown.
@@ -47,25 +47,25 @@ impl Writer {
     }
 
     /// Whether it is still there, as seen from this process.
-    pub(super) fn life(&self) -> Life {
+    pub(super) fn life(&self) -> WriterState {
         self.life_seen_from(Path::new("/proc"))
     }
 
-    fn life_seen_from(&self, proc: &Path) -> Life {
+    fn life_seen_from(&self, proc: &Path) -> WriterState {
         let here = Self::read(proc, self.pid);
         if self.host != here.host {
-            return Life::Elsewhere;
+            return WriterState::Elsewhere;
         }
         if self.boot_id != here.boot_id {
-            return Life::Gone;
+            return WriterState::Gone;
         }
         if self.pid_namespace != here.pid_namespace {
-            return Life::Elsewhere;
+            return WriterState::Elsewhere;
         }
         match (self.started_ticks, here.started_ticks) {
-            (_, None) => Life::Gone,
-            (Some(then), Some(now)) if then != now => Life::Gone,
-            _ => Life::Alive,
+            (_, None) => WriterState::Gone,
+            (Some(then), Some(now)) if then != now => WriterState::Gone,
+            _ => WriterState::Alive,
         }
     }
 }
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn this_process_is_alive() {
-        assert_eq!(Writer::this().life(), Life::Alive);
+        assert_eq!(Writer::this().life(), WriterState::Alive);
     }
 
     fn fake_proc(pid: u32, ticks: u64) -> tempfile::TempDir {
@@ -123,27 +123,27 @@ mod tests {
     #[test]
     fn a_number_used_again_is_another_process() {
         let proc = fake_proc(77, 1000);
-        assert_eq!(writer("b1", 77, 1000).life_seen_from(proc.path()), Life::Alive);
-        assert_eq!(writer("b1", 77, 900).life_seen_from(proc.path()), Life::Gone);
-        assert_eq!(writer("b1", 78, 1000).life_seen_from(proc.path()), Life::Gone);
+        assert_eq!(writer("b1", 77, 1000).life_seen_from(proc.path()), WriterState::Alive);
+        assert_eq!(writer("b1", 77, 900).life_seen_from(proc.path()), WriterState::Gone);
+        assert_eq!(writer("b1", 78, 1000).life_seen_from(proc.path()), WriterState::Gone);
     }
 
     #[test]
-    fn who_is_dead_and_not_waited_for_is_gone() {
+    fn a_zombie_writer_counts_as_gone() {
         let proc = fake_proc(77, 1000);
         let stat = proc.path().join("77/stat");
         let dead = std::fs::read_to_string(&stat).expect("a stat").replace(") S ", ") Z ");
         std::fs::write(stat, dead).expect("a file");
-        assert_eq!(writer("b1", 77, 1000).life_seen_from(proc.path()), Life::Gone);
+        assert_eq!(writer("b1", 77, 1000).life_seen_from(proc.path()), WriterState::Gone);
     }
 
     #[test]
     fn another_boot_is_gone_and_another_host_unknown() {
         let proc = fake_proc(77, 1000);
-        assert_eq!(writer("b0", 77, 1000).life_seen_from(proc.path()), Life::Gone);
+        assert_eq!(writer("b0", 77, 1000).life_seen_from(proc.path()), WriterState::Gone);
         let foreign = Writer { host: Some("other".into()), ..writer("b1", 77, 1000) };
-        assert_eq!(foreign.life_seen_from(proc.path()), Life::Elsewhere);
+        assert_eq!(foreign.life_seen_from(proc.path()), WriterState::Elsewhere);
         let container = Writer { pid_namespace: Some("pid:[7]".into()), ..writer("b1", 77, 1000) };
-        assert_eq!(container.life_seen_from(proc.path()), Life::Elsewhere);
+        assert_eq!(container.life_seen_from(proc.path()), WriterState::Elsewhere);
     }
 }

@@ -1,6 +1,6 @@
 //! Writes and reads the model behind a simulated run.
 
-use super::load::{Failure, json};
+use super::load::{LoadError, json};
 use crate::{Run, Simulation};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
@@ -13,7 +13,7 @@ pub(super) fn append(t: &Transaction, run: &Run) -> rusqlite::Result<()> {
     Ok(())
 }
 
-pub(super) fn load(db: &Connection, run_id: &str) -> Result<Option<Simulation>, Failure> {
+pub(super) fn load(db: &Connection, run_id: &str) -> Result<Option<Simulation>, LoadError> {
     let doc: Option<String> = db
         .prepare_cached("SELECT doc FROM simulation WHERE run_id = ?1")?
         .query_row([run_id], |r| r.get(0))

@@ -1,6 +1,6 @@
 //! Writes and reads steady-state groups of workers and latencies by I/O priority, as JSON documents.
 
-use super::load::{Failure, json, rows};
+use super::load::{LoadError, json, rows};
 use crate::Repetition;
 use rusqlite::{Connection, Transaction, params};
 use serde::Serialize;
@@ -21,7 +21,7 @@ fn append_all<T: Serialize>(t: &Transaction, sql: &str, id: i64, all: &[T]) -> r
     Ok(())
 }
 
-pub(super) fn load(db: &Connection, repetition_id: i64, r: &mut Repetition) -> Result<(), Failure> {
+pub(super) fn load(db: &Connection, repetition_id: i64, r: &mut Repetition) -> Result<(), LoadError> {
     let steady = "SELECT doc FROM steady_group WHERE repetition_id = ?1 ORDER BY position";
     r.steady_groups = load_all(db, steady, repetition_id, "a steady state of some workers")?;
     let priorities = "SELECT doc FROM priority_stat WHERE repetition_id = ?1 ORDER BY position";
@@ -29,7 +29,12 @@ pub(super) fn load(db: &Connection, repetition_id: i64, r: &mut Repetition) -> R
     Ok(())
 }
 
-fn load_all<T: DeserializeOwned>(db: &Connection, sql: &str, id: i64, what: &str) -> Result<Vec<T>, Failure> {
+fn load_all<T: DeserializeOwned>(
+    db: &Connection,
+    sql: &str,
+    id: i64,
+    what: &str,
+) -> Result<Vec<T>, LoadError> {
     let docs = rows(db, sql, id, |r| r.get::<_, String>(0))?;
     docs.iter().map(|doc| json(what, doc)).collect()
 }

@@ -28,11 +28,11 @@ pub(super) fn decode(body: &[u8]) -> Result<Vec<WorkerInterval>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Moved, OpKind};
+    use crate::{OpKind, OpTotal};
 
     #[test]
     fn a_series_comes_back_and_rubbish_does_not_panic() {
-        let moved = vec![Moved { op: OpKind::Read, ops: 2, bytes: 8192, sum_ns: 40_000 }];
+        let moved = vec![OpTotal { op: OpKind::Read, ops: 2, bytes: 8192, sum_ns: 40_000 }];
         let series = vec![WorkerInterval { end_ns: 40_000, width_ns: 40_000, moved }; 3];
         assert_eq!(decode(&encode(&series).unwrap()), Ok(series));
         assert!(decode(b"rubbish").unwrap_err().contains("the interval series of a worker"));

@@ -4,7 +4,7 @@
 use super::bits::digest;
 use super::error::{StoreError, explain};
 use super::list::writer_of;
-use super::process::{Life, Writer};
+use super::process::{Writer, WriterState};
 use super::write_phase::append_phase;
 use super::{Store, imported, simulated};
 use crate::{Doubt, Phase, Run, Trust};
@@ -65,7 +65,7 @@ impl Store {
         let path = self.path.clone();
         let t = self.transaction()?;
         for run in runs {
-            save(&t, &run?).map_err(|f| f.told(&path))?;
+            save(&t, &run?).map_err(|f| f.into_store_error(&path))?;
         }
         t.commit().map_err(|e| E::from(explain(&path, e)))
     }
@@ -83,9 +83,12 @@ impl Store {
         let path = self.path.clone();
         self.in_transaction(|t| {
             for id in ids {
-                let (status, writer) = writer_of(t, id).map_err(|e| Failure::Store(explain(&path, e)))?;
-                if status == "running" && writer.life() == Life::Alive {
-                    return Err(Failure::Store(StoreError::StillRunning { id: id.into(), pid: writer.pid }));
+                let (status, writer) = writer_of(t, id).map_err(|e| WriteError::Store(explain(&path, e)))?;
+                if status == "running" && writer.life() == WriterState::Alive {
+                    return Err(WriteError::Store(StoreError::StillRunning {
+                        id: id.into(),
+                        pid: writer.pid,
+                    }));
                 }
                 t.prepare_cached("DELETE FROM run WHERE id = ?1")?.execute([id])?;
             }
@@ -107,11 +110,11 @@ impl Store {
 
     fn in_transaction(
         &mut self,
-        work: impl FnOnce(&Transaction) -> Result<(), Failure>,
+        work: impl FnOnce(&Transaction) -> Result<(), WriteError>,
     ) -> Result<(), StoreError> {
         let path = self.path.clone();
         let t = self.transaction()?;
-        work(&t).map_err(|f| f.told(&path))?;
+        work(&t).map_err(|f| f.into_store_error(&path))?;
         t.commit().map_err(|e| explain(&path, e))
     }
 
@@ -119,13 +122,13 @@ impl Store {
     fn in_transaction_of(
         &mut self,
         run_id: &str,
-        work: impl FnOnce(&Transaction) -> Result<(), Failure>,
+        work: impl FnOnce(&Transaction) -> Result<(), WriteError>,
     ) -> Result<(), StoreError> {
         let path = self.path.clone();
         self.in_transaction(|t| {
             let mut find = t.prepare_cached("SELECT 1 FROM run WHERE id = ?1")?;
             if !find.exists([run_id])? {
-                return Err(Failure::Store(StoreError::NoSuchRun { path, wanted: run_id.to_string() }));
+                return Err(WriteError::Store(StoreError::NoSuchRun { path, wanted: run_id.to_string() }));
             }
             work(t)
         })
@@ -133,13 +136,13 @@ impl Store {
 }
 
 /// A step inside a transaction fails in the database or for a reason of ours.
-pub(super) enum Failure {
+pub(super) enum WriteError {
     Database(rusqlite::Error),
     Store(StoreError),
 }
 
-impl Failure {
-    fn told(self, path: &Path) -> StoreError {
+impl WriteError {
+    fn into_store_error(self, path: &Path) -> StoreError {
         match self {
             Self::Database(e) => explain(path, e),
             Self::Store(e) => e,
@@ -147,23 +150,23 @@ impl Failure {
     }
 }
 
-impl From<rusqlite::Error> for Failure {
+impl From<rusqlite::Error> for WriteError {
     fn from(e: rusqlite::Error) -> Self {
         Self::Database(e)
     }
 }
 
-fn save(t: &Transaction, run: &Run) -> Result<(), Failure> {
+fn save(t: &Transaction, run: &Run) -> Result<(), WriteError> {
     begin(t, run)?;
     run.phases.iter().try_for_each(|phase| append_phase(t, &run.id, phase))?;
     finish(t, run)
 }
 
-fn begin(t: &Transaction, run: &Run) -> Result<(), Failure> {
+fn begin(t: &Transaction, run: &Run) -> Result<(), WriteError> {
     let there: bool =
         t.query_row("SELECT EXISTS (SELECT 1 FROM run WHERE id = ?1)", [&run.id], |r| r.get(0))?;
     if there {
-        return Err(Failure::Store(StoreError::Exists { id: run.id.clone() }));
+        return Err(WriteError::Store(StoreError::Exists { id: run.id.clone() }));
     }
     let (environment, workload) = documents(t, run)?;
     let writer = Writer::this();
@@ -208,7 +211,7 @@ fn clock(t: &Transaction, run: &Run) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn finish(t: &Transaction, run: &Run) -> Result<(), Failure> {
+fn finish(t: &Transaction, run: &Run) -> Result<(), WriteError> {
     run.doubts.iter().try_for_each(|doubt| append_doubt(t, &run.id, doubt))?;
     run.trust.iter().try_for_each(|trust| append_trust(t, &run.id, trust))?;
     let (environment, workload) = documents(t, run)?;
@@ -243,7 +246,7 @@ fn documents_of(t: &Transaction, run_id: &str) -> rusqlite::Result<(i64, i64)> {
 }
 
 /// Removes environments and workloads without a run.
-fn forget_unused(t: &Transaction) -> Result<(), Failure> {
+fn forget_unused(t: &Transaction) -> Result<(), WriteError> {
     t.execute(
         "DELETE FROM environment WHERE NOT EXISTS (SELECT 1 FROM run WHERE environment_id = environment.id)",
         [],
@@ -293,13 +296,13 @@ fn documents(t: &Transaction, run: &Run) -> rusqlite::Result<(i64, i64)> {
     Ok((environment, workload))
 }
 
-fn append_doubt(t: &Transaction, run_id: &str, doubt: &Doubt) -> Result<(), Failure> {
+fn append_doubt(t: &Transaction, run_id: &str, doubt: &Doubt) -> Result<(), WriteError> {
     t.prepare_cached("INSERT INTO doubt (run_id, code, phase_seq, sentence) VALUES (?1, ?2, ?3, ?4)")?
         .execute(params![run_id, doubt.code, doubt.phase, doubt.sentence])?;
     Ok(())
 }
 
-fn append_trust(t: &Transaction, run_id: &str, trust: &Trust) -> Result<(), Failure> {
+fn append_trust(t: &Transaction, run_id: &str, trust: &Trust) -> Result<(), WriteError> {
     t.prepare_cached(
         "INSERT INTO trust (run_id, seq, code, verdict, sentence)
          SELECT ?1, coalesce(max(seq) + 1, 0), ?2, ?3, ?4 FROM trust WHERE run_id = ?1",

@@ -3,14 +3,14 @@
 //! during a repetition; `latency` lays out histograms.
 
 use super::bits::int;
-use super::write::Failure;
+use super::write::WriteError;
 use super::{block, cache, course, finding, flow_op, imported, latency, op_log, worker_series};
 use crate::{Ending, OpKind, OpStat, Origin, Phase, Physical, Repetition, Residency, Worker};
 use rusqlite::{OptionalExtension, Transaction, params};
 use std::collections::BTreeMap;
 
 /// A stored phase gets the repetitions it lacks: a run of several rounds comes back to its phases.
-pub(super) fn append_phase(t: &Transaction, run_id: &str, phase: &Phase) -> Result<(), Failure> {
+pub(super) fn append_phase(t: &Transaction, run_id: &str, phase: &Phase) -> Result<(), WriteError> {
     let there: Option<i64> = t
         .prepare_cached("SELECT id FROM phase WHERE run_id = ?1 AND seq = ?2")?
         .query_row(params![run_id, phase.seq], |r| r.get(0))
@@ -28,7 +28,7 @@ pub(super) fn append_phase(t: &Transaction, run_id: &str, phase: &Phase) -> Resu
     Ok(())
 }
 
-fn insert_phase(t: &Transaction, run_id: &str, phase: &Phase) -> Result<i64, Failure> {
+fn insert_phase(t: &Transaction, run_id: &str, phase: &Phase) -> Result<i64, WriteError> {
     let axes = &phase.axes;
     t.prepare_cached(
         "INSERT INTO phase (run_id, seq, name, file_bytes, record_bytes, streams, queue_depth, tags, reads, writes,
@@ -57,7 +57,7 @@ fn append_repetition(
     phase_id: i64,
     phase: &Phase,
     r: &Repetition,
-) -> Result<(), Failure> {
+) -> Result<(), WriteError> {
     let origin = Origin::of(phase, r);
     let physical = &r.physical;
     t.prepare_cached(
@@ -182,7 +182,7 @@ fn append_worker(
     phase: &Phase,
     r: &Repetition,
     worker: &Worker,
-) -> Result<(), Failure> {
+) -> Result<(), WriteError> {
     let (ending, error) = match &worker.ending {
         Ending::Completed => ("completed", None),
         Ending::Stopped => ("stopped", None),
@@ -240,7 +240,7 @@ fn append_worker(
         let name =
             format!("intervals of phase {} repetition {} {} {}", phase.seq, r.n, worker.group, worker.index);
         let body = worker_series::encode(&worker.intervals)
-            .map_err(|e| Failure::Database(rusqlite::Error::ToSqlConversionFailure(Box::new(e))))?;
+            .map_err(|e| WriteError::Database(rusqlite::Error::ToSqlConversionFailure(Box::new(e))))?;
         t.execute(
             "INSERT INTO artifact (run_id, worker_id, name, media_type, body) VALUES (?1, ?2, ?3, ?4, ?5)",
             params![run_id, worker_id, name, worker_series::MEDIA_TYPE, body],
@@ -250,7 +250,7 @@ fn append_worker(
         let name =
             format!("op log of phase {} repetition {} {} {}", phase.seq, r.n, worker.group, worker.index);
         let body = op_log::encode(&worker.op_log)
-            .map_err(|e| Failure::Database(rusqlite::Error::ToSqlConversionFailure(Box::new(e))))?;
+            .map_err(|e| WriteError::Database(rusqlite::Error::ToSqlConversionFailure(Box::new(e))))?;
         t.execute(
             "INSERT INTO artifact (run_id, worker_id, name, media_type, body) VALUES (?1, ?2, ?3, ?4, ?5)",
             params![run_id, worker_id, name, op_log::MEDIA_TYPE, body],

@@ -66,7 +66,7 @@ fn setting(name: &str) -> Option<&str> {
 }
 
 pub(super) fn of_workload(a: &Side<'_>, b: &Side<'_>, factors: &Factors) -> Vec<Difference> {
-    let mut all = factors.told();
+    let mut all = factors.differences();
     let of_both = profiles_of_both(a, b);
     all.extend(between(a, b, |run| {
         // The directory of a simulated run is made of its host and device.
@@ -162,7 +162,7 @@ fn between(a: &Side<'_>, b: &Side<'_>, of: impl Fn(&Run) -> Vec<(String, String)
 
 fn listed(values: &BTreeSet<String>) -> String {
     if values.is_empty() {
-        return "not told".into();
+        return "not recorded".into();
     }
     let first: Vec<&str> = values.iter().take(MOST_VALUES).map(String::as_str).collect();
     let more = values.len().saturating_sub(MOST_VALUES);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_simulation_was_asked_for_is_a_difference() {
+    fn simulation_settings_are_listed_as_differences() {
         let simulated = |scheduler: &str, set: &str, texts: &[(&str, &str)]| Run {
             directory: format!("(simulated: {scheduler})"),
             simulation: Some(Simulation {

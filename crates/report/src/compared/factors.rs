@@ -14,17 +14,17 @@ const JOB: &str = "job";
 /// Coordinates that distinguish the sides.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Factors {
-    all: Vec<Factor>,
+    all: Vec<FactorPair>,
 }
 
 #[derive(Clone, Debug)]
-struct Factor {
-    axis: Axis,
+struct FactorPair {
+    axis: FactorAxis,
     values: [Option<String>; 2],
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Axis {
+enum FactorAxis {
     File,
     Record,
     Streams,
@@ -33,7 +33,7 @@ enum Axis {
     Tag(String),
 }
 
-impl Axis {
+impl FactorAxis {
     fn name(&self) -> &str {
         match self {
             Self::File => "file size",
@@ -75,16 +75,22 @@ impl Factors {
     pub(super) fn of(series: &[Vec<Vec<Series>>; 2]) -> Self {
         let cells = |side: usize| series[side].iter().flatten().map(|s| &s.cell);
         let tags: BTreeSet<&String> = (0..2).flat_map(cells).flat_map(|c| c.axes.tags.keys()).collect();
-        let mut axes = vec![Axis::File, Axis::Record, Axis::Streams, Axis::Depth, Axis::Direct];
-        axes.extend(tags.into_iter().cloned().map(Axis::Tag));
-        let only = |axis: &Axis, side: usize| {
+        let mut axes = vec![
+            FactorAxis::File,
+            FactorAxis::Record,
+            FactorAxis::Streams,
+            FactorAxis::Depth,
+            FactorAxis::Direct,
+        ];
+        axes.extend(tags.into_iter().cloned().map(FactorAxis::Tag));
+        let only = |axis: &FactorAxis, side: usize| {
             let mut values = cells(side).map(|c| axis.value(c));
             let first = values.next()?;
             values.all(|v| v == first).then_some(first)
         };
-        let factor = |axis: Axis| {
+        let factor = |axis: FactorAxis| {
             let values = [only(&axis, 0)?, only(&axis, 1)?];
-            (values[0] != values[1]).then_some(Factor { axis, values })
+            (values[0] != values[1]).then_some(FactorPair { axis, values })
         };
         let mut factors = Self { all: axes.into_iter().filter_map(factor).collect() };
         factors.all.extend(factors.names_of_jobs(series));
@@ -92,8 +98,8 @@ impl Factors {
     }
 
     /// The factor of job names, if more cells match without them and no cells that match by name are merged.
-    fn names_of_jobs(&self, series: &[Vec<Vec<Series>>; 2]) -> Option<Factor> {
-        let axis = Axis::Tag(JOB.into());
+    fn names_of_jobs(&self, series: &[Vec<Vec<Series>>; 2]) -> Option<FactorPair> {
+        let axis = FactorAxis::Tag(JOB.into());
         let named = series.each_ref().map(|side| self.distinct(side, None));
         let nameless = series.each_ref().map(|side| self.distinct(side, Some(&axis)));
         let common = |[a, b]: &[Vec<Cell>; 2]| a.iter().filter(|cell| b.contains(cell)).count();
@@ -104,11 +110,11 @@ impl Factors {
             Some(names.into_iter().collect::<Vec<_>>().join(", "))
         };
         (without > with && (with == 0 || are_told_apart))
-            .then(|| Factor { values: [names(0), names(1)], axis: axis.clone() })
+            .then(|| FactorPair { values: [names(0), names(1)], axis: axis.clone() })
     }
 
     /// The cells of a side without the factors, and optionally without one more coordinate.
-    fn distinct(&self, side: &[Vec<Series>], without: Option<&Axis>) -> Vec<Cell> {
+    fn distinct(&self, side: &[Vec<Series>], without: Option<&FactorAxis>) -> Vec<Cell> {
         let mut distinct: Vec<Cell> = Vec::new();
         for series in side.iter().flatten() {
             // Figures of a cell are consecutive.
@@ -132,13 +138,13 @@ impl Factors {
     }
 
     /// The factors as differences of the workload.
-    pub(super) fn told(&self) -> Vec<Difference> {
+    pub(super) fn differences(&self) -> Vec<Difference> {
         let word = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".into());
-        let told = |f: &Factor| Difference {
+        let difference = |f: &FactorPair| Difference {
             name: f.axis.name().to_owned(),
             a: word(&f.values[0]),
             b: word(&f.values[1]),
         };
-        self.all.iter().map(told).collect()
+        self.all.iter().map(difference).collect()
     }
 }

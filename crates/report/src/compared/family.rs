@@ -2,7 +2,7 @@
 //! chance: with enough quads, the first three screen and the others confirm; otherwise p is adjusted for the number of cells, and a cell
 //! that does not survive that is a suspect, to be run again. If no single cell could survive, that is reported.
 
-use super::judge::{Effect, Method, Row, Word, quads_of, said};
+use super::judge::{ComparedRow, Effect, Method, Word, effect_of, quads_of};
 use super::layout::Layout;
 use super::notices::Notice;
 use super::samples::Sample;
@@ -47,7 +47,12 @@ pub struct Family {
 }
 
 /// Examines the cells of each headline or chosen figure, and corrects the verdicts of large families.
-pub(super) fn look(rows: &mut [Row], samples: &[Sample], layout: &Layout, rules: &Rules) -> Vec<Family> {
+pub(super) fn look(
+    rows: &mut [ComparedRow],
+    samples: &[Sample],
+    layout: &Layout,
+    rules: &Rules,
+) -> Vec<Family> {
     let mut metrics: Vec<String> = Vec::new();
     for row in rows.iter() {
         if !metrics.contains(&row.metric) {
@@ -57,7 +62,13 @@ pub(super) fn look(rows: &mut [Row], samples: &[Sample], layout: &Layout, rules:
     metrics.iter().filter_map(|m| one(m, rows, samples, layout, rules)).collect()
 }
 
-fn one(metric: &str, rows: &mut [Row], samples: &[Sample], layout: &Layout, rules: &Rules) -> Option<Family> {
+fn one(
+    metric: &str,
+    rows: &mut [ComparedRow],
+    samples: &[Sample],
+    layout: &Layout,
+    rules: &Rules,
+) -> Option<Family> {
     let judged = |i: &usize| rows[*i].metric == metric && rows[*i].p.is_some();
     let cells: Vec<usize> = (0..rows.len()).filter(judged).collect();
     if cells.len() < 2 {
@@ -82,7 +93,7 @@ fn one(metric: &str, rows: &mut [Row], samples: &[Sample], layout: &Layout, rule
     let whole = if by_quads { effect(&all, rules.confidence) } else { None };
     let p = by_quads.then(|| global_test(&quads).p);
     let margin = 1.0 + 2.0 * rules.threshold;
-    let whole = whole.map(|e| said(&e));
+    let whole = whole.map(|e| effect_of(&e));
     let inside = |e: &Effect| {
         e.scale == "ratio" && e.low.is_some_and(|l| l >= 1.0 / margin) && e.high.is_some_and(|h| h <= margin)
     };
@@ -104,7 +115,7 @@ fn one(metric: &str, rows: &mut [Row], samples: &[Sample], layout: &Layout, rule
 }
 
 /// The first three quads of each cell select suspects, its others decide.
-fn screen_and_confirm(rows: &mut [Row], cells: &[usize], quads: &[Vec<Quad>], rules: &Rules) {
+fn screen_and_confirm(rows: &mut [ComparedRow], cells: &[usize], quads: &[Vec<Quad>], rules: &Rules) {
     let first: Vec<Vec<Quad>> = quads.iter().map(|q| q[..SCREEN_QUADS].to_vec()).collect();
     let Ok(suspects) = screen(&first, rules) else { return };
     for (n, i) in cells.iter().enumerate() {
@@ -124,7 +135,7 @@ fn screen_and_confirm(rows: &mut [Row], cells: &[usize], quads: &[Vec<Quad>], ru
 
 /// For too few quads: p must survive the adjustment for the number of cells at the level of one cell's test. An unchanged matrix then
 /// raises no more alarms than a single cell; the usual 5 % false discovery rate would raise two or three times as many.
-fn adjust(rows: &mut [Row], cells: &[usize], rules: &Rules) {
+fn adjust(rows: &mut [ComparedRow], cells: &[usize], rules: &Rules) {
     for i in cells {
         let row = &mut rows[*i];
         if withheld(row, rules) {
@@ -135,20 +146,21 @@ fn adjust(rows: &mut [Row], cells: &[usize], rules: &Rules) {
         let moved = row.ratio().is_none_or(|r| r.ln().abs() >= rules.threshold.ln_1p());
         let open = row.verdict == Word::Inconclusive && moved && row.p.is_some_and(|p| p <= SUSPECT);
         if (is_change(row.verdict) && !stands) || open {
-            suspected(row, "one of so many cells looks like this by chance");
+            suspected(row, "with this many cells, one looks like this by chance");
         }
     }
 }
 
 /// Whether a cell looks changed but its verdict is withheld because of noise found beforehand: a suspect, whatever the others say.
-fn withheld(row: &Row, rules: &Rules) -> bool {
+fn withheld(row: &ComparedRow, rules: &Rules) -> bool {
     row.withheld && row.p.is_some_and(|p| p <= rules.alpha)
 }
 
 /// Notices about headline families with too few quads for a change of one cell to survive the adjustment.
-pub(super) fn warnings(families: &[Family], rows: &[Row], level: f64) -> Vec<Notice> {
+pub(super) fn warnings(families: &[Family], rows: &[ComparedRow], level: f64) -> Vec<Notice> {
     let warning = |family: &Family| {
-        let of: Vec<&Row> = rows.iter().filter(|r| r.metric == family.metric && r.quads > 0).collect();
+        let of: Vec<&ComparedRow> =
+            rows.iter().filter(|r| r.metric == family.metric && r.quads > 0).collect();
         let quads = of.iter().map(|r| r.quads).min()?;
         let corrected = family.cells >= MANY && !family.confirmed_by_fresh && family.quads > 0;
         if !corrected || !of.iter().any(|r| r.headline) {
@@ -182,7 +194,7 @@ fn is_change(word: Word) -> bool {
     matches!(word, Word::Better | Word::Worse | Word::Differs)
 }
 
-fn suspected(row: &mut Row, why: &str) {
+fn suspected(row: &mut ComparedRow, why: &str) {
     row.verdict = Word::Suspect;
     let figures = match (row.ratio(), row.p) {
         (Some(ratio), Some(p)) => format!("ratio {ratio:.4}, {}", wording::p_value(p)),

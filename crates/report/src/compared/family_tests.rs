@@ -59,7 +59,7 @@ fn alarms(quads: usize) -> usize {
     let layout = Layout::of(&a, &b);
     let samples = samples::take(&a, &b, &layout, (&[Metric::of_word("throughput")], None)).samples;
     let rules = Rules::default();
-    let mut rows: Vec<Row> = samples.iter().map(|s| judge::judge(s, &layout, &rules)).collect();
+    let mut rows: Vec<ComparedRow> = samples.iter().map(|s| judge::judge(s, &layout, &rules)).collect();
     assert_eq!((rows.len(), rows[0].quads, rows[0].method), (CELLS, quads, Method::Quads));
     let null = NullDistribution::untied(quads);
     let p_of: Vec<f64> = (0..=4 * quads).map(|u| null.two_sided(2 * u)).collect();
@@ -107,7 +107,7 @@ fn with_a_lone_change(quads: usize) -> super::super::Compared {
 }
 
 #[test]
-fn quads_that_cannot_show_a_lone_change_are_told() {
+fn too_few_quads_to_show_a_single_change_are_reported() {
     let few = with_a_lone_change(3);
     let told = few.notices.iter().filter(|n| n.code == "few-quads").collect::<Vec<_>>();
     assert_eq!(told.len(), 1, "of the figure that cells are quoted by: {told:?}");

@@ -1,6 +1,6 @@
 //! A yes or no for CI: is there a regression, is its absence shown, or is the data insufficient?
 
-use super::judge::{Row, Word};
+use super::judge::{ComparedRow, Word};
 use super::{Compared, MANY, Metric};
 use crate::history::counted;
 use fathom_compare::verdict::FEWEST_QUADS;
@@ -36,7 +36,7 @@ impl Gate {
     /// Decides by the headline figures, or by the one that a comparison watched; if figures were chosen, by all of those.
     #[must_use]
     pub fn of(compared: &Compared, chosen: &[Metric]) -> Self {
-        let counts = |row: &Row| match chosen {
+        let counts = |row: &ComparedRow| match chosen {
             [] => is_quoted(compared, row),
             // A user who names a figure with too few operations must be told; a word such as "p99" does not mean it.
             _ => chosen
@@ -91,7 +91,7 @@ fn why_not(compared: &Compared, chosen: &[Metric], rows: usize, open: usize) -> 
     (!why.is_empty()).then(|| why.join("; "))
 }
 
-fn is_quoted(compared: &Compared, row: &Row) -> bool {
+fn is_quoted(compared: &Compared, row: &ComparedRow) -> bool {
     compared.session.as_ref().map_or(row.headline, |s| s.plan.watches(row))
 }
 
@@ -100,7 +100,7 @@ fn threshold(compared: &Compared) -> String {
 }
 
 /// Whether a figure is shown not to be worse: by itself, or as one of many whose whole is unchanged and whose own test had a chance.
-fn settled(row: &Row, compared: &Compared, chosen: &[Metric]) -> bool {
+fn settled(row: &ComparedRow, compared: &Compared, chosen: &[Metric]) -> bool {
     let by_family = || {
         let family = compared.families.iter().find(|f| f.metric == row.metric);
         family.is_some_and(|f| f.cells >= MANY && f.same) && row.quads >= FEWEST_QUADS

@@ -1,8 +1,8 @@
 //! Comparisons that a gate must not pass, and what CI is told about them; each was passed once.
 
-use super::super::session::{Noise, NoiseOf, Part, Plan, SessionMark, Stopping};
+use super::super::session::{Noise, NoiseOf, Plan, SessionMark, SessionPart, Stopping};
 use super::super::tests::{SAME, compared, compared_with, sides_of};
-use super::super::{Asked, Compared, ENDED_EARLY, KEY, junit};
+use super::super::{CompareOptions, Compared, ENDED_EARLY, KEY, junit};
 use super::*;
 use fathom_record::imported::names;
 use fathom_record::{Doubt, Figure, Histogram, OpKind, OpStat, Run, Status};
@@ -14,7 +14,8 @@ fn gate(sides: &[Vec<Run>; 2]) -> Gate {
 
 fn by(words: &[&str], sides: &[Vec<Run>; 2]) -> Gate {
     let metrics: Vec<Metric> = words.iter().map(|w| Metric::of_word(w)).collect();
-    let found = compared_with(sides, &Asked { metrics: metrics.clone(), ..Asked::default() });
+    let found =
+        compared_with(sides, &CompareOptions { metrics: metrics.clone(), ..CompareOptions::default() });
     Gate::of(&found, &metrics)
 }
 
@@ -147,7 +148,7 @@ fn texts_that_tell_no_work_do_not_make_cells_lost() {
 fn a_cell_whose_own_runs_are_not_mixed_says_so() {
     let order = [["Ar", "Ar", "Bw", "Bw"].repeat(6), ["Aw", "Aw", "Br", "Br"].repeat(6)].concat();
     let found = compared(&one_cell_each(&order, 0.94));
-    let quoted: Vec<&Row> = found.rows.iter().filter(|r| r.headline).collect();
+    let quoted: Vec<&ComparedRow> = found.rows.iter().filter(|r| r.headline).collect();
     assert_eq!(quoted.len(), 2);
     assert!(quoted.iter().all(|r| r.sentence.contains("not interleaved")), "{quoted:#?}");
 }
@@ -169,7 +170,7 @@ fn more_runs_do_not_make_up_for_a_cell_that_they_lack() {
 }
 
 #[test]
-fn a_figure_that_was_named_and_is_nowhere_is_told() {
+fn a_named_figure_found_nowhere_is_reported() {
     let sides = sides_of(&SAME, 1);
     assert_eq!(by(&["throughput"], &sides).outcome, Outcome::Passed);
     let found = by(&["throughput", "wirte p99"], &sides);
@@ -275,7 +276,7 @@ fn session(cells: usize, plan: &Plan) -> [Vec<Run>; 2] {
             let number: u64 = run.id[13..15].parse().expect("a number");
             let mark = SessionMark {
                 id: "S".into(),
-                part: Part::Quads,
+                part: SessionPart::Quads,
                 side: letter.into(),
                 run: number + 1,
                 quad: number / 4 + 1,
@@ -344,7 +345,7 @@ fn noisy(cells: usize) -> Noise {
 #[test]
 fn a_verdict_that_noise_forbids_is_not_settled_by_the_other_cells() {
     let found = compared(&session(6, &plan(Some(noisy(6)))));
-    let quoted: Vec<&Row> = found.rows.iter().filter(|r| r.headline).collect();
+    let quoted: Vec<&ComparedRow> = found.rows.iter().filter(|r| r.headline).collect();
     assert_eq!(quoted.iter().filter(|r| r.withheld).count(), 5, "{quoted:#?}");
     let gate = Gate::of(&found, &[]);
     assert_eq!(
@@ -353,7 +354,7 @@ fn a_verdict_that_noise_forbids_is_not_settled_by_the_other_cells() {
     );
 }
 
-fn told(found: &Compared) -> String {
+fn junit_of(found: &Compared) -> String {
     junit(std::slice::from_ref(found), &[Gate::of(found, &[])])
 }
 
@@ -363,9 +364,9 @@ fn junit_is_red_where_the_gate_has_no_answer_and_green_where_it_passes() {
     for run in &mut sides[1] {
         run.phases.truncate(1);
     }
-    let text = told(&compared(&sides));
+    let text = junit_of(&compared(&sides));
     assert!(text.contains("tests=\"2\" failures=\"0\" errors=\"1\""), "{text}");
     assert!(text.contains("<error type=\"not-enough-data\" message=\"Not enough data: 1 figure of A missing in B (read, record 8 KiB"));
-    let text = told(&compared(&sides_of(&SAME, 2)));
+    let text = junit_of(&compared(&sides_of(&SAME, 2)));
     assert!(text.contains("failures=\"0\" errors=\"0\"") && !text.contains("<skipped"), "{text}");
 }

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_data_the_reason_is_told() {
+    fn without_data_the_reason_is_shown() {
         assert_eq!(
             github_undecided(&["a", "b"], "5 % noise\ntoo much"),
             "::warning title=fathom compare%3A b against a::Not enough data: 5 %25 noise%0Atoo much\n"

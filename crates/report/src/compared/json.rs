@@ -4,7 +4,7 @@ use super::{Compared, Gate, SCHEMA};
 use serde::Serialize;
 
 #[derive(Serialize)]
-struct Document<'c> {
+struct ComparedDocument<'c> {
     schema: &'static str,
     comparisons: Vec<One<'c>>,
 }
@@ -20,7 +20,8 @@ struct One<'c> {
 #[must_use]
 pub fn json(all: &[Compared], gates: Option<&[Gate]>) -> String {
     let one = |(i, compared)| One { compared, gate: gates.and_then(|g| g.get(i)) };
-    let document = Document { schema: SCHEMA, comparisons: all.iter().enumerate().map(one).collect() };
+    let document =
+        ComparedDocument { schema: SCHEMA, comparisons: all.iter().enumerate().map(one).collect() };
     // Serialising fails only for non-string map keys and for types that refuse; there are neither.
     serde_json::to_string_pretty(&document).map(|text| text + "\n").unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 
 use super::layout::{Design, Layout};
 use super::metric;
-use super::samples::{Place, Sample};
+use super::samples::{CellPass, Sample};
 use fathom_compare::quads::effect::{self, Scale};
 use fathom_compare::quads::{Quad, Side};
 use fathom_compare::single::against_controls;
@@ -91,7 +91,7 @@ pub struct Effect {
 
 /// A figure of a cell with its verdict.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct ComparedRow {
     /// The cell in words.
     pub cell: String,
     /// The operation.
@@ -151,9 +151,9 @@ pub struct Row {
     pub sentence: String,
 }
 
-impl Row {
+impl ComparedRow {
     fn new(sample: &Sample, layout: &Layout) -> Self {
-        let Place { cell, settings, .. } = &sample.place;
+        let CellPass { cell, settings, .. } = &sample.place;
         Self {
             cell: sample.place.title(),
             operation: cell.operation.clone(),
@@ -214,8 +214,8 @@ impl Row {
 
 const RATIO: &str = "ratio";
 
-pub(super) fn judge(sample: &Sample, layout: &Layout, rules: &Rules) -> Row {
-    let mut row = Row::new(sample, layout);
+pub(super) fn judge(sample: &Sample, layout: &Layout, rules: &Rules) -> ComparedRow {
+    let mut row = ComparedRow::new(sample, layout);
     if let Some(few) = sample.too_few {
         row.verdict = Word::TooFewOperations;
         // A value from so few operations is not shown.
@@ -254,9 +254,9 @@ pub(super) fn quads_of(sample: &Sample, layout: &Layout) -> Vec<Quad> {
     layout.quads.iter().filter_map(quad).collect()
 }
 
-type Judged = Result<(), fathom_compare::Unusable>;
+type JudgeResult = Result<(), fathom_compare::Unusable>;
 
-fn by_quads(row: &mut Row, quads: &[Quad], rules: &Rules, layout: &Layout) -> Judged {
+fn by_quads(row: &mut ComparedRow, quads: &[Quad], rules: &Rules, layout: &Layout) -> JudgeResult {
     let found = match layout.session.as_ref().and_then(|mark| mark.plan.gate(row)) {
         Some(gate) => verdict::compare_behind_gate(quads, rules, &gate)?,
         None => verdict::compare(quads, rules)?,
@@ -265,7 +265,7 @@ fn by_quads(row: &mut Row, quads: &[Quad], rules: &Rules, layout: &Layout) -> Ju
     row.method = Method::Quads;
     row.quads = quads.len();
     (row.p, row.exact) = (Some(found.test.p), true);
-    row.effect = Some(said(&found.effect));
+    row.effect = Some(effect_of(&found.effect));
     row.verdict = word(&found.verdict, row.higher_is_better);
     row.withheld = matches!(found.verdict, Verdict::Withheld(_));
     row.sentence = if matches!(layout.design, Design::Quads { random: true, .. }) {
@@ -283,11 +283,11 @@ fn is_mixed(sample: &Sample, layout: &Layout) -> bool {
     known && sides.windows(2).filter(|two| two[0] != two[1]).count() > 1
 }
 
-fn by_groups(row: &mut Row, rules: &Rules, mixed: bool) -> Judged {
+fn by_groups(row: &mut ComparedRow, rules: &Rules, mixed: bool) -> JudgeResult {
     let found = groups::compare(&row.a, &row.b, rules)?;
     row.method = Method::Groups;
     (row.p, row.exact) = (Some(found.test.p), found.test.exact);
-    row.effect = Some(said(&found.effect));
+    row.effect = Some(effect_of(&found.effect));
     row.verdict = word(&found.verdict, row.higher_is_better);
     row.sentence = wording::groups(&found, row.names());
     if !mixed {
@@ -296,7 +296,7 @@ fn by_groups(row: &mut Row, rules: &Rules, mixed: bool) -> Judged {
     Ok(())
 }
 
-fn single(row: &mut Row) -> Judged {
+fn single(row: &mut ComparedRow) -> JudgeResult {
     row.method = Method::Single;
     row.verdict = Word::Single;
     let (a, b) = (row.a[0], row.b[0]);
@@ -312,7 +312,7 @@ fn single(row: &mut Row) -> Judged {
     Ok(())
 }
 
-pub(super) fn said(effect: &effect::Effect) -> Effect {
+pub(super) fn effect_of(effect: &effect::Effect) -> Effect {
     Effect {
         scale: if effect.scale == Scale::Ratio { RATIO } else { "difference" },
         estimate: effect.estimate,
@@ -336,8 +336,8 @@ fn word(verdict: &Verdict, higher_is_better: Option<bool>) -> Word {
 /// Marks the percentiles from too few operations that accompany others of the same cell. Most runs of the baseline must have
 /// too few already: an operation that has become rare only on the other side is exactly what a comparison is made for.
 /// `samples` are the sources of the rows.
-pub(super) fn mark_beside(rows: &mut [Row], samples: &[Sample], layout: &Layout) {
-    let of = |row: &Row| Some((row.cell.clone(), metric::percentile(&row.metric)?.1.to_owned()));
+pub(super) fn mark_beside(rows: &mut [ComparedRow], samples: &[Sample], layout: &Layout) {
+    let of = |row: &ComparedRow| Some((row.cell.clone(), metric::percentile(&row.metric)?.1.to_owned()));
     let enough: BTreeSet<(String, String)> =
         rows.iter().filter(|r| !r.has_too_few()).filter_map(of).collect();
     for (row, _) in rows.iter_mut().zip(samples).filter(|(_, sample)| sample.is_rare_in_a(layout)) {
@@ -347,7 +347,7 @@ pub(super) fn mark_beside(rows: &mut [Row], samples: &[Sample], layout: &Layout)
 
 /// Pairs single runs with O_DIRECT with the same ones without: O_DIRECT bypasses the page cache, so it shows how far runs
 /// differ where a change of the page cache or the scheduler should have no effect.
-pub(super) fn controls(rows: &mut [Row]) {
+pub(super) fn controls(rows: &mut [ComparedRow]) {
     let quoted: Vec<usize> =
         (0..rows.len()).filter(|i| rows[*i].headline && rows[*i].method == Method::Single).collect();
     for &i in &quoted {

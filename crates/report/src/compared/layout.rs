@@ -3,7 +3,7 @@
 //! the order of starting. This module also decides whether one value comes from a run or from one of its complete repetitions.
 
 use super::Side;
-use super::session::{Part, SessionMark};
+use super::session::{SessionMark, SessionPart};
 use fathom_compare::quads;
 use fathom_record::{Run, Status};
 use serde::Serialize;
@@ -33,7 +33,7 @@ pub enum Design {
 
 /// The source of one value of a figure.
 #[derive(Clone, Debug)]
-pub(super) struct Unit {
+pub(super) struct ValueSource {
     pub(super) side: quads::Side,
     /// Indices of the runs within their side: a script makes several at a time.
     pub(super) runs: Vec<usize>,
@@ -48,7 +48,7 @@ pub(super) struct Unit {
 pub(super) struct Layout {
     pub(super) design: Design,
     /// In order of measurement, as far as it is known.
-    pub(super) units: Vec<Unit>,
+    pub(super) units: Vec<ValueSource>,
     /// Indices of the units of each quad, in order.
     pub(super) quads: Vec<[usize; 4]>,
     /// The mark of the comparison that made the runs, if one did.
@@ -96,11 +96,13 @@ impl Layout {
             }
         }
         let first = marked.first()?.2.clone();
-        if first.part == Part::WarmUp || marked.iter().any(|m| m.2.id != first.id || m.2.part != first.part) {
+        if first.part == SessionPart::WarmUp
+            || marked.iter().any(|m| m.2.id != first.id || m.2.part != first.part)
+        {
             return None;
         }
         marked.sort_by_key(|m| m.2.run);
-        let mut units: Vec<Unit> = Vec::new();
+        let mut units: Vec<ValueSource> = Vec::new();
         let mut blocks: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         let (mut last, mut incomplete) = (None, BTreeSet::new());
         for (side, i, mark, complete) in marked {
@@ -117,7 +119,7 @@ impl Layout {
             }
             last = Some(mark.run);
             blocks.entry(mark.quad).or_default().push(units.len());
-            units.push(Unit { side, runs: vec![i], repetition: None, settings: BTreeMap::new() });
+            units.push(ValueSource { side, runs: vec![i], repetition: None, settings: BTreeMap::new() });
         }
         let quads: Vec<[usize; 4]> = blocks.into_values().filter_map(|b| whole_quad(&units, &b)).collect();
         let left_out = units.len() + incomplete.len() - 4 * quads.len();
@@ -139,7 +141,7 @@ impl Layout {
         }
         let vary = varying(&marked);
         marked.sort_by_key(|m| m.2.run);
-        let mut units: Vec<Unit> = Vec::new();
+        let mut units: Vec<ValueSource> = Vec::new();
         let mut blocks: BTreeMap<(u64, BTreeMap<String, String>), Vec<usize>> = BTreeMap::new();
         let (mut last, mut incomplete) = (None, BTreeSet::new());
         for (side, i, mark, complete) in marked {
@@ -158,7 +160,7 @@ impl Layout {
             let settings: BTreeMap<String, String> =
                 mark.settings.into_iter().filter(|(k, _)| vary.contains(k)).collect();
             blocks.entry((mark.block, settings.clone())).or_default().push(units.len());
-            units.push(Unit { side, runs: vec![i], repetition: None, settings });
+            units.push(ValueSource { side, runs: vec![i], repetition: None, settings });
         }
         let quads: Vec<[usize; 4]> = blocks.into_values().filter_map(|b| whole_quad(&units, &b)).collect();
         if quads.is_empty() {
@@ -180,7 +182,7 @@ impl Layout {
         let mut units = Vec::new();
         for (side, run) in [(quads::Side::A, one), (quads::Side::B, two)] {
             // Warm-up runs show what the whole runs after them will hold.
-            let is_warm_up = SessionMark::of(run).is_some_and(|mark| mark.part == Part::WarmUp);
+            let is_warm_up = SessionMark::of(run).is_some_and(|mark| mark.part == SessionPart::WarmUp);
             if run.source.is_some() || is_warm_up {
                 return None;
             }
@@ -189,7 +191,7 @@ impl Layout {
             if numbers.len() < 2 {
                 return None;
             }
-            units.extend(numbers.into_iter().map(|n| Unit {
+            units.extend(numbers.into_iter().map(|n| ValueSource {
                 side,
                 runs: vec![0],
                 repetition: Some(n),
@@ -210,9 +212,14 @@ impl Layout {
         if known {
             order.sort_by_key(|o| o.0);
         }
-        let units: Vec<Unit> = order
+        let units: Vec<ValueSource> = order
             .into_iter()
-            .map(|(_, side, i)| Unit { side, runs: vec![i], repetition: None, settings: BTreeMap::new() })
+            .map(|(_, side, i)| ValueSource {
+                side,
+                runs: vec![i],
+                repetition: None,
+                settings: BTreeMap::new(),
+            })
             .collect();
         if a.runs.len() == 1 && b.runs.len() == 1 {
             return Self {
@@ -292,7 +299,7 @@ fn varying(marked: &[(quads::Side, usize, SweepMark, bool)]) -> BTreeSet<String>
 }
 
 /// Four units, two of each side.
-fn whole_quad(units: &[Unit], four: &[usize]) -> Option<[usize; 4]> {
+fn whole_quad(units: &[ValueSource], four: &[usize]) -> Option<[usize; 4]> {
     let four: [usize; 4] = four.try_into().ok()?;
     let of_a = four.iter().filter(|u| units[**u].side == quads::Side::A).count();
     (of_a == 2).then_some(four)

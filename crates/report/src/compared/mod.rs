@@ -32,7 +32,7 @@ pub use family::{Family, MANY};
 pub use gate::{Gate, Outcome};
 pub use github::{github, github_undecided};
 pub use json::json;
-pub use judge::{Effect, Method, Row, Word};
+pub use judge::{ComparedRow, Effect, Method, Word};
 pub use junit::{junit, junit_undecided};
 pub use layout::Design;
 pub use metric::Metric;
@@ -41,7 +41,9 @@ pub use notices::Notice;
 pub(crate) use notices::spelled;
 pub use obstacles::ENDED_EARLY;
 pub(crate) use samples::{Lost, merged};
-pub use session::{KEY, Noise, NoiseOf, Part, Plan, Scatter, Session, SessionMark, Stopping, first_look};
+pub use session::{
+    KEY, Noise, NoiseOf, Plan, Scatter, Session, SessionMark, SessionPart, Stopping, first_look,
+};
 pub(crate) use singles::singles;
 pub use text::text;
 pub(crate) use text::{answer, cells, side as side_words, too_few};
@@ -68,7 +70,7 @@ pub struct Side<'r> {
 
 /// Options of a comparison.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct CompareOptions {
     /// Level, threshold and confidence; each figure has its own direction.
     pub rules: Rules,
     /// The figures to compare; if empty, the default ones.
@@ -77,16 +79,16 @@ pub struct Asked {
 
 /// A side in the output.
 #[derive(Clone, Debug, Serialize)]
-pub struct Told {
+pub struct SideInfo {
     /// Its name.
     pub name: String,
     /// Its runs.
-    pub runs: Vec<RunTold>,
+    pub runs: Vec<RunInfo>,
 }
 
 /// A run in the output.
 #[derive(Clone, Debug, Serialize)]
-pub struct RunTold {
+pub struct RunInfo {
     /// Its id; empty if a file had none.
     pub id: String,
     /// Its label.
@@ -101,9 +103,9 @@ pub struct RunTold {
 #[derive(Clone, Debug, Serialize)]
 pub struct Compared {
     /// The baseline.
-    pub a: Told,
+    pub a: SideInfo,
     /// The side compared with the baseline.
-    pub b: Told,
+    pub b: SideInfo,
     /// How the runs were measured, and what counts as one.
     pub design: Design,
     /// The design in words.
@@ -115,7 +117,7 @@ pub struct Compared {
     /// Relative changes below this give no verdict: 0.01 is 1 %.
     pub threshold: f64,
     /// The figures, cell by cell, in the order of A.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparedRow>,
     /// All cells of one figure taken together.
     pub families: Vec<Family>,
     /// What else the reader must know.
@@ -167,7 +169,7 @@ impl Surfaces {
 impl Compared {
     /// Judges two sides.
     #[must_use]
-    pub fn of(a: &Side<'_>, b: &Side<'_>, asked: &Asked) -> Self {
+    pub fn of(a: &Side<'_>, b: &Side<'_>, asked: &CompareOptions) -> Self {
         let mut layout = layout::Layout::of(a, b);
         let rules = match &layout.session {
             // The session's plan fixed the level of its last look.
@@ -176,7 +178,8 @@ impl Compared {
         };
         let also = layout.session.as_ref().and_then(|mark| mark.plan.metric());
         let taken = samples::take(a, b, &layout, (&asked.metrics, also.as_ref()));
-        let mut rows: Vec<Row> = taken.samples.iter().map(|s| judge::judge(s, &layout, &rules)).collect();
+        let mut rows: Vec<ComparedRow> =
+            taken.samples.iter().map(|s| judge::judge(s, &layout, &rules)).collect();
         judge::mark_beside(&mut rows, &taken.samples, &layout);
         // Several runs may hold one cell each.
         let mut judged = rows.iter().filter(|r| !r.has_too_few()).peekable();
@@ -190,8 +193,8 @@ impl Compared {
         notices.splice(0..0, bases);
         notices.splice(0..0, family::warnings(&families, &rows, rules.alpha));
         Self {
-            a: Told::of(a),
-            b: Told::of(b),
+            a: SideInfo::of(a),
+            b: SideInfo::of(b),
             design: layout.design.clone(),
             design_words: layout.words(),
             session: layout.session.as_ref().map(|mark| Session::of(mark, layout.orders(), &rows)),
@@ -223,9 +226,9 @@ impl Compared {
     }
 }
 
-impl Told {
+impl SideInfo {
     fn of(side: &Side<'_>) -> Self {
-        let run = |run: &&Run| RunTold {
+        let run = |run: &&Run| RunInfo {
             id: run.id.clone(),
             label: run.label.clone(),
             started_at: run.started_at.clone(),

@@ -106,8 +106,8 @@ fn means(layout: &Layout, taken: &Taken) -> Vec<Notice> {
         let mean = geometric_mean(&ratios).ok().filter(|_| ratios.len() > 1)?;
         let (low, high) = ratios.iter().fold((f64::INFINITY, 0.0_f64), |(l, h), r| (l.min(*r), h.max(*r)));
         let sentence = format!(
-            "{figure}: the geometric mean of the {} ratios B/A is {} (they are {} to {}). Cells are different systems and no \
-             repeats: it tells of all of them together, and nothing of the noise of a run",
+            "{figure}: the geometric mean of the {} ratios B/A is {} (they are {} to {}). Cells are different systems, not \
+             repeats: the mean describes all of them together, not the noise of a run",
             ratios.len(),
             digits(mean),
             digits(low),
@@ -156,9 +156,9 @@ fn simulated(letter: &str, side: &Side<'_>) -> Option<Notice> {
     let of_runs = side.runs.iter().filter(|r| r.simulation.is_some()).count();
     let sentence = match of_runs {
         0 => return None,
-        n if n == side.runs.len() => format!("{letter} is simulated: nothing of it was measured."),
+        n if n == side.runs.len() => format!("{letter} is simulated: none of it was measured."),
         n => {
-            format!("{letter}: {n} of {} runs are simulated: nothing of them was measured.", side.runs.len())
+            format!("{letter}: {n} of {} runs are simulated: none of them was measured.", side.runs.len())
         }
     };
     Some(Notice { code: "simulated", cell: None, sentence })

@@ -1,6 +1,6 @@
 //! One run of each side on the terminal: the overall ratio, stated once; the figures of both; and the command that would give a verdict.
 
-use super::judge::Row;
+use super::judge::ComparedRow;
 use super::notices::spelled;
 use super::{Compared, Design};
 use fathom_compare::paired::geometric_mean;
@@ -53,10 +53,10 @@ pub(super) fn advice(compared: &Compared) -> String {
 }
 
 /// Throughput, operations and percentiles; other figures if selected, or if a cell has nothing else.
-fn shown(compared: &Compared) -> Vec<&Row> {
-    let rates = |row: &Row| [names::THROUGHPUT, names::OPERATIONS].contains(&row.metric.as_str());
+fn shown(compared: &Compared) -> Vec<&ComparedRow> {
+    let rates = |row: &ComparedRow| [names::THROUGHPUT, names::OPERATIONS].contains(&row.metric.as_str());
     let has_rate = |cell: &str| compared.rows.iter().any(|row| row.cell == cell && rates(row));
-    let wanted = |row: &&Row| compared.is_chosen || row.metric != names::TIME || !has_rate(&row.cell);
+    let wanted = |row: &&ComparedRow| compared.is_chosen || row.metric != names::TIME || !has_rate(&row.cell);
     compared.rows.iter().filter(|row| !row.has_too_few()).filter(wanted).collect()
 }
 
@@ -71,7 +71,7 @@ pub(super) fn headline(compared: &Compared) -> Option<String> {
     if is_controlled(compared) {
         return None;
     }
-    let quoted: Vec<&Row> = compared.rows.iter().filter(|row| row.headline).collect();
+    let quoted: Vec<&ComparedRow> = compared.rows.iter().filter(|row| row.headline).collect();
     let speeds: Vec<f64> = quoted.iter().filter_map(|row| speed(row)).collect();
     let all = geometric_mean(&speeds).ok().filter(|_| speeds.len() == quoted.len())?;
     let first = quoted.first()?;
@@ -93,7 +93,7 @@ pub(super) fn headline(compared: &Compared) -> Option<String> {
 }
 
 /// B's speed relative to A's, above 1 if B is faster.
-fn speed(row: &Row) -> Option<f64> {
+fn speed(row: &ComparedRow) -> Option<f64> {
     let ratio = row.ratio()?;
     match row.higher_is_better? {
         true => Some(ratio),
@@ -101,11 +101,11 @@ fn speed(row: &Row) -> Option<f64> {
     }
 }
 
-fn value(row: &Row, values: &[f64]) -> String {
+fn value(row: &ComparedRow, values: &[f64]) -> String {
     values.first().map_or("-".into(), |v| spelled(*v, &row.unit))
 }
 
-fn times(row: &Row) -> String {
+fn times(row: &ComparedRow) -> String {
     let of_ratio = |ratio| {
         wording::times(row.names(), ratio, row.higher_is_better).unwrap_or_else(|| "within 0.5 %".into())
     };

@@ -2,10 +2,10 @@
 //! a zero that has no ratio, a p printed as zero.
 
 use super::tests::{SAME, SLOWER, compared, sides_of};
-use super::{Compared, Row, Word, text};
+use super::{Compared, ComparedRow, Word, text};
 use fathom_record::{Histogram, OpKind, OpStat, Repetition, Run, Worker, figures};
 
-fn row<'c>(found: &'c Compared, metric: &str) -> &'c Row {
+fn row<'c>(found: &'c Compared, metric: &str) -> &'c ComparedRow {
     found
         .rows
         .iter()

@@ -4,7 +4,7 @@
 
 use super::Side;
 use super::factors::Factors;
-use super::layout::{Layout, Unit};
+use super::layout::{Layout, ValueSource};
 use super::metric::{self, Metric};
 use crate::section;
 use fathom_compare::quads;
@@ -12,20 +12,20 @@ use fathom_compare::quantiles::needed_for;
 use fathom_compare::summary::median;
 use fathom_record::figures::{self, Cell, Series};
 use fathom_record::imported::names;
-use fathom_record::same_work::{base, without_names};
+use fathom_record::same_work::{base, work_only};
 use fathom_record::{Histogram, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A cell for comparison: the run's cell, the sweep settings it was measured under, and its number among the cells of the same
 /// kind, from 1, because several stages of a script may measure the same cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct CellPass {
     pub(super) cell: Cell,
     pub(super) settings: BTreeMap<String, String>,
     pub(super) pass: usize,
 }
 
-impl Place {
+impl CellPass {
     /// Such as "read, O_DIRECT, file 1 GiB, record 64 KiB; read_ahead_kb=128; pass 2".
     pub(super) fn title(&self) -> String {
         let mut title = section::cell_title(&self.cell);
@@ -66,7 +66,7 @@ pub(crate) struct Lost {
 /// The values of one figure of one cell.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
-    pub(super) place: Place,
+    pub(super) place: CellPass,
     pub(super) metric: String,
     pub(super) unit: String,
     pub(super) higher_is_better: Option<bool>,
@@ -132,12 +132,12 @@ impl Sample {
 /// The work of each unit, in order of units.
 fn work(a: &Side<'_>, b: &Side<'_>, layout: &Layout) -> Vec<String> {
     let of_run = |run: &Run| match &run.source {
-        None => format!("{}\n{}", run.dialect, without_names(&run.workload)),
+        None => format!("{}\n{}", run.dialect, work_only(&run.workload)),
         Some(_) => {
             format!("{}\n{}", run.dialect, run.argv.iter().map(|w| base(w)).collect::<Vec<_>>().join(" "))
         }
     };
-    let of_unit = |unit: &Unit| {
+    let of_unit = |unit: &ValueSource| {
         let side = if unit.side == quads::Side::A { a } else { b };
         unit.runs.iter().map(|r| of_run(side.runs[*r])).collect::<Vec<_>>().join("\n")
     };
@@ -191,7 +191,7 @@ pub(super) fn take(
     let (mut of_a, of_b): (Vec<Sample>, Vec<Sample>) = all.into_iter().partition(|s| has(s, quads::Side::A));
     mark_headlines(&mut of_a);
     // Operations are extracted only if throughput is coarse; B has them if it has throughput.
-    let with_throughput: Vec<Place> =
+    let with_throughput: Vec<CellPass> =
         of_a.iter().filter(|s| s.metric == names::THROUGHPUT && both(s)).map(|s| s.place.clone()).collect();
     let taken_alone = |s: &Sample| s.metric == names::OPERATIONS && with_throughput.contains(&s.place);
     let decides = |s: &Sample| match wanted {
@@ -236,7 +236,7 @@ fn passes(series: &[Series], passed: &[(&Cell, usize)]) -> Vec<usize> {
 }
 
 fn of_run(
-    (number, unit): (usize, &Unit),
+    (number, unit): (usize, &ValueSource),
     (run, series): (&Run, &[Series]),
     passes: &[usize],
     (metrics, also): (&[Metric], Option<&Metric>),
@@ -252,7 +252,7 @@ fn of_run(
             continue;
         }
         let Some((value, count)) = value(unit, run, s) else { continue };
-        let place = Place { cell: s.cell.clone(), settings: unit.settings.clone(), pass: *pass };
+        let place = CellPass { cell: s.cell.clone(), settings: unit.settings.clone(), pass: *pass };
         let same = |x: &&mut Sample| x.place == place && x.metric == s.metric && x.unit == s.unit;
         let at = match all.iter_mut().find(same) {
             Some(sample) => sample,
@@ -289,7 +289,7 @@ impl Sample {
 }
 
 /// One value of a figure for one unit, and the number of operations behind a percentile.
-fn value(unit: &Unit, run: &Run, series: &Series) -> Option<(f64, Option<u64>)> {
+fn value(unit: &ValueSource, run: &Run, series: &Series) -> Option<(f64, Option<u64>)> {
     let mine: Vec<&figures::Value> =
         series.values.iter().filter(|v| unit.repetition.is_none_or(|n| v.repetition == n)).collect();
     match mine.as_slice() {

@@ -3,7 +3,7 @@
 //! `layout` derives the quads, `judge` takes level and noise; this module also words the noise and the looks.
 
 use super::family::MANY;
-use super::judge::Row;
+use super::judge::ComparedRow;
 use super::metric::Metric;
 use fathom_compare::matrix::{CONFIRM_QUADS, SCREEN_QUADS};
 use fathom_compare::noise::{GateRules, NoiseGate, noise_gate, quads_needed, smallest_change};
@@ -21,7 +21,7 @@ pub const KEY: &str = "comparison";
 /// The purpose of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Part {
+pub enum SessionPart {
     /// The discarded first run of a side.
     WarmUp,
     /// The baseline against itself, before the comparison.
@@ -36,7 +36,7 @@ pub struct SessionMark {
     /// Id of the comparison.
     pub id: String,
     /// The purpose of the run.
-    pub part: Part,
+    pub part: SessionPart,
     /// "A" or "B"; for the baseline against itself, both are the baseline.
     pub side: String,
     /// Number of the run within the comparison, from 1.
@@ -173,7 +173,7 @@ pub fn first_look(watched: usize) -> usize {
 impl Plan {
     /// Whether the figure takes part in deciding when to stop.
     #[must_use]
-    pub fn watches(&self, row: &Row) -> bool {
+    pub fn watches(&self, row: &ComparedRow) -> bool {
         match &self.figure {
             None => row.headline,
             Some(word) => match Metric::of_word(word) {
@@ -189,7 +189,7 @@ impl Plan {
     }
 
     /// The noise gate for a figure; `None` if the baseline was not compared with itself.
-    pub(super) fn gate(&self, row: &Row) -> Option<NoiseGate> {
+    pub(super) fn gate(&self, row: &ComparedRow) -> Option<NoiseGate> {
         let noise = self.noise.as_ref()?;
         let alike: Vec<&NoiseOf> =
             noise.figures.iter().filter(|n| n.operation == row.operation && n.metric == row.metric).collect();
@@ -232,7 +232,7 @@ pub struct Session {
     /// Seed of the orders.
     pub seed: u64,
     /// The purpose of these runs.
-    pub part: Part,
+    pub part: SessionPart,
     /// The comparison's plan.
     pub plan: Plan,
     /// Orders of the quads.
@@ -260,7 +260,7 @@ pub struct Scatter {
 
 impl Session {
     /// From the first whole quads; noise is that of the watched figures.
-    pub(super) fn of(mark: &SessionMark, orders: Vec<String>, rows: &[Row]) -> Self {
+    pub(super) fn of(mark: &SessionMark, orders: Vec<String>, rows: &[ComparedRow]) -> Self {
         let plan = mark.plan.clone();
         let watched = rows.iter().filter(|r| plan.watches(r));
         let noise = watched.filter_map(|r| Scatter::of(r, &plan)).collect();
@@ -279,7 +279,7 @@ impl Session {
 }
 
 impl Scatter {
-    fn of(row: &Row, plan: &Plan) -> Option<Self> {
+    fn of(row: &ComparedRow, plan: &Plan) -> Option<Self> {
         let cv = row.cv.filter(|_| row.quads >= FEWEST_QUADS)?;
         let needed = quads_needed(cv, plan.effect, plan.threshold);
         let runs = 2 * row.quads;

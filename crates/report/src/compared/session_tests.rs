@@ -24,7 +24,7 @@ fn session(quads: &[(&str, [f64; 4])], plan: &Plan) -> [Vec<Run>; 2] {
             let number: u64 = run.id[13..15].parse().expect("a number");
             let mark = SessionMark {
                 id: "S".into(),
-                part: Part::Quads,
+                part: SessionPart::Quads,
                 side: letter.into(),
                 run: number + 3,
                 quad: number / 4 + 1,
@@ -45,7 +45,7 @@ fn session(quads: &[(&str, [f64; 4])], plan: &Plan) -> [Vec<Run>; 2] {
     sides
 }
 
-fn headline(found: &Compared) -> &Row {
+fn headline(found: &Compared) -> &ComparedRow {
     found.rows.iter().find(|r| r.headline).expect("a figure")
 }
 
@@ -88,7 +88,7 @@ fn the_level_of_the_last_look_decides() {
 }
 
 #[test]
-fn what_was_interrupted_has_no_place_in_a_quad() {
+fn interrupted_runs_are_not_part_of_a_quad() {
     let mut sides = session(&SAME, &plan());
     let last = sides[1].last_mut().expect("runs");
     last.status = Status::Interrupted;
@@ -194,7 +194,7 @@ fn each_stage_has_its_own_noise() {
 fn warm_up_runs_stand_for_whole_runs_also_with_repetitions() {
     let mut sides = session(&SAME, &plan());
     for run in sides.iter_mut().flatten() {
-        run.environment[KEY]["part"] = serde_json::to_value(Part::WarmUp).expect("JSON");
+        run.environment[KEY]["part"] = serde_json::to_value(SessionPart::WarmUp).expect("JSON");
         let phase = &mut run.phases[0];
         let mut one = phase.repetitions.remove(0);
         one.workers[0].stats[0].latency = fathom_record::Histogram::from_values(1000..1300);

@@ -2,9 +2,9 @@
 //! variation of runs, do not apply: what matters is how far the model is from a device. So no row has a p, an interval or a verdict; it
 //! shows the ratio beside the model's error, "cannot tell" if the change is below the error, and a gate cannot be decided by it.
 
-use super::judge::{Method, Row, Word};
+use super::judge::{ComparedRow, Method, Word};
 use super::{Family, Notice, Side};
-use fathom_record::{RestsOn, Run};
+use fathom_record::{Run, Uncertainty};
 
 /// How far the sides' models are from devices.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,7 +19,7 @@ enum Error {
 
 /// Withdraws the run statistics if a side has a simulated run. Returns what each side is based on.
 pub(super) fn withhold(
-    rows: &mut [Row],
+    rows: &mut [ComparedRow],
     families: &mut Vec<Family>,
     a: &Side<'_>,
     b: &Side<'_>,
@@ -33,7 +33,7 @@ pub(super) fn withhold(
 /// The largest error of the simulated runs; `None` if there are none.
 fn error(a: &Side<'_>, b: &Side<'_>) -> Option<Error> {
     let simulated = a.runs.iter().chain(&b.runs).filter_map(|run| rests_on(run));
-    let of = |r: &RestsOn| match r.percent() {
+    let of = |r: &Uncertainty| match r.percent() {
         Some(percent) => Error::Percent(percent),
         None if r.instead.is_empty() => Error::Unknown,
         None => Error::NotForThis,
@@ -45,11 +45,11 @@ fn error(a: &Side<'_>, b: &Side<'_>) -> Option<Error> {
     })
 }
 
-fn rests_on(run: &Run) -> Option<&RestsOn> {
+fn rests_on(run: &Run) -> Option<&Uncertainty> {
     run.simulation.as_ref().map(|s| &s.rests_on)
 }
 
-fn tell(row: &mut Row, error: Error) {
+fn tell(row: &mut ComparedRow, error: Error) {
     (row.p, row.exact, row.cv, row.adjusted_p) = (None, false, None, None);
     (row.method, row.verdict) = (Method::Single, Word::Inconclusive);
     if let Some(effect) = &mut row.effect {
@@ -68,10 +68,10 @@ fn tell(row: &mut Row, error: Error) {
             format!("B over A is {ratio:.4} in the model; the model was {percent:.1} % off a device.")
         }
         Error::NotForThis => format!(
-            "B over A is {ratio:.4} in the model, which is not calibrated for these requests: how far it is off is not known."
+            "B over A is {ratio:.4} in the model, which is not calibrated for these requests: its error is unknown."
         ),
         Error::Unknown => format!(
-            "B over A is {ratio:.4} in the model; no demerit known: how far this model is from a device is not known."
+            "B over A is {ratio:.4} in the model; no demerit known: this model was not compared with a device."
         ),
     };
 }
@@ -91,7 +91,7 @@ fn bases(letter: &str, side: &Side<'_>) -> Vec<Notice> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::sides_of;
-    use super::super::{Asked, Compared, Gate, Outcome, Side};
+    use super::super::{CompareOptions, Compared, Gate, Outcome, Side};
     use super::*;
     use fathom_record::Simulation;
 
@@ -102,12 +102,12 @@ mod tests {
             let Some(demerit_percent) = demerit else { continue };
             for run in side.iter_mut() {
                 let guessed = vec!["host cpu.call_us".to_string()];
-                let rests_on = RestsOn { guessed, demerit_percent, ..RestsOn::default() };
+                let rests_on = Uncertainty { guessed, demerit_percent, ..Uncertainty::default() };
                 run.simulation = Some(Simulation { rests_on, ..Simulation::default() });
             }
         }
         let [a, b] = [0, 1].map(|n| Side { name: format!("side {n}"), runs: sides[n].iter().collect() });
-        Compared::of(&a, &b, &Asked::default())
+        Compared::of(&a, &b, &CompareOptions::default())
     }
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
                     (None, None, None, Word::Inconclusive)
                 );
                 assert!(
-                    row.sentence.contains("how far this model is from a device is not known"),
+                    row.sentence.contains("this model was not compared with a device"),
                     "{}",
                     row.sentence
                 );
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn below_the_error_of_the_model_nothing_can_be_told() {
+    fn below_the_model_error_there_is_no_verdict() {
         let sentence = |demerit| compared([None, Some(Some(demerit))]).rows[0].sentence.clone();
         assert!(sentence(90.0).starts_with("Cannot tell: B over A is"), "{}", sentence(90.0));
         assert!(sentence(0.1).ends_with("the model was 0.1 % off a device."), "{}", sentence(0.1));

@@ -1,7 +1,7 @@
 //! Many cells of single runs, by operation: for two whole tables, a ratio per cell would be unreadable. The range and median
 //! over an operation's cells are shown without any claim.
 
-use super::{Compared, Design, MOST_SINGLES, Row};
+use super::{Compared, ComparedRow, Design, MOST_SINGLES};
 use fathom_compare::Summary;
 use fathom_compare::wording::short;
 
@@ -40,7 +40,7 @@ pub(crate) fn singles(compared: &Compared) -> Option<Vec<Singles>> {
 }
 
 /// What distinguishes operations besides sizes and streams: "all flowops, test randomread8k".
-fn operation(row: &Row) -> String {
+fn operation(row: &ComparedRow) -> String {
     let mut words = vec![row.operation.clone()];
     words.extend(row.direct.then(|| "O_DIRECT".to_owned()));
     words.extend(row.tags.get("test").map(|test| format!("test {test}")));

@@ -1,7 +1,7 @@
 //! Summary of a comparison of many cells, in a line above its table: how many figures have which verdict.
 
 use super::Compared;
-use super::judge::{Row, Word};
+use super::judge::{ComparedRow, Word};
 use std::fmt::Write as _;
 
 /// The line; `None` for so few cells that the table shows it.
@@ -9,7 +9,7 @@ pub(super) fn tally(compared: &Compared, few: usize) -> Option<String> {
     if compared.rows.iter().filter(|r| r.headline).count() <= few {
         return None;
     }
-    let judged: Vec<&Row> = compared.rows.iter().filter(|r| !r.has_too_few()).collect();
+    let judged: Vec<&ComparedRow> = compared.rows.iter().filter(|r| !r.has_too_few()).collect();
     let of = |word: Word| judged.iter().filter(|r| r.verdict == word).count();
     let changed = [
         (Word::Worse, "worse"),

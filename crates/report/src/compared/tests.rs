@@ -84,7 +84,7 @@ fn marked(mut sides: [Vec<Run>; 2]) -> [Vec<Run>; 2] {
     sides
 }
 
-pub(super) fn compared_with(sides: &[Vec<Run>; 2], asked: &Asked) -> Compared {
+pub(super) fn compared_with(sides: &[Vec<Run>; 2], asked: &CompareOptions) -> Compared {
     let [a, b] = sides;
     let a = Side { name: "old".into(), runs: a.iter().collect() };
     let b = Side { name: "new".into(), runs: b.iter().collect() };
@@ -92,10 +92,10 @@ pub(super) fn compared_with(sides: &[Vec<Run>; 2], asked: &Asked) -> Compared {
 }
 
 pub(super) fn compared(sides: &[Vec<Run>; 2]) -> Compared {
-    compared_with(sides, &Asked::default())
+    compared_with(sides, &CompareOptions::default())
 }
 
-fn headline(found: &Compared) -> &Row {
+fn headline(found: &Compared) -> &ComparedRow {
     found.rows.iter().find(|r| r.headline).expect("a figure")
 }
 
@@ -110,9 +110,9 @@ fn an_interrupted_run_of_a_sweep_has_no_place_in_a_quad() {
 
 #[test]
 fn figures_on_too_few_operations_do_not_make_it_single_runs() {
-    let asked = Asked { metrics: vec![Metric::of_word("p99.9")], ..Asked::default() };
+    let asked = CompareOptions { metrics: vec![Metric::of_word("p99.9")], ..CompareOptions::default() };
     let found = compared_with(&marked(sides_of(&SLOWER, 1)), &asked);
-    assert!(found.rows.iter().all(Row::has_too_few), "the example has few");
+    assert!(found.rows.iter().all(ComparedRow::has_too_few), "the example has few");
     assert_eq!(found.design, Design::Quads { random: true, left_out: 0 });
 }
 
@@ -267,7 +267,7 @@ fn percentiles_need_ten_operations_beyond_them_in_every_run() {
         of("read p99.9").sentence,
         "Too few operations: read p99.9 needs 10000 in every run, and one has 2000."
     );
-    let asked = Asked { metrics: vec![Metric::of_word("p99")], ..Asked::default() };
+    let asked = CompareOptions { metrics: vec![Metric::of_word("p99")], ..CompareOptions::default() };
     let only = compared_with(&sides_of(&SAME, 1), &asked);
     assert_eq!(only.rows.iter().map(|r| r.metric.as_str()).collect::<Vec<_>>(), ["read p99"]);
 }
@@ -293,7 +293,7 @@ fn of_many_cells_chance_alone_is_a_suspect() {
 }
 
 #[test]
-fn a_cell_that_only_one_side_has_is_told() {
+fn cells_of_one_side_only_are_listed() {
     let [a, mut b] = sides_of(&SAME, 2);
     for run in &mut b {
         run.phases.truncate(1);
@@ -324,7 +324,8 @@ fn a_gate_by_a_percentile_looks_at_the_operations_of_which_there_are_enough() {
         let stat = OpStat { op: OpKind::Open, ops: 1, bytes: 0, latency };
         run.phases[0].repetitions[0].workers[0].stats.push(stat);
     }
-    let asked = |word: &str| Asked { metrics: vec![Metric::of_word(word)], ..Asked::default() };
+    let asked =
+        |word: &str| CompareOptions { metrics: vec![Metric::of_word(word)], ..CompareOptions::default() };
     let by_word = compared_with(&sides, &asked("p99"));
     assert_eq!(Gate::of(&by_word, &[Metric::of_word("p99")]).outcome, Outcome::Passed);
     let by_name = compared_with(&sides, &asked("open p99"));
@@ -343,15 +344,18 @@ fn an_operation_that_only_b_hardly_does_any_more_is_not_passed_over() {
         }
     }
     let metrics = vec![Metric::of_word("p99")];
-    let found = compared_with(&sides, &Asked { metrics: metrics.clone(), ..Asked::default() });
+    let found =
+        compared_with(&sides, &CompareOptions { metrics: metrics.clone(), ..CompareOptions::default() });
     assert_eq!(Gate::of(&found, &metrics).outcome, Outcome::NotEnoughData);
     // With the sides swapped, the baseline says nothing about it.
     sides.swap(0, 1);
-    let found = compared_with(&sides, &Asked { metrics: metrics.clone(), ..Asked::default() });
+    let found =
+        compared_with(&sides, &CompareOptions { metrics: metrics.clone(), ..CompareOptions::default() });
     assert_eq!(Gate::of(&found, &metrics).outcome, Outcome::Passed);
     // A user who names the figure is told, whatever else is named.
     let metrics = vec![Metric::of_word("read p99"), Metric::of_word("write p99")];
-    let found = compared_with(&sides, &Asked { metrics: metrics.clone(), ..Asked::default() });
+    let found =
+        compared_with(&sides, &CompareOptions { metrics: metrics.clone(), ..CompareOptions::default() });
     assert_eq!(Gate::of(&found, &metrics).outcome, Outcome::NotEnoughData);
 }
 
@@ -413,7 +417,7 @@ fn cells_meet_by_what_was_done_and_not_by_the_names_of_jobs() {
 }
 
 #[test]
-fn of_many_percentiles_three_are_told() {
+fn three_of_many_percentiles_are_shown() {
     let mut one = run(1, vec![phase(0, "read", 4096, 100.0)]);
     let percentiles = ["1", "50", "90", "99", "99.9", "99.99"];
     let r = &mut one.phases[0].repetitions[0];

@@ -1,9 +1,9 @@
 //! A comparison on the terminal: what was compared and how, a line for each figure, sentences for the headline figures,
 //! notices, and the differences between the sides.
 
-use super::judge::{Row, Word};
+use super::judge::{ComparedRow, Word};
 use super::notices::spelled;
-use super::{Compared, Design, MANY, Part, Session, Told, one_each};
+use super::{Compared, Design, MANY, Session, SessionPart, SideInfo, one_each};
 use crate::units;
 use fathom_compare::summary::median;
 use fathom_compare::wording::{p_value, short};
@@ -41,10 +41,9 @@ pub fn text(compared: &Compared) -> String {
         let _ = writeln!(text, "\n{}: {}", family.metric, family.sentence);
     }
     text += &notices(compared);
-    for (head, all) in [
-        ("The environments differ:", &compared.environment),
-        ("What was asked for differs:", &compared.workload),
-    ] {
+    for (head, all) in
+        [("The environments differ:", &compared.environment), ("The workloads differ:", &compared.workload)]
+    {
         if !all.is_empty() {
             let _ = writeln!(text, "\n{head}");
         }
@@ -94,8 +93,8 @@ pub(crate) fn answer(compared: &Compared) -> Vec<String> {
     if let Some(line) = super::tally::tally(compared, MOST_SENTENCES) {
         return vec![line];
     }
-    let quoted: Vec<&Row> = compared.rows.iter().filter(|row| row.headline).collect();
-    let one = |row: &&Row| match quoted.len() {
+    let quoted: Vec<&ComparedRow> = compared.rows.iter().filter(|row| row.headline).collect();
+    let one = |row: &&ComparedRow| match quoted.len() {
         1 => row.sentence.clone(),
         _ => format!("{}: {}", row.cell, row.sentence),
     };
@@ -105,7 +104,7 @@ pub(crate) fn answer(compared: &Compared) -> Vec<String> {
 /// When the comparison looked at the figures, and how far single runs scatter.
 fn measured_by(session: &Session) -> String {
     let mut text = match session.part {
-        Part::Noise => String::new(),
+        SessionPart::Noise => String::new(),
         _ => format!("planned: {}\n", session.plan.stopping.words()),
     };
     for sentence in session.scatters() {
@@ -154,7 +153,7 @@ fn more(text: &mut String, all: usize) {
 }
 
 /// "none: 10 runs, 20261121T210531-1a2b3c to 20261121T211400-1a2b3c".
-pub(crate) fn side(told: &Told) -> String {
+pub(crate) fn side(told: &SideInfo) -> String {
     let count = if told.runs.len() == 1 { "1 run".into() } else { format!("{} runs", told.runs.len()) };
     let ids: Vec<&str> = told.runs.iter().map(|r| r.id.as_str()).filter(|i| !i.is_empty()).collect();
     let ids = match ids.as_slice() {
@@ -167,9 +166,9 @@ pub(crate) fn side(told: &Told) -> String {
 }
 
 /// Rows to print: all of a few cells; of many, the headline figures and whatever is worse or better.
-fn shown(compared: &Compared) -> Vec<&Row> {
+fn shown(compared: &Compared) -> Vec<&ComparedRow> {
     let quoted = compared.rows.iter().filter(|r| r.headline).count();
-    let told = |r: &&Row| {
+    let told = |r: &&ComparedRow| {
         quoted <= MOST_SENTENCES
             || r.headline
             || matches!(r.verdict, Word::Better | Word::Worse | Word::Differs | Word::Suspect)
@@ -241,7 +240,7 @@ fn table(compared: &Compared) -> String {
 }
 
 /// The cells of a table row: cell, figure, A, B, their ratio, its interval, p, and the word.
-pub(crate) fn cells(row: &Row) -> [String; 8] {
+pub(crate) fn cells(row: &ComparedRow) -> [String; 8] {
     let value = |values: &[f64]| median(values).map_or("-".into(), |v| spelled(v, &row.unit));
     // Digits beyond the interval's precision are noise.
     const WIDE: f64 = 0.1;
@@ -270,13 +269,14 @@ pub(crate) fn cells(row: &Row) -> [String; 8] {
 
 /// With many cells, only the notable ones.
 fn sentences(compared: &Compared) -> String {
-    let quoted: Vec<&Row> = compared.rows.iter().filter(|r| r.headline).collect();
+    let quoted: Vec<&ComparedRow> = compared.rows.iter().filter(|r| r.headline).collect();
     let alone = quoted.len() == 1;
     let few = quoted.len() <= MOST_SENTENCES;
-    let tells =
-        |r: &&Row| few || matches!(r.verdict, Word::Better | Word::Worse | Word::Differs | Word::Suspect);
+    let tells = |r: &&ComparedRow| {
+        few || matches!(r.verdict, Word::Better | Word::Worse | Word::Differs | Word::Suspect)
+    };
     let mut text = String::new();
-    let told: Vec<&Row> =
+    let told: Vec<&ComparedRow> =
         compared.rows.iter().filter(|r| if few { r.headline } else { tells(r) && r.headline }).collect();
     if !told.is_empty() {
         text.push('\n');

@@ -118,7 +118,7 @@ fn marks(series: &Series, canvas: &Canvas) -> Vec<String> {
 
 /// Start times of the first and the last run, at both ends.
 fn ends(series: &Series, columns: usize) -> String {
-    let of = |p: Option<&super::Point>| p.map(|p| moment(&p.run.started_at)).unwrap_or_default();
+    let of = |p: Option<&super::HistoryPoint>| p.map(|p| moment(&p.run.started_at)).unwrap_or_default();
     let (first, last) = (of(series.points.first()), of(series.points.last()));
     let fill = columns.saturating_sub(first.width() + last.width()).max(1);
     format!("{first}{}{last}", " ".repeat(fill)).trim_end().to_owned()

@@ -21,7 +21,7 @@ pub struct Event {
 
 /// Takes the environments of runs one after the other and keeps only the last one.
 #[derive(Clone, Debug, Default)]
-pub struct Course {
+pub struct EnvironmentTracker {
     seen: usize,
     last: BTreeMap<String, String>,
     environment: Vec<(String, String)>,
@@ -29,7 +29,7 @@ pub struct Course {
     events: Vec<Event>,
 }
 
-impl Course {
+impl EnvironmentTracker {
     /// The next run: its environment (`None`: the same document as the previous run's), and further facts.
     pub fn see(&mut self, environment: Option<&Value>, beside: &[(&str, String)]) {
         let environment = environment.map(lasting).filter(|e| *e != self.environment);
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn only_what_lasts_and_both_know_is_a_change() {
         let environment = |kernel: &str, free: u64, scheduler: &str| json!({"kernel": kernel, "memory": {"free_bytes": free}, "devices": [{"name": "sda", "scheduler": scheduler}]});
-        let mut course = Course::default();
+        let mut course = EnvironmentTracker::default();
         let label = |l: &str| [("label", l.to_owned())];
         course.see(Some(&environment("6.1", 5, "none")), &label("a"));
         course.see(Some(&environment("6.1", 6, "bfq")), &label("a"));

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// The gate's decision with its sentence.
 #[derive(Clone, Debug, Serialize)]
-pub struct Gate {
+pub struct HistoryGate {
     /// The decision.
     pub outcome: Outcome,
     /// The decision in a sentence.
@@ -16,22 +16,22 @@ pub struct Gate {
 
 /// Result of the last change of a figure.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Latest {
+enum LastChange {
     Worse,
     NotWorse,
     /// It depends on doubtful changes.
     Doubtful,
 }
 
-impl Gate {
+impl HistoryGate {
     /// Decides by the last change of every figure. A history in which no figure has enough runs decides nothing, and neither
     /// does one that is only worse if a doubtful change is real.
     #[must_use]
     pub fn of(history: &History) -> Self {
         let has_enough = |s: &&Series| s.needed.is_none() && !s.points.is_empty();
-        let judged: Vec<Latest> = history.series.iter().filter(has_enough).map(latest).collect();
-        let count = |which: Latest| judged.iter().filter(|l| **l == which).count();
-        let (worse, doubtful) = (count(Latest::Worse), count(Latest::Doubtful));
+        let judged: Vec<LastChange> = history.series.iter().filter(has_enough).map(latest).collect();
+        let count = |which: LastChange| judged.iter().filter(|l| **l == which).count();
+        let (worse, doubtful) = (count(LastChange::Worse), count(LastChange::Doubtful));
         let of = counted(judged.len(), "figure");
         let by = threshold(history.threshold);
         let (outcome, sentence) = if judged.is_empty() {
@@ -64,13 +64,13 @@ impl Gate {
 }
 
 /// The result with and without the doubtful changes; if the two differ, it is doubtful itself.
-fn latest(series: &Series) -> Latest {
+fn latest(series: &Series) -> LastChange {
     let is_worse = |c: Option<&Change>| c.is_some_and(|c| c.verdict == Word::Worse);
     let with = is_worse(series.changes.last());
     let without = is_worse(series.changes.iter().rfind(|c| !c.doubtful));
     match (with, without) {
-        (true, true) => Latest::Worse,
-        (false, false) => Latest::NotWorse,
-        _ => Latest::Doubtful,
+        (true, true) => LastChange::Worse,
+        (false, false) => LastChange::NotWorse,
+        _ => LastChange::Doubtful,
     }
 }

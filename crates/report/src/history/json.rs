@@ -1,17 +1,17 @@
 //! A history, or the list of workloads, as JSON, "fathom-history 1", described by docs/formats/history.schema.json.
 
-use super::{Gate, History, Listed, SCHEMA};
+use super::{History, HistoryGate, Listed, SCHEMA};
 use serde::{Serialize, Serializer};
 use std::cell::RefCell;
 use std::io::{Result, Write};
 
 #[derive(Serialize)]
 #[serde(bound = "")]
-struct Document<'h, I: Iterator<Item = Listed>> {
+struct HistoryDocument<'h, I: Iterator<Item = Listed>> {
     schema: &'static str,
     workloads: Each<I>,
     history: Option<&'h History>,
-    gate: Option<&'h Gate>,
+    gate: Option<&'h HistoryGate>,
 }
 
 /// Serialises elements as they are produced, since there may be more than fit in memory.
@@ -28,9 +28,9 @@ pub fn json(
     mut out: impl Write,
     workloads: impl IntoIterator<Item = Listed>,
     history: Option<&History>,
-    gate: Option<&Gate>,
+    gate: Option<&HistoryGate>,
 ) -> Result<()> {
     let workloads = Each(RefCell::new(workloads.into_iter()));
-    serde_json::to_writer_pretty(&mut out, &Document { schema: SCHEMA, workloads, history, gate })?;
+    serde_json::to_writer_pretty(&mut out, &HistoryDocument { schema: SCHEMA, workloads, history, gate })?;
     out.write_all(b"\n")
 }

@@ -1,8 +1,10 @@
 //! One figure through the runs: its changes, the level and noise of each segment, outliers, and which environment changes
 //! coincide with a change and which do not.
 
-use super::{Apart, Asked, Change, Event, Given, Input, Point, Restless, Segment, Series, words};
-use crate::compared::{Difference, RunTold, Word};
+use super::{
+    Apart, Change, Event, Given, HistoryOptions, HistoryPoint, Input, Restless, Segment, Series, words,
+};
+use crate::compared::{Difference, RunInfo, Word};
 use fathom_compare::history::{Change as Found, History as Searched, changes, pelt};
 use fathom_compare::outliers::{Fence, outliers};
 use fathom_compare::summary::median;
@@ -15,7 +17,7 @@ const FAR: f64 = 5.0;
 /// What changed between the previous point and this one, by point index.
 type Boundaries = BTreeMap<usize, Vec<Difference>>;
 
-pub(super) fn judge(given: &Given, input: &Input, asked: &Asked) -> Series {
+pub(super) fn judge(given: &Given, input: &Input, asked: &HistoryOptions) -> Series {
     let usable = |v: &&(usize, f64)| v.1.is_finite() && v.1 > 0.0;
     let kept: Vec<(usize, f64)> = given.values.iter().filter(usable).copied().collect();
     let values: Vec<f64> = kept.iter().map(|v| v.1).collect();
@@ -26,7 +28,7 @@ pub(super) fn judge(given: &Given, input: &Input, asked: &Asked) -> Series {
     let (segments, far) = segments(&values, &found.changes);
     let boundaries = boundaries(&input.events, &kept);
     let restless = restless(&boundaries, values.len());
-    let told = |point: usize| RunTold::clone(&input.runs[kept[point].0]);
+    let told = |point: usize| RunInfo::clone(&input.runs[kept[point].0]);
     let calm = Calm { boundaries: &boundaries, restless: &restless, run: &told };
     let changes: Vec<Change> =
         found.changes.iter().map(|c| change(c, given, &found.changes, &segments, &calm)).collect();
@@ -54,7 +56,7 @@ pub(super) fn judge(given: &Given, input: &Input, asked: &Asked) -> Series {
     series.points = kept
         .iter()
         .enumerate()
-        .map(|(i, (run, value))| Point {
+        .map(|(i, (run, value))| HistoryPoint {
             run: Arc::clone(&input.runs[*run]),
             value: *value,
             segment: series.segments.iter().rposition(|s| s.first <= i).unwrap_or(0),
@@ -138,7 +140,7 @@ fn restless(boundaries: &Boundaries, points: usize) -> Vec<Restless> {
 struct Calm<'a> {
     boundaries: &'a Boundaries,
     restless: &'a [Restless],
-    run: &'a dyn Fn(usize) -> RunTold,
+    run: &'a dyn Fn(usize) -> RunInfo,
 }
 
 impl Calm<'_> {

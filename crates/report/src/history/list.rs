@@ -1,7 +1,7 @@
 //! The list of histories: a line for every workload of the store, with its number of runs, its span and its latest figure.
 
 use super::words::{counted, moment};
-use crate::compared::{RunTold, spelled};
+use crate::compared::{RunInfo, spelled};
 use crate::story::clean;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -18,16 +18,16 @@ pub struct Listed {
     /// Number of runs that did not end well, or were warm-up or noise of a comparison.
     pub left_out: usize,
     /// The first run that counts.
-    pub first: Option<RunTold>,
+    pub first: Option<RunInfo>,
     /// The last run that counts.
-    pub last: Option<RunTold>,
+    pub last: Option<RunInfo>,
     /// A figure of the last run.
-    pub latest: Option<Latest>,
+    pub latest: Option<LatestFigure>,
 }
 
 /// A figure of the last run.
 #[derive(Clone, Debug, Serialize)]
-pub struct Latest {
+pub struct LatestFigure {
     /// Cell and figure.
     pub figure: String,
     /// Its value.
@@ -40,20 +40,20 @@ pub struct Latest {
 
 /// The list, one line each. A store may have very many workloads, so only their lines are kept until all widths are known.
 #[derive(Clone, Debug)]
-pub struct Rows {
-    rows: Vec<Row>,
+pub struct ListLines {
+    rows: Vec<ListLine>,
     widths: [usize; 5],
     left_out: usize,
 }
 
 /// The concatenated cells of a line, and the ends of the first five.
 #[derive(Clone, Debug)]
-struct Row {
+struct ListLine {
     text: Box<str>,
     ends: [u32; 5],
 }
 
-impl Default for Rows {
+impl Default for ListLines {
     fn default() -> Self {
         let mut rows = Self { rows: Vec::new(), widths: [0; 5], left_out: 0 };
         rows.enter(["id", "runs", "from", "to", "latest", "workload"].map(String::from));
@@ -61,10 +61,10 @@ impl Default for Rows {
     }
 }
 
-impl Rows {
+impl ListLines {
     /// Adds a workload.
     pub fn push(&mut self, l: &Listed) {
-        let day = |run: &Option<RunTold>| run.as_ref().map_or("-".into(), |r| or_dash(moment(&r.started_at)));
+        let day = |run: &Option<RunInfo>| run.as_ref().map_or("-".into(), |r| or_dash(moment(&r.started_at)));
         let latest = l.latest.as_ref().map_or("-".into(), |f| spelled(f.value, &f.unit));
         let runs = if l.left_out > 0 { format!("{} (+{})", l.runs, l.left_out) } else { l.runs.to_string() };
         self.left_out += l.left_out;
@@ -78,7 +78,7 @@ impl Rows {
             end += cells[i].len();
             u32::try_from(end).unwrap_or(u32::MAX)
         });
-        self.rows.push(Row { text: cells.concat().into(), ends });
+        self.rows.push(ListLine { text: cells.concat().into(), ends });
     }
 
     /// The text, line by line.
@@ -92,7 +92,7 @@ impl Rows {
         self.rows.iter().map(|row| self.line(row)).chain(note)
     }
 
-    fn line(&self, row: &Row) -> String {
+    fn line(&self, row: &ListLine) -> String {
         let mut line = String::new();
         let mut rest: &str = &row.text;
         let mut from = 0;

@@ -2,7 +2,7 @@
 //! there. A point is a run. E-divisive finds and tests the changes (`fathom_compare::history`); the runs' environments say
 //! which kernel, version or setting differs across each of them.
 //!
-//! The program finds the runs and passes their values ([`Given`], with the [`Course`] of their environments); `judge` makes a
+//! The program finds the runs and passes their values ([`Given`], with the [`EnvironmentTracker`] of their environments); `judge` makes a
 //! [`History`] of them, `words` the sentences, `gate` a yes or no; `text`, `braille`, `picture`, `markdown`, `csv` and `json`
 //! show it, and `html` has the page. Nothing here opens a store.
 
@@ -20,18 +20,18 @@ mod value;
 mod words;
 
 pub use csv::csv;
-pub use facts::{Course, Event};
-pub use gate::Gate;
+pub use facts::{EnvironmentTracker, Event};
+pub use gate::HistoryGate;
 pub use json::json;
-pub use list::{Latest, Listed, Rows};
+pub use list::{LatestFigure, ListLines, Listed};
 pub use markdown::markdown;
 pub use picture::{picture, pictures};
 pub(crate) use text::overview_words;
 pub use text::text;
-pub use value::{Found, choose, value};
+pub use value::{FigureLookup, choose, value};
 pub(crate) use words::{counted, moment, noise_words};
 
-use crate::compared::{Difference, RunTold, Word};
+use crate::compared::{Difference, RunInfo, Word};
 use fathom_compare::history::THRESHOLD;
 use fathom_compare::history::e_divisive::Search;
 use fathom_record::figures::Cell;
@@ -43,7 +43,7 @@ pub const SCHEMA: &str = "fathom-history 1";
 
 /// How changes are searched, and what is shown in addition.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct HistoryOptions {
     /// Parameters of the search.
     pub search: Search,
     /// Smaller changes are dropped: 0.01 is 1 %.
@@ -52,7 +52,7 @@ pub struct Asked {
     pub overview: bool,
 }
 
-impl Default for Asked {
+impl Default for HistoryOptions {
     fn default() -> Self {
         Self { search: Search::seeded(1), threshold: THRESHOLD, overview: false }
     }
@@ -94,7 +94,7 @@ pub struct Input {
     /// The workload.
     pub workload: Workload,
     /// The runs that count, in order.
-    pub runs: Vec<Arc<RunTold>>,
+    pub runs: Vec<Arc<RunInfo>>,
     /// Numbers of other runs by status: ("interrupted", 2).
     pub left_out: Vec<(String, usize)>,
     /// Number of runs without a time, if a time was requested.
@@ -113,9 +113,9 @@ pub struct History {
     /// Number of runs that count.
     pub runs: usize,
     /// The first run.
-    pub first: Option<RunTold>,
+    pub first: Option<RunInfo>,
     /// The last run.
-    pub last: Option<RunTold>,
+    pub last: Option<RunInfo>,
     /// Runs that did not end well, by status, and warm-up and noise of a comparison.
     pub left_out: Vec<LeftOut>,
     /// Minimum length of a segment, in runs.
@@ -155,7 +155,7 @@ pub struct Series {
     /// Whether higher is better; `None` if neither.
     pub higher_is_better: Option<bool>,
     /// Its runs with values.
-    pub points: Vec<Point>,
+    pub points: Vec<HistoryPoint>,
     /// Segments between changes.
     pub segments: Vec<Segment>,
     /// Changes of the level.
@@ -180,10 +180,10 @@ pub struct Series {
 
 /// A run's value.
 #[derive(Clone, Debug, Serialize)]
-pub struct Point {
+pub struct HistoryPoint {
     /// The run, shared by all figures.
-    #[serde(serialize_with = "told")]
-    pub run: Arc<RunTold>,
+    #[serde(serialize_with = "serialize_run")]
+    pub run: Arc<RunInfo>,
     /// Its value.
     pub value: f64,
     /// Index of its segment.
@@ -227,9 +227,9 @@ pub struct Change {
     /// Neighbouring runs resemble each other, and there are too few here to distinguish a step from drift.
     pub doubtful: bool,
     /// The last run of the old level.
-    pub last_old: RunTold,
+    pub last_old: RunInfo,
     /// The first run of the new one.
-    pub first_new_run: RunTold,
+    pub first_new_run: RunInfo,
     /// Recorded differences between these two runs; `a` is the old value.
     pub differs: Vec<Difference>,
     /// Differences one run earlier or later, since the position is only known to about a run.
@@ -244,7 +244,7 @@ pub struct Apart {
     /// Index of the first point with the new value.
     pub first_new: usize,
     /// The first run with the new value.
-    pub run: RunTold,
+    pub run: RunInfo,
     /// The fact that changed.
     #[serde(flatten)]
     pub what: Difference,
@@ -262,14 +262,14 @@ pub struct Restless {
 impl History {
     /// Judges the past of a workload.
     #[must_use]
-    pub fn of(input: &Input, asked: &Asked) -> Self {
+    pub fn of(input: &Input, asked: &HistoryOptions) -> Self {
         let series: Vec<Series> =
             input.series.iter().map(|given| judge::judge(given, input, asked)).collect();
         Self {
             workload: input.workload.clone(),
             runs: input.runs.len(),
-            first: input.runs.first().map(|run| RunTold::clone(run)),
-            last: input.runs.last().map(|run| RunTold::clone(run)),
+            first: input.runs.first().map(|run| RunInfo::clone(run)),
+            last: input.runs.last().map(|run| RunInfo::clone(run)),
             left_out: input
                 .left_out
                 .iter()
@@ -286,7 +286,7 @@ impl History {
     }
 }
 
-fn told<S: serde::Serializer>(run: &Arc<RunTold>, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_run<S: serde::Serializer>(run: &Arc<RunInfo>, serializer: S) -> Result<S::Ok, S::Error> {
     run.as_ref().serialize(serializer)
 }
 

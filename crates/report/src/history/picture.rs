@@ -4,7 +4,7 @@
 
 use super::braille::range;
 use super::words::{self, moment};
-use super::{History, Point, Series};
+use super::{History, HistoryPoint, Series};
 use crate::compared::spelled;
 use crate::svg::{Anchor, Picture, escape, line, number_equal_slugs, shortened, text};
 use fathom_record::imported::units;
@@ -33,7 +33,7 @@ pub fn pictures(history: &History) -> Vec<Picture> {
 pub fn picture(series: &Series) -> Option<Picture> {
     let n = series.points.len();
     let (low, high) = range(series).filter(|_| n > 1)?;
-    let axis = Axis::around(low, high, &series.unit);
+    let axis = ValueAxis::around(low, high, &series.unit);
     let plot = Plot { n, axis };
     let mut body = String::new();
     text(&mut body, 8.0, 18.0, Anchor::Start, "t", &shortened(&series.title(), 84));
@@ -67,7 +67,7 @@ fn description(series: &Series) -> String {
 }
 
 /// The vertical axis: range, step of its rules, and their labels.
-struct Axis {
+struct ValueAxis {
     from: f64,
     to: f64,
     step: f64,
@@ -76,7 +76,7 @@ struct Axis {
     unit: String,
 }
 
-impl Axis {
+impl ValueAxis {
     /// Round rules around the range; from zero if that costs little space.
     fn around(low: f64, high: f64, unit: &str) -> Self {
         let low = if low < 0.35 * high { 0.0 } else { low };
@@ -110,7 +110,7 @@ fn round(rough: f64) -> f64 {
 
 struct Plot {
     n: usize,
-    axis: Axis,
+    axis: ValueAxis,
 }
 
 impl Plot {
@@ -179,7 +179,7 @@ impl Plot {
     }
 
     /// A line from the smallest to the largest run of each column.
-    fn columns(&self, out: &mut String, points: &[Point]) {
+    fn columns(&self, out: &mut String, points: &[HistoryPoint]) {
         let columns = (WIDTH - RIGHT - LEFT - 16.0) as usize;
         let every = self.n.div_ceil(columns).max(1);
         for (i, column) in points.chunks(every).enumerate() {
@@ -224,7 +224,7 @@ impl Plot {
 
     /// Start times of the first and the last run.
     fn ends(&self, out: &mut String, series: &Series) {
-        let of = |p: Option<&Point>| p.map(|p| moment(&p.run.started_at)).unwrap_or_default();
+        let of = |p: Option<&HistoryPoint>| p.map(|p| moment(&p.run.started_at)).unwrap_or_default();
         let y = TOP + HEIGHT + 26.0;
         text(out, self.x(0) - 4.0, y, Anchor::Start, "v", &of(series.points.first()));
         text(out, self.x(self.n - 1) + 4.0, y, Anchor::End, "v", &of(series.points.last()));

@@ -1,15 +1,15 @@
 //! A history with a known change, for this module's tests.
 
-use super::{Asked, Event, Given, History, Input, Workload};
-use crate::compared::RunTold;
+use super::{Event, Given, History, HistoryOptions, Input, Workload};
+use crate::compared::RunInfo;
 use fathom_record::Axes;
 use fathom_record::figures::Cell;
 use fathom_record::imported::{names, units};
 
 /// A run on a day in October.
-pub(super) fn run(number: usize) -> RunTold {
+pub(super) fn run(number: usize) -> RunInfo {
     let (day, hour) = (number / 2 + 1, if number.is_multiple_of(2) { "02" } else { "14" });
-    RunTold {
+    RunInfo {
         id: format!("202610{day:02}T{hour}0000-00000{}", number % 10),
         label: if number < 12 { "build 17".into() } else { "build 18".into() },
         started_at: format!("2026-10-{day:02}T{hour}:00:00+00:00"),
@@ -62,5 +62,5 @@ pub(super) fn input(rates: &[f64]) -> Input {
 }
 
 pub(super) fn history() -> History {
-    History::of(&input(&RATES), &Asked { overview: true, ..Asked::default() })
+    History::of(&input(&RATES), &HistoryOptions { overview: true, ..HistoryOptions::default() })
 }

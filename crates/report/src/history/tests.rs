@@ -30,7 +30,7 @@ fn a_change_is_found_with_what_differs_there() {
         series.overview.as_deref().map(<[usize]>::len),
         Some(series.overview.as_ref().map_or(0, Vec::len))
     );
-    let gate = Gate::of(&found);
+    let gate = HistoryGate::of(&found);
     assert_eq!(gate.outcome, Outcome::Regression);
     assert!(
         gate.sentence.contains("1 of 1 figure is worse than the one before by 1 % or more"),
@@ -43,7 +43,7 @@ fn a_change_is_found_with_what_differs_there() {
 fn nothing_recorded_is_said_to_be_nothing() {
     let mut bare = input(&RATES);
     bare.events.clear();
-    let text = text(&History::of(&bare, &Asked::default()), 80);
+    let text = text(&History::of(&bare, &HistoryOptions::default()), 80);
     assert!(text.contains("nothing recorded changed"), "{text}");
 }
 
@@ -55,30 +55,32 @@ fn lower_is_better_turns_the_words() {
         given("page faults", units::COUNT, Some(false), &RATES),
         given("size", units::BYTES, None, &RATES),
     ];
-    let found = History::of(&slower, &Asked::default());
+    let found = History::of(&slower, &HistoryOptions::default());
     let words: Vec<&str> =
         found.series.iter().map(|s| s.changes[0].sentence.split_whitespace().next().unwrap_or("")).collect();
     assert_eq!(words, ["Faster", "Better", "Lower"]);
-    assert_eq!(Gate::of(&found).outcome, Outcome::Passed);
+    assert_eq!(HistoryGate::of(&found).outcome, Outcome::Passed);
 }
 
 #[test]
 fn a_short_history_says_how_many_runs_it_takes() {
-    let found = History::of(&input(&RATES[..7]), &Asked::default());
+    let found = History::of(&input(&RATES[..7]), &HistoryOptions::default());
     assert_eq!(found.series[0].needed, Some(10));
     assert_eq!(
         found.series[0].sentence,
         "7 runs are too few: a change can be shown from 10 runs on (segments of 3 or more, level 1 %)."
     );
-    assert_eq!(Gate::of(&found).outcome, Outcome::NotEnoughData);
-    let none = History::of(&input(&[]), &Asked::default());
+    assert_eq!(HistoryGate::of(&found).outcome, Outcome::NotEnoughData);
+    let none = History::of(&input(&[]), &HistoryOptions::default());
     assert!(text(&none, 80).contains("No run has a value"));
-    assert!(text(&History::of(&input(&RATES[..1]), &Asked::default()), 80).contains("1 run is too few"));
+    assert!(
+        text(&History::of(&input(&RATES[..1]), &HistoryOptions::default()), 80).contains("1 run is too few")
+    );
 }
 
 #[test]
 fn without_a_change_it_is_said_what_may_be_missed() {
-    let found = History::of(&input(&RATES[12..]), &Asked::default());
+    let found = History::of(&input(&RATES[12..]), &HistoryOptions::default());
     let sentence = &found.series[0].sentence;
     assert!(
         sentence.starts_with(
@@ -95,7 +97,8 @@ fn without_a_change_it_is_said_what_may_be_missed() {
 #[test]
 fn in_ten_or_eleven_runs_a_step_takes_four() {
     for (runs, may_be_missed) in [(10, 3), (11, 3), (12, 2)] {
-        let sentence = &History::of(&input(&RATES[12..12 + runs]), &Asked::default()).series[0].sentence;
+        let sentence =
+            &History::of(&input(&RATES[12..12 + runs]), &HistoryOptions::default()).series[0].sentence;
         let said = format!("or one in the last {may_be_missed} runs, may be missed.");
         assert!(sentence.ends_with(&said), "{runs}: {sentence}");
     }
@@ -110,7 +113,7 @@ fn swinging(runs: usize, from: usize) -> Vec<f64> {
 #[test]
 fn a_large_step_of_a_short_history_that_drifts_is_told_in_doubt_and_not_passed() {
     for (runs, from) in [(20, 10), (20, 16), (24, 12), (24, 20)] {
-        let found = History::of(&input(&swinging(runs, from)), &Asked::default());
+        let found = History::of(&input(&swinging(runs, from)), &HistoryOptions::default());
         let series = &found.series[0];
         assert!(series.drifts, "{runs}");
         let at: Vec<(usize, bool)> = series.changes.iter().map(|c| (c.first_new, c.doubtful)).collect();
@@ -118,7 +121,7 @@ fn a_large_step_of_a_short_history_that_drifts_is_told_in_doubt_and_not_passed()
         let sentence = &series.changes[0].sentence;
         assert!(sentence.starts_with("Perhaps slower by ") && sentence.contains("In doubt: "), "{sentence}");
         assert!(series.sentence.starts_with("1 change (1 in doubt) in "), "{}", series.sentence);
-        let gate = Gate::of(&found);
+        let gate = HistoryGate::of(&found);
         assert_eq!(gate.outcome, Outcome::NotEnoughData, "{}", gate.sentence);
         assert!(gate.sentence.contains("1 of 1 figure may be worse"), "{}", gate.sentence);
         let drawn = picture(series).expect("runs").standalone();
@@ -130,30 +133,33 @@ fn a_large_step_of_a_short_history_that_drifts_is_told_in_doubt_and_not_passed()
     sure.metric = "operations per second".into();
     sure.values = input(&RATES).series[0].values.clone();
     both.series.push(sure);
-    assert_eq!(Gate::of(&History::of(&both, &Asked::default())).outcome, Outcome::Regression);
+    assert_eq!(HistoryGate::of(&History::of(&both, &HistoryOptions::default())).outcome, Outcome::Regression);
     // A doubtful gain is no regression either way.
     let faster: Vec<f64> = swinging(24, 12).iter().map(|v| 1e5 / v).collect();
-    assert_eq!(Gate::of(&History::of(&input(&faster), &Asked::default())).outcome, Outcome::Passed);
+    assert_eq!(
+        HistoryGate::of(&History::of(&input(&faster), &HistoryOptions::default())).outcome,
+        Outcome::Passed
+    );
 }
 
 #[test]
 fn a_long_history_that_drifts_has_its_step_for_sure() {
-    let found = History::of(&input(&swinging(80, 40)), &Asked::default());
+    let found = History::of(&input(&swinging(80, 40)), &HistoryOptions::default());
     let series = &found.series[0];
     assert!(
         series.drifts && series.changes.iter().any(|c| c.first_new == 40 && !c.doubtful),
         "{:?}",
         series.changes
     );
-    assert_eq!(Gate::of(&found).outcome, Outcome::Regression);
+    assert_eq!(HistoryGate::of(&found).outcome, Outcome::Regression);
 }
 
 #[test]
-fn what_has_no_ratio_is_left_out_and_counted() {
+fn figures_without_a_ratio_are_left_out_and_counted() {
     let mut rates = RATES.to_vec();
     rates[3] = 0.0;
     rates[4] = f64::NAN;
-    let found = History::of(&input(&rates), &Asked::default());
+    let found = History::of(&input(&rates), &HistoryOptions::default());
     let series = &found.series[0];
     assert_eq!((series.points.len(), series.without_ratio), (22, 2));
     // The scheduler changed between the third and the fourth remaining point.
@@ -173,7 +179,7 @@ fn what_changes_all_the_time_is_not_listed_one_by_one() {
         restless.events.push(event(i, "boot_id", &from, &to));
     }
     restless.events.sort_by_key(|e| e.run);
-    let series = &History::of(&restless, &Asked::default()).series[0];
+    let series = &History::of(&restless, &HistoryOptions::default()).series[0];
     assert_eq!(series.restless, [Restless { name: "boot_id".into(), changes: 19 }]);
     assert!(series.environment.iter().all(|a| a.what.name != "boot_id"));
     assert_eq!(
@@ -188,7 +194,7 @@ fn there_and_back_between_two_points_is_no_change() {
     let mut back = input(&RATES);
     back.series[0].values.retain(|(run, _)| *run != 5);
     back.events = vec![event(5, "kernel", "6.1", "6.2"), event(6, "kernel", "6.2", "6.1")];
-    assert!(History::of(&back, &Asked::default()).series[0].environment.is_empty());
+    assert!(History::of(&back, &HistoryOptions::default()).series[0].environment.is_empty());
 }
 
 #[test]
@@ -202,7 +208,7 @@ fn many_figures_bring_false_alarms_and_a_table() {
             series
         })
         .collect();
-    let found = History::of(&many, &Asked::default());
+    let found = History::of(&many, &HistoryOptions::default());
     assert!(found.notices.iter().any(|n| n.starts_with("8 figures were searched")), "{:?}", found.notices);
     let text = text(&found, 80);
     assert!(text.contains("8 figures without a change found:") && !text.contains('┤'), "{text}");
@@ -223,9 +229,9 @@ fn the_page_begins_with_the_level_of_now_and_the_one_before() {
         assert!(told.contains(&level), "{level} is missing: {told}");
     }
     assert!(told.contains("<small>median since ") && told.contains(" before</small>"), "{told}");
-    let few = History::of(&input(&RATES[..3]), &Asked::default());
+    let few = History::of(&input(&RATES[..3]), &HistoryOptions::default());
     assert!(tiles(&few).contains("median of 3 runs, too few to find a change"));
-    let calm = History::of(&input(&RATES[12..]), &Asked::default());
+    let calm = History::of(&input(&RATES[12..]), &HistoryOptions::default());
     assert!(tiles(&calm).contains("no change found"), "{}", tiles(&calm));
 }
 
@@ -234,7 +240,7 @@ fn a_hostile_name_stays_text() {
     let mut hostile = input(&RATES);
     hostile.workload.name = "</script><b>\u{1b}[31m".into();
     hostile.events[1].to = "<img src=x>|`".into();
-    let found = History::of(&hostile, &Asked::default());
+    let found = History::of(&hostile, &HistoryOptions::default());
     let html = crate::html::history_page(&found, None);
     assert!(
         !html.contains("<b>\u{1b}") && !html.contains("<img") && html.contains("&lt;img"),
@@ -253,7 +259,7 @@ fn the_forms_are_as_they_were() {
     insta::assert_snapshot!("markdown", markdown(&found));
     let (mut table, mut document) = (Vec::new(), Vec::new());
     csv(&mut table, &found).expect("memory");
-    json(&mut document, [], Some(&found), Some(&Gate::of(&found))).expect("memory");
+    json(&mut document, [], Some(&found), Some(&HistoryGate::of(&found))).expect("memory");
     insta::assert_snapshot!("csv", String::from_utf8_lossy(&table));
     insta::assert_snapshot!("json", String::from_utf8_lossy(&document));
     insta::assert_snapshot!("svg", picture(&found.series[0]).expect("24 runs").standalone());
@@ -262,7 +268,7 @@ fn the_forms_are_as_they_were() {
 #[test]
 fn a_long_history_is_drawn_in_columns() {
     let rates: Vec<f64> = (0..4000).map(|i| 500.0 + f64::from(i * 7919 % 101) / 20.0).collect();
-    let found = History::of(&input(&rates), &Asked::default());
+    let found = History::of(&input(&rates), &HistoryOptions::default());
     let svg = picture(&found.series[0]).expect("runs").standalone();
     assert!(svg.len() < 120_000 && !svg.contains("<circle"), "{}", svg.len());
     let lines = text(&found, 80);
@@ -279,7 +285,7 @@ fn the_list_has_a_line_for_every_workload() {
         last: Some(run(23)),
         latest: None,
     };
-    let mut rows = Rows::default();
+    let mut rows = ListLines::default();
     rows.push(&listed);
     rows.push(&Listed::default());
     let text: String = rows.lines().collect();

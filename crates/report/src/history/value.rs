@@ -11,7 +11,7 @@ use fathom_record::figures::{Series, Value};
 
 /// Result of looking up a run's value of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Found {
+pub enum FigureLookup {
     /// The value.
     Value(f64),
     /// A percentile from too few operations.
@@ -43,24 +43,25 @@ pub fn choose<'s>(all: &'s [Series], metrics: &[Metric]) -> Vec<&'s Series> {
 
 /// The value of a series in one run; `run` is that run, if its histograms are needed and available.
 #[must_use]
-pub fn value(series: &Series, run: Option<&Run>) -> Found {
+pub fn value(series: &Series, run: Option<&Run>) -> FigureLookup {
     let of_value = |v: f64, count: Option<u64>| match (percent_of(&series.metric), count) {
-        (Some(p), Some(count)) if count < needed_for(p / 100.0) => Found::TooFewOperations,
-        _ => Found::Value(v),
+        (Some(p), Some(count)) if count < needed_for(p / 100.0) => FigureLookup::TooFewOperations,
+        _ => FigureLookup::Value(v),
     };
     match series.values.as_slice() {
-        [] => Found::Nothing,
+        [] => FigureLookup::Nothing,
         [one] => of_value(one.value, one.count),
         several if several[0].count.is_some() => match run {
-            None => Found::InHistograms,
+            None => FigureLookup::InHistograms,
             Some(run) => {
                 let all: Vec<&Value> = several.iter().collect();
-                merged(run, &series.metric, &all).map_or(Found::Nothing, |(v, count)| of_value(v, count))
+                merged(run, &series.metric, &all)
+                    .map_or(FigureLookup::Nothing, |(v, count)| of_value(v, count))
             }
         },
         several => {
             let values: Vec<f64> = several.iter().map(|v| v.value).collect();
-            median(&values).map_or(Found::Nothing, Found::Value)
+            median(&values).map_or(FigureLookup::Nothing, FigureLookup::Value)
         }
     }
 }
@@ -135,12 +136,12 @@ mod tests {
 
     #[test]
     fn rates_have_medians_and_percentiles_need_histograms() {
-        assert_eq!(value(&series("throughput", &[]), None), Found::Nothing);
+        assert_eq!(value(&series("throughput", &[]), None), FigureLookup::Nothing);
         let rates = series("throughput", &[(3.0, None), (9.0, None), (1.0, None)]);
-        assert_eq!(value(&rates, None), Found::Value(3.0));
+        assert_eq!(value(&rates, None), FigureLookup::Value(3.0));
         let twice = series("read p99", &[(3.0, Some(2000)), (4.0, Some(2000))]);
-        assert_eq!(value(&twice, None), Found::InHistograms);
-        assert_eq!(value(&series("read p99", &[(3.0, Some(2000))]), None), Found::Value(3.0));
-        assert_eq!(value(&series("read p99.9", &[(3.0, Some(2000))]), None), Found::TooFewOperations);
+        assert_eq!(value(&twice, None), FigureLookup::InHistograms);
+        assert_eq!(value(&series("read p99", &[(3.0, Some(2000))]), None), FigureLookup::Value(3.0));
+        assert_eq!(value(&series("read p99.9", &[(3.0, Some(2000))]), None), FigureLookup::TooFewOperations);
     }
 }

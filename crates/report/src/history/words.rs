@@ -1,8 +1,8 @@
 //! The sentences of a history. A change has its ratio, interval, p and the runs on both sides; if none was found, the sentence
 //! says how large or how recent an undetected one may be; and a history that is too short says how many runs it needs.
 
-use super::{Asked, Change, Input, Series};
-use crate::compared::{RunTold, Word, spelled};
+use super::{Change, HistoryOptions, Input, Series};
+use crate::compared::{RunInfo, Word, spelled};
 use crate::story::clean;
 use fathom_compare::wording::{CHANGE_IN_DOUBT, HISTORY_DRIFTS, p_value};
 use fathom_record::imported::units;
@@ -21,7 +21,7 @@ pub(crate) fn moment(started_at: &str) -> String {
 }
 
 /// "20261121T210531-1a2b3c (2026-11-21 21:05, nightly)".
-pub(crate) fn run(told: &RunTold) -> String {
+pub(crate) fn run(told: &RunInfo) -> String {
     let beside: Vec<String> =
         [moment(&told.started_at), clean(&told.label)].into_iter().filter(|w| !w.is_empty()).collect();
     if beside.is_empty() { told.id.clone() } else { format!("{} ({})", told.id, beside.join(", ")) }
@@ -74,7 +74,7 @@ pub(super) fn change(change: &Change, unit: &str, before: usize, after: usize) -
 }
 
 /// Summary of a figure.
-pub(super) fn sentence(series: &Series, asked: &Asked) -> String {
+pub(super) fn sentence(series: &Series, asked: &HistoryOptions) -> String {
     let n = series.points.len();
     let drifts = if series.drifts { format!(" {HISTORY_DRIFTS}") } else { String::new() };
     if n == 0 {

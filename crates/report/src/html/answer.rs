@@ -1,7 +1,7 @@
 //! The first screen of a survey's page: tiles with its main figures, the ladder of latencies beside the curve of depths, what
 //! the storage is good for, and what to know about it. Everything else is folded below.
 
-use super::{Page, View, tiles};
+use super::{HtmlPage, RunView, tiles};
 use crate::survey::{Answer, Grade, LADDER, UseVerdict, depths};
 use crate::{
     latency, section,
@@ -11,7 +11,7 @@ use crate::{
 use fathom_record::{OpKind, Phase, Run};
 use std::fmt::Write as _;
 
-pub(super) fn write(page: &mut Page, view: &View<'_>) {
+pub(super) fn write(page: &mut HtmlPage, view: &RunView<'_>) {
     let answer = Answer::of(view.run, None);
     page.body.push_str("<section class=\"answer\">\n");
     for words in &answer.limits {
@@ -49,7 +49,7 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
 }
 
 /// Latencies of the ladder, each for the main operation of its step.
-fn ladder(run: &Run) -> Vec<latency::Row> {
+fn ladder(run: &Run) -> Vec<latency::LatencyRow> {
     let of_ladder = |p: &&Phase| section::stage(p) == Some(LADDER);
     let rows = |p: &Phase| {
         let op = |op: OpKind| (op == OpKind::Sync) == (p.name == "write and fsync");

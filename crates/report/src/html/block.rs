@@ -3,18 +3,18 @@
 //! which are then no totals.
 
 use super::{
-    Page,
-    blocks::{Shown, whose},
-    leads::Lead,
-    table::{Table, folded, heads, preformatted},
+    HtmlPage,
+    blocks::{Shown, run_name},
+    links::Link,
+    table::{HtmlTable, folded, heads, preformatted},
 };
 use crate::{
     block::{
-        Depth, Requests, all_merges, depth_words, device_latency, issued, issued_bytes, issuer_words,
+        ClassRequests, Depth, all_merges, depth_words, device_latency, issued, issued_bytes, issuer_words,
         lost_words, main_device, queue_latency, remarks, rounded_bytes, shown_repetition,
     },
     counters,
-    finding::{self, Told},
+    finding::{self, CleanFinding},
     section::{Section, full_title},
     story::clean,
     surface::on_surfaces,
@@ -31,37 +31,37 @@ const MOST_OPEN: usize = 6;
 /// Maximum number of folded phases; hundreds would make the page unusably large.
 const MOST_SHUT: usize = 60;
 
-pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
+pub(super) fn write(page: &mut HtmlPage, shown: &[Shown<'_, '_>], level: u8) {
     for (view, section) in shown {
-        let told = told(section);
-        if told.is_empty() {
+        let observed = observed_phases(section);
+        if observed.is_empty() {
             continue;
         }
-        whose(page, shown, view);
-        if told.iter().any(|p| shown_repetition(p).is_some_and(|(_, layer)| counters::are_all(layer))) {
+        run_name(page, shown, view);
+        if observed.iter().any(|p| shown_repetition(p).is_some_and(|(_, layer)| counters::are_all(layer))) {
             let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(counters::LIMITS));
         }
-        for (n, phase) in told.iter().enumerate() {
+        for (n, phase) in observed.iter().enumerate() {
             if n < MOST_OPEN {
                 let id = page
                     .heading(level + 1, &format!("What reached the device: {}", clean(&full_title(phase))));
-                page.leads.phase(Lead::Requests, &view.run.id, phase, &id);
+                page.links.phase(Link::Requests, &view.run.id, phase, &id);
                 open(page, view.run, phase);
             } else if n < MOST_SHUT {
                 let id = page.anchor();
-                page.leads.phase(Lead::Requests, &view.run.id, phase, &id);
+                page.links.phase(Link::Requests, &view.run.id, phase, &id);
                 shut(page, phase);
             }
         }
-        if told.len() > MOST_SHUT {
-            let more = told.len() - MOST_SHUT;
+        if observed.len() > MOST_SHUT {
+            let more = observed.len() - MOST_SHUT;
             let _ = writeln!(page.body, "<p class=\"note\">{more} more phases: fathom show --block.</p>");
         }
     }
 }
 
 /// Phases with anything to report.
-pub(super) fn told<'r>(section: &Section<'r>) -> Vec<&'r Phase> {
+pub(super) fn observed_phases<'r>(section: &Section<'r>) -> Vec<&'r Phase> {
     let (_, single) = on_surfaces(&section.phases);
     let alone = |p: &Phase| single.iter().any(|s| s.seq == p.seq);
     let anything = |p: &&Phase| {
@@ -79,7 +79,7 @@ pub(super) fn lost(phase: &Phase) -> String {
         .map_or(String::new(), |words| format!("<p class=\"trouble\" role=\"note\">{}</p>\n", escape(&words)))
 }
 
-fn open(page: &mut Page, run: &Run, phase: &Phase) {
+fn open(page: &mut HtmlPage, run: &Run, phase: &Phase) {
     let watched = shown_repetition(phase);
     page.body.push_str(&lost(phase));
     page.body.push_str(&statements(phase));
@@ -115,7 +115,7 @@ fn open(page: &mut Page, run: &Run, phase: &Phase) {
 }
 
 /// Sections that only a simulation can fill.
-fn simulated(page: &mut Page, run: &Run, phase: &Phase) {
+fn simulated(page: &mut HtmlPage, run: &Run, phase: &Phase) {
     let pictures = svg::inside(run, phase);
     if pictures.is_empty() {
         return;
@@ -128,7 +128,7 @@ fn simulated(page: &mut Page, run: &Run, phase: &Phase) {
 }
 
 /// A folded phase: its findings and the text form.
-fn shut(page: &mut Page, phase: &Phase) {
+fn shut(page: &mut HtmlPage, phase: &Phase) {
     let html =
         statements(phase) + &counted(phase) + &memory_or_device(phase) + &findings(phase) + &as_text(phase);
     let summary = format!("What reached the device: {}", clean(&full_title(phase)));
@@ -144,7 +144,7 @@ fn cards(layer: &BlockLayer, device: &DeviceActivity) -> String {
         (format!("{at_least}{}", rounded_bytes(issued_bytes(device) as f64)), "moved".to_string()),
     ];
     for stats in device.requests.iter().filter(|r| r.issued_bytes > 0) {
-        let r = Requests::of(stats);
+        let r = ClassRequests::of(stats);
         let class = stats.class.word();
         if let Some(mean) = r.mean_bytes {
             list.push((rounded_bytes(mean), format!("mean {class}")));
@@ -202,7 +202,7 @@ fn memory_or_device(phase: &Phase) -> String {
         return String::new();
     }
     let caption = format!("Memory or device, {}", clean(&full_title(phase)));
-    let mut table = Table::new(&caption, &heads(&["Bytes", "How many", "Of what was asked for"]));
+    let mut table = HtmlTable::new(&caption, &heads(&["Bytes", "How many", "Of the requested bytes"]));
     for [what, bytes, share] in &parts {
         table.row(what, &[escape(bytes), escape(share)]);
     }
@@ -216,14 +216,14 @@ fn findings(phase: &Phase) -> String {
         return String::new();
     }
     let caption = format!("Findings, {}", clean(&full_title(phase)));
-    let mut table = Table::new(&caption, &heads(&["Rule", "Finding", "What proves it"]));
+    let mut table = HtmlTable::new(&caption, &heads(&["Rule", "Finding", "What proves it"]));
     for one in &found {
         table.row(&one.rule, &[sentence(one), proofs(one)]);
     }
     format!("<div class=\"trust\">{}</div>\n", table.finish())
 }
 
-fn sentence(found: &Told) -> String {
+fn sentence(found: &CleanFinding) -> String {
     let advice = match found.advice.as_str() {
         "" => String::new(),
         advice => format!("<span class=\"text note\">{}</span>", escape(advice)),
@@ -231,7 +231,7 @@ fn sentence(found: &Told) -> String {
     format!("<span class=\"text\">{}</span>{advice}", escape(&found.sentence))
 }
 
-fn proofs(found: &Told) -> String {
+fn proofs(found: &CleanFinding) -> String {
     found.proofs().iter().fold(String::new(), |mut html, proof| {
         let _ = write!(html, "<span class=\"text\">{}</span>", escape(proof));
         html
@@ -239,7 +239,7 @@ fn proofs(found: &Told) -> String {
 }
 
 fn one_device(
-    page: &mut Page,
+    page: &mut HtmlPage,
     phase: &Phase,
     repetition: &Repetition,
     layer: &BlockLayer,
@@ -285,7 +285,7 @@ fn issuers(device: &DeviceActivity) -> String {
     }
     let caption = format!("Who issued the requests on {}", clean(&device.name));
     let head = ["Issuer", "Reads", "Read", "Writes", "Written", "Others", "Who that is"];
-    let mut table = Table::new(&caption, &heads(&head));
+    let mut table = HtmlTable::new(&caption, &heads(&head));
     for issuer in &device.issuers {
         table.row(
             &issuer_words(issuer),
@@ -295,7 +295,7 @@ fn issuers(device: &DeviceActivity) -> String {
                 units::count(issuer.writes),
                 rounded_bytes(issuer.write_bytes as f64),
                 units::count(issuer.others),
-                format!("<span class=\"text\">{}</span>", who(issuer.kind)),
+                format!("<span class=\"text\">{}</span>", issuer_note(issuer.kind)),
             ],
         );
     }
@@ -303,7 +303,7 @@ fn issuers(device: &DeviceActivity) -> String {
 }
 
 /// Explains a kind of issuer.
-fn who(kind: IssuerKind) -> &'static str {
+fn issuer_note(kind: IssuerKind) -> &'static str {
     match kind {
         IssuerKind::Own => "our own workers",
         IssuerKind::Writeback => "the kernel writing dirty pages back",
@@ -326,7 +326,7 @@ fn rows(repetition: &Repetition, layer: &BlockLayer) -> String {
 
 /// The distributions in the style of dtrace.
 fn as_text(phase: &Phase) -> String {
-    let text = text::run::phase(phase, text::run::Rows::Left);
+    let text = text::run::phase(phase, text::run::IostatRows::Left);
     if text.is_empty() {
         return String::new();
     }
@@ -366,10 +366,10 @@ mod tests {
     }
 
     #[test]
-    fn what_only_counters_saw_is_on_the_page() {
+    fn activity_seen_by_counters_only_is_on_the_page() {
         let html = page(&[&samples::counted_run()]);
         assert!(html.contains("<p>vda: 4000 reads, mean 64.0 KiB;"), "{html}");
-        assert_eq!(html.matches("which hold everybody").count(), 1);
+        assert_eq!(html.matches("I/O of all programs").count(), 1);
     }
 
     #[test]

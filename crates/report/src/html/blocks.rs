@@ -1,14 +1,14 @@
 //! The page's flat figures with their tables: throughput by streams, latency percentiles, throughput over time, and device traffic.
 
 use super::{
-    Page, View, badge,
-    leads::Lead,
+    HtmlPage, RunView, badge,
+    links::Link,
     raw,
-    table::{Table, folded, heads},
+    table::{HtmlTable, folded, heads},
 };
 use crate::{
     Kind, Streams,
-    latency::{self, Row},
+    latency::{self, LatencyRow},
     section::{Section, full_title, title},
     story::clean,
     surface::on_surfaces,
@@ -17,7 +17,7 @@ use crate::{
 use fathom_record::{Phase, Regime, Residency};
 use std::fmt::Write as _;
 
-pub(super) type Shown<'a, 'r> = (&'a View<'r>, &'a Section<'r>);
+pub(super) type Shown<'a, 'r> = (&'a RunView<'r>, &'a Section<'r>);
 
 /// Maximum number of charts over time; the rest is only in the raw data.
 const MOST_SERIES: usize = 24;
@@ -26,14 +26,14 @@ const MOST_SERIES: usize = 24;
 const MOST_OF_A_PART: usize = 6;
 
 /// Names the run a block belongs to, if there are several.
-pub(super) fn whose(page: &mut Page, shown: &[Shown<'_, '_>], view: &View<'_>) {
+pub(super) fn run_name(page: &mut HtmlPage, shown: &[Shown<'_, '_>], view: &RunView<'_>) {
     if shown.len() > 1 {
         let _ = writeln!(page.body, "<p class=\"whose\">{}</p>", svg::escape(&view.story.title));
     }
 }
 
-pub(super) fn streams(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
-    let all: Vec<(&View<'_>, Vec<Streams>)> = shown
+pub(super) fn streams(page: &mut HtmlPage, shown: &[Shown<'_, '_>], level: u8) {
+    let all: Vec<(&RunView<'_>, Vec<Streams>)> = shown
         .iter()
         .map(|(v, s)| (*v, Streams::of_phases(&s.phases)))
         .filter(|(_, s)| !s.is_empty())
@@ -44,10 +44,10 @@ pub(super) fn streams(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     page.heading(level, "Throughput by number of streams");
     page.body.push_str(
         "<p class=\"note\">Stonewall: the clock stops when the first stream is done, so children count only while all work; the \
-         parent's clock runs until the last is gone. A parent far below the children tells of stragglers.</p>\n",
+         parent's clock runs until the last is gone. A parent far below the children indicates stragglers.</p>\n",
     );
     for (view, series) in all {
-        whose(page, shown, view);
+        run_name(page, shown, view);
         page.body.push_str("<div class=\"pair\">\n");
         for one in &series {
             if let Some(picture) = svg::streams(one) {
@@ -71,7 +71,7 @@ fn streams_table(series: &[Streams], run: &str) -> String {
         "Fastest",
         "Served by",
     ]);
-    let mut table = Table::new(&format!("Throughput by number of streams, {}", clean(run)), &head);
+    let mut table = HtmlTable::new(&format!("Throughput by number of streams, {}", clean(run)), &head);
     for one in series {
         for p in &one.points {
             let share = p.parent_bytes_per_s.map(|rate| rate / p.children_bytes_per_s);
@@ -101,8 +101,8 @@ fn streams_table(series: &[Streams], run: &str) -> String {
 }
 
 /// The three figures of every write: single phases one by one, surfaces by test and file size.
-pub(super) fn writes(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
-    let all: Vec<(&View<'_>, Vec<writes::Row>, Vec<writes::Row>, bool)> = shown
+pub(super) fn writes(page: &mut HtmlPage, shown: &[Shown<'_, '_>], level: u8) {
+    let all: Vec<(&RunView<'_>, Vec<writes::WriteRow>, Vec<writes::WriteRow>, bool)> = shown
         .iter()
         .map(|(v, s)| {
             let phases = &s.phases;
@@ -120,10 +120,10 @@ pub(super) fn writes(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
          over repetitions.</p>\n",
     );
     for (view, single, on, unsynced) in all {
-        whose(page, shown, view);
+        run_name(page, shown, view);
         if unsynced {
             page.body.push_str(
-                "<p class=\"note\">Surfaces: no fsync. Not one of their writes was followed by one; their figures are to the last \
+                "<p class=\"note\">Surfaces: no fsync. None of their writes was followed by one; their figures run to the last \
                  write.</p>\n",
             );
         }
@@ -142,9 +142,9 @@ pub(super) fn writes(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     }
 }
 
-fn writes_table(caption: &str, first: &str, rows: &[writes::Row]) -> String {
+fn writes_table(caption: &str, first: &str, rows: &[writes::WriteRow]) -> String {
     let head = heads(&[first, "To quote", "To the last write", "To the fsync", "To the close", "Served by"]);
-    let mut table = Table::new(caption, &head);
+    let mut table = HtmlTable::new(caption, &head);
     for row in rows {
         table.row(
             &row.title,
@@ -160,8 +160,8 @@ fn writes_table(caption: &str, first: &str, rows: &[writes::Row]) -> String {
     table.finish()
 }
 
-pub(super) fn latency(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
-    let all: Vec<(&View<'_>, Vec<Row>)> = shown
+pub(super) fn latency(page: &mut HtmlPage, shown: &[Shown<'_, '_>], level: u8) {
+    let all: Vec<(&RunView<'_>, Vec<LatencyRow>)> = shown
         .iter()
         .map(|(v, s)| (*v, latency::rows(&on_surfaces(&s.phases).1)))
         .filter(|(_, rows)| !rows.is_empty())
@@ -172,19 +172,19 @@ pub(super) fn latency(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     let id = page.heading(level, "Latency");
     for (view, section) in shown {
         for phase in on_surfaces(&section.phases).1 {
-            page.leads.phase(Lead::Distribution, &view.run.id, phase, &id);
+            page.links.phase(Link::Distribution, &view.run.id, phase, &id);
         }
     }
     for (view, rows) in all {
-        whose(page, shown, view);
+        run_name(page, shown, view);
         if let Some(picture) = svg::latency(&rows) {
             page.picture(&picture, "");
         }
         let mut head = heads(&["Phase", "Operation", "Count"]);
-        head.extend(Row::HEADS.map(String::from));
+        head.extend(LatencyRow::HEADS.map(String::from));
         head.push("Served by".into());
         let mut table =
-            Table::new(&format!("Latency percentiles per phase, {}", clean(&view.story.title)), &head);
+            HtmlTable::new(&format!("Latency percentiles per phase, {}", clean(&view.story.title)), &head);
         for row in &rows {
             let part = row.part(latency::paced(&rows, row)).to_string();
             let mut cells = vec![part, units::count(row.ops)];
@@ -196,8 +196,8 @@ pub(super) fn latency(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     }
 }
 
-pub(super) fn series(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
-    let mut charts: Vec<(&View<'_>, &Phase, svg::Picture)> = Vec::new();
+pub(super) fn series(page: &mut HtmlPage, shown: &[Shown<'_, '_>], level: u8) {
+    let mut charts: Vec<(&RunView<'_>, &Phase, svg::Picture)> = Vec::new();
     for (view, section) in shown {
         for phase in &section.phases {
             let drawn = svg::over_time(phase);
@@ -230,32 +230,32 @@ pub(super) fn series(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     for (view, phase, picture) in &charts {
         let caption = if shown.len() > 1 { clean(&view.story.title) } else { String::new() };
         let id = page.picture_to_lead_to(picture, &caption);
-        page.leads.phase(Lead::OverTime, &view.run.id, phase, &id);
+        page.links.phase(Link::OverTime, &view.run.id, phase, &id);
     }
     page.body.push_str("</div>\n");
 }
 
 /// Requested bytes beside bytes the device moved. Cells of a surface are summed by test and file size.
-pub(super) fn device(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
+pub(super) fn device(page: &mut HtmlPage, shown: &[Shown<'_, '_>], level: u8) {
     if shown.iter().all(|(_, s)| s.phases.iter().all(|p| p.repetitions.is_empty())) {
         return;
     }
     let id = page.heading(level, "What reached the device");
     for (view, section) in shown {
         for phase in &section.phases {
-            page.leads.phase(Lead::Device, &view.run.id, phase, &id);
+            page.links.phase(Link::Device, &view.run.id, phase, &id);
         }
     }
     page.body.push_str(
-        "<p class=\"note\">Bytes the programs asked for beside bytes the block device moved meanwhile, by the kernel's counters. The \
+        "<p class=\"note\">Bytes requested by the programs, and bytes moved by the block device in the same time, from the kernel's counters. The \
          share counts what was moved while the clock ran, medians over repetitions; near zero it is a cache number.</p>\n",
     );
     for (view, section) in shown {
-        whose(page, shown, view);
+        run_name(page, shown, view);
         let (on, single) = on_surfaces(&section.phases);
         if !single.is_empty() {
-            let caption = format!("Bytes asked for and bytes moved, per phase, {}", clean(&view.story.title));
-            let mut table = Table::new(&caption, &device_heads("Phase"));
+            let caption = format!("Bytes requested and bytes moved, per phase, {}", clean(&view.story.title));
+            let mut table = HtmlTable::new(&caption, &device_heads("Phase"));
             for phase in single {
                 table.row(&full_title(phase), &Account::of(&[phase]).cells());
             }
@@ -263,10 +263,10 @@ pub(super) fn device(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
         }
         if !on.is_empty() {
             let caption = format!(
-                "Bytes asked for and bytes moved, per test and file size, {}",
+                "Bytes requested and bytes moved, per test and file size, {}",
                 clean(&view.story.title)
             );
-            let mut table = Table::new(&caption, &device_heads("Test and file size"));
+            let mut table = HtmlTable::new(&caption, &device_heads("Test and file size"));
             for (head, phases) in by_test_and_file(&on) {
                 table.row(&head, &Account::of(&phases).cells());
             }
@@ -278,7 +278,7 @@ pub(super) fn device(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
 fn device_heads(first: &str) -> Vec<String> {
     heads(&[
         first,
-        "Asked",
+        "Requested",
         "Device read",
         "Device wrote",
         "of it while timed",
@@ -345,8 +345,9 @@ impl Account {
     }
 
     fn cells(&self) -> Vec<String> {
-        let bytes = |b: Option<u64>| b.map_or("not told".to_string(), units::bytes);
-        let share = |s: Option<f64>| s.map_or("not told".to_string(), |s| svg::escape(&units::percent(s)));
+        let bytes = |b: Option<u64>| b.map_or("not reported".to_string(), units::bytes);
+        let share =
+            |s: Option<f64>| s.map_or("not reported".to_string(), |s| svg::escape(&units::percent(s)));
         vec![
             units::bytes(self.asked),
             bytes(self.read),

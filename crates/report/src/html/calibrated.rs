@@ -2,8 +2,8 @@
 //! and the values written to the profile.
 
 use super::{
-    Page,
-    table::{Table, heads},
+    HtmlPage,
+    table::{HtmlTable, heads},
 };
 use crate::calibrated::Calibrated;
 use crate::svg::{self, escape};
@@ -13,9 +13,12 @@ use std::fmt::Write as _;
 /// A calibration as one HTML file.
 #[must_use]
 pub fn page(of: &Calibrated) -> String {
-    let mut page = Page::default();
+    let mut page = HtmlPage::default();
     let judged = match &of.judged {
-        None => "The second half of the trace has no request: nothing was held out, and nothing judges this profile.".to_string(),
+        None => {
+            "The second half of the trace has no request: nothing was held out, so this profile is untested."
+                .to_string()
+        }
         Some(j) => format!(
             "Held out: {} requests of the second half, replayed on the fitted device. Mean response time {} in the trace, {} in the \
              model; demerit {:.1} % of the mean.",
@@ -30,7 +33,8 @@ pub fn page(of: &Calibrated) -> String {
     page.heading(2, "What was fitted");
     let pictures = [svg::fitted(of), svg::residuals(of)];
     pair(&mut page, pictures.into_iter().flatten());
-    let mut table = Table::new("Values of the profile", &heads(&["key", "value", "standard error", "from"]));
+    let mut table =
+        HtmlTable::new("Values of the profile", &heads(&["key", "value", "standard error", "from"]));
     for v in &of.values {
         let error = v.standard_error.map_or("-".into(), |e| format!("{e:.4}"));
         table.row(
@@ -54,7 +58,7 @@ pub fn page(of: &Calibrated) -> String {
 }
 
 /// Figures side by side, each with its caption.
-fn pair(page: &mut Page, pictures: impl Iterator<Item = svg::Picture>) {
+fn pair(page: &mut HtmlPage, pictures: impl Iterator<Item = svg::Picture>) {
     page.body.push_str("<div class=\"pair\">\n");
     for picture in pictures {
         page.picture(&picture, &picture.description);

@@ -2,16 +2,16 @@
 //! a surface, notices, and the differences between the sides.
 
 use super::{
-    Page, surfaces,
-    table::{Table, folded, heads},
+    HtmlPage, surfaces,
+    table::{HtmlTable, folded, heads},
     tiles,
 };
 use crate::compared::{
-    Compared, Difference, Gate, Outcome, Part, Row, Session, Surfaces, Told, Word, cells, side_words,
-    singles, too_few,
+    Compared, ComparedRow, Difference, Gate, Outcome, Session, SessionPart, SideInfo, Surfaces, Word, cells,
+    side_words, singles, too_few,
 };
 use crate::history::{counted, moment};
-use crate::surface::{Cell, Does, Quantity, Surface};
+use crate::surface::{Access, Quantity, Surface, SurfaceCell};
 use crate::survey::Tile;
 use crate::{
     Machine, Mapped,
@@ -28,7 +28,7 @@ const MOST_TILES: usize = 8;
 /// The page of one or more comparisons with the same baseline, with the gates' decisions if given.
 #[must_use]
 pub fn page(all: &[Compared], gates: Option<&[Gate]>) -> String {
-    let mut page = Page::default();
+    let mut page = HtmlPage::default();
     for (i, compared) in all.iter().enumerate() {
         // For a single comparison the title names the sides, so its parts follow directly.
         let level = if all.len() > 1 { 3 } else { 2 };
@@ -61,7 +61,7 @@ fn head(all: &[Compared]) -> (String, String) {
         Some(label) => format!("{label}: {}", against(one)),
         None => against(one),
     };
-    let measured = |letter: &str, side: &Told| {
+    let measured = |letter: &str, side: &SideInfo| {
         let day = side.runs.first().map(|run| moment(&run.started_at)).filter(|day| !day.is_empty());
         format!(
             "{letter}: {}{}",
@@ -78,9 +78,10 @@ fn against(compared: &Compared) -> String {
 
 /// B's distance from A by headline figure; changes come first.
 fn tiles(compared: &Compared) -> Vec<Tile> {
-    let quoted: Vec<&Row> = compared.rows.iter().filter(|r| r.headline && r.effect.is_some()).collect();
-    let (changed, calm): (Vec<&Row>, Vec<&Row>) = quoted.into_iter().partition(changed);
-    let tile = |row: &Row| {
+    let quoted: Vec<&ComparedRow> =
+        compared.rows.iter().filter(|r| r.headline && r.effect.is_some()).collect();
+    let (changed, calm): (Vec<&ComparedRow>, Vec<&ComparedRow>) = quoted.into_iter().partition(changed);
+    let tile = |row: &ComparedRow| {
         let [cell, metric, a, b, difference, _, _, verdict] = cells(row);
         let figure = row.ratio().map_or(difference, |ratio| format!("{:+.1} %", (ratio - 1.0) * 100.0));
         Tile { figure, what: format!("{metric}, {cell}"), beside: format!("{a} to {b}, {verdict}") }
@@ -88,11 +89,11 @@ fn tiles(compared: &Compared) -> Vec<Tile> {
     changed.into_iter().chain(calm).take(MOST_TILES).map(tile).collect()
 }
 
-fn changed(row: &&Row) -> bool {
+fn changed(row: &&ComparedRow) -> bool {
     matches!(row.verdict, Word::Worse | Word::Better | Word::Differs | Word::Suspect)
 }
 
-fn one(page: &mut Page, compared: &Compared, level: u8) {
+fn one(page: &mut HtmlPage, compared: &Compared, level: u8) {
     tiles::write(page, &tiles(compared));
     for (letter, told) in [("A", &compared.a), ("B", &compared.b)] {
         let _ = writeln!(page.body, "<p class=\"whose\">{letter}: {}</p>", escape(&side_words(told)));
@@ -101,7 +102,7 @@ fn one(page: &mut Page, compared: &Compared, level: u8) {
     if let Some(session) = &compared.session {
         measured_by(page, session);
     }
-    list(page, level, "What may be said", &said(compared));
+    list(page, level, "What may be said", &sentences(compared));
     // Many single runs have no intervals to draw.
     if let Some(picture) = svg::forest(compared).filter(|_| singles(compared).is_none()) {
         page.heading(level, "How large, how sure");
@@ -115,18 +116,19 @@ fn one(page: &mut Page, compared: &Compared, level: u8) {
     });
     list(page, level, "To know", &notices.collect::<Vec<_>>());
     differences(page, "The environments", &compared.environment);
-    differences(page, "What was asked for", &compared.workload);
+    differences(page, "Workload", &compared.workload);
     list(page, level, "Only A has", &compared.only_a);
     list(page, level, "Only B has", &compared.only_b);
 }
 
 /// When the comparison looked at the figures, and how far single runs scatter.
-fn measured_by(page: &mut Page, session: &Session) {
+fn measured_by(page: &mut HtmlPage, session: &Session) {
     let _ = writeln!(
         page.body,
         "<p class=\"note\">Planned before the first run: {}. Comparison {}.</p>",
         escape(&match session.part {
-            Part::Noise => "A against itself, to find out what this machine can tell".into(),
+            SessionPart::Noise =>
+                "A against itself, to find the smallest change this machine can show".into(),
             _ => session.plan.stopping.words(),
         }),
         escape(&session.id)
@@ -137,19 +139,19 @@ fn measured_by(page: &mut Page, session: &Session) {
 }
 
 /// The sentences of the headline figures, changes first, and of all cells together.
-fn said(compared: &Compared) -> Vec<String> {
+fn sentences(compared: &Compared) -> Vec<String> {
     if let Some(singles) = singles(compared) {
         return singles.iter().map(|s| s.sentence()).collect();
     }
-    let quoted: Vec<&Row> = compared.rows.iter().filter(|r| r.headline).collect();
-    let mut order: Vec<&Row> = quoted.iter().copied().filter(changed).collect();
+    let quoted: Vec<&ComparedRow> = compared.rows.iter().filter(|r| r.headline).collect();
+    let mut order: Vec<&ComparedRow> = quoted.iter().copied().filter(changed).collect();
     order.extend(quoted.iter().copied().filter(|r| !changed(r)));
     let whole = compared.families.iter().filter(|f| f.p.is_some());
     let whole = whole.map(|f| format!("{}: {}", f.metric, f.sentence));
     whole.chain(order.into_iter().map(|r| format!("{}: {}", r.cell, r.sentence))).collect()
 }
 
-fn list(page: &mut Page, level: u8, head: &str, items: &[String]) {
+fn list(page: &mut HtmlPage, level: u8, head: &str, items: &[String]) {
     if items.is_empty() {
         return;
     }
@@ -161,9 +163,9 @@ fn list(page: &mut Page, level: u8, head: &str, items: &[String]) {
     page.body.push_str("</ul>\n");
 }
 
-fn table(page: &mut Page, compared: &Compared, level: u8) {
+fn table(page: &mut HtmlPage, compared: &Compared, level: u8) {
     let names = heads(&["Cell", "Figure", "A", "B", "B/A", "Interval", "p", "Verdict"]);
-    let mut table = Table::new("Every figure; A and B are medians over runs", &names);
+    let mut table = HtmlTable::new("Every figure; A and B are medians over runs", &names);
     for row in compared.rows.iter().filter(|r| !r.has_too_few()) {
         let [head, rest @ ..] = cells(row);
         let mut rest = rest.map(|c| escape(&c).to_string());
@@ -185,8 +187,8 @@ fn table(page: &mut Page, compared: &Compared, level: u8) {
 }
 
 /// The ratios over file and record size, one picture per operation.
-fn drawn(page: &mut Page, compared: &Compared, level: u8) {
-    let mut groups: Vec<(String, Vec<&Row>)> = Vec::new();
+fn drawn(page: &mut HtmlPage, compared: &Compared, level: u8) {
+    let mut groups: Vec<(String, Vec<&ComparedRow>)> = Vec::new();
     for row in compared.rows.iter().filter(|r| r.headline && r.ratio().is_some()) {
         if row.file_bytes.is_none() || row.record_bytes.is_none() {
             continue;
@@ -208,7 +210,7 @@ fn drawn(page: &mut Page, compared: &Compared, level: u8) {
 }
 
 /// The surfaces of both sides for one operation, in one colour scale, if each side is a single run that has it.
-fn sides(page: &mut Page, compared: &Compared, level: u8, operation: &str) {
+fn sides(page: &mut HtmlPage, compared: &Compared, level: u8, operation: &str) {
     let [a, b] = &compared.surfaces;
     let find = |side: &'_ Surfaces| side.mapped.iter().position(|m| m.surface.title == operation);
     let (Some(of_a), Some(of_b)) = (find(a), find(b)) else { return };
@@ -228,7 +230,7 @@ fn sides(page: &mut Page, compared: &Compared, level: u8, operation: &str) {
 }
 
 /// What the cells of one picture have in common.
-fn title(row: &Row) -> String {
+fn title(row: &ComparedRow) -> String {
     let mut words = vec![row.operation.clone()];
     if row.direct {
         words.push("O_DIRECT".into());
@@ -239,8 +241,8 @@ fn title(row: &Row) -> String {
     format!("{}: {}, B over A", words.join(", "), row.metric)
 }
 
-fn surface(title: String, rows: &[&Row]) -> Surface {
-    let ascending = |of: fn(&Row) -> Option<u64>| {
+fn surface(title: String, rows: &[&ComparedRow]) -> Surface {
+    let ascending = |of: fn(&ComparedRow) -> Option<u64>| {
         let mut all: Vec<u64> = rows.iter().filter_map(|r| of(r)).collect();
         all.sort_unstable();
         all.dedup();
@@ -249,18 +251,23 @@ fn surface(title: String, rows: &[&Row]) -> Surface {
     let (file_bytes, record_bytes) = (ascending(|r| r.file_bytes), ascending(|r| r.record_bytes));
     let cell = |file: u64, record: u64| {
         let row = rows.iter().find(|r| r.file_bytes == Some(file) && r.record_bytes == Some(record))?;
-        Some(Cell { value: row.ratio()?, ops_per_s: None, origin: Regime::Unknown, device_share: None })
+        Some(SurfaceCell {
+            value: row.ratio()?,
+            ops_per_s: None,
+            origin: Regime::Unknown,
+            device_share: None,
+        })
     };
     let cells = file_bytes.iter().map(|f| record_bytes.iter().map(|r| cell(*f, *r)).collect()).collect();
     let quantity = Quantity::Ratio;
-    Surface { stage: None, title, does: Does::Read, quantity, file_bytes, record_bytes, cells }
+    Surface { stage: None, title, access: Access::Read, quantity, file_bytes, record_bytes, cells }
 }
 
-fn differences(page: &mut Page, what: &str, all: &[Difference]) {
+fn differences(page: &mut HtmlPage, what: &str, all: &[Difference]) {
     if all.is_empty() {
         return;
     }
-    let mut table = Table::new(&format!("{what}: what differs"), &heads(&["Name", "A", "B"]));
+    let mut table = HtmlTable::new(&format!("{what}: what differs"), &heads(&["Name", "A", "B"]));
     for d in all {
         let text = |t: &str| format!("<span class=\"text\">{}</span>", escape(t));
         table.row(&d.name, &[text(&d.a), text(&d.b)]);
@@ -271,7 +278,7 @@ fn differences(page: &mut Page, what: &str, all: &[Difference]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compared::{Asked, Side};
+    use crate::compared::{CompareOptions, Side};
     use crate::samples;
 
     #[test]
@@ -279,7 +286,7 @@ mod tests {
         let (mut a, mut b) = (samples::filebench_run(), samples::filebench_run_changed());
         (a.label, b.label) = ("mail".into(), "mail".into());
         let side = |name: &str, run| Side { name: name.into(), runs: vec![run] };
-        let compared = Compared::of(&side("before", &a), &side("after", &b), &Asked::default());
+        let compared = Compared::of(&side("before", &a), &side("after", &b), &CompareOptions::default());
         let html = page(std::slice::from_ref(&compared), None);
         assert!(html.contains("<h1>mail: after against before</h1>"), "{html:.2000}");
         assert!(html.contains("A: 1 run from 20"));

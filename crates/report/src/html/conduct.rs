@@ -2,19 +2,19 @@
 //! beside the machine's own stalls.
 
 use super::{
-    Page, View,
-    blocks::{Shown, whose},
-    table::{Table, heads},
+    HtmlPage, RunView,
+    blocks::{Shown, run_name},
+    table::{HtmlTable, heads},
 };
 use crate::{
-    conduct::{self, Beside, Row, Steady},
+    conduct::{self, Beside, ConductRow, Steady},
     story::clean,
     svg::escape,
 };
 use std::fmt::Write as _;
 
-pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
-    let tables: Vec<(&View<'_>, String)> = shown
+pub(super) fn write(page: &mut HtmlPage, shown: &[Shown<'_, '_>], level: u8) {
+    let tables: Vec<(&RunView<'_>, String)> = shown
         .iter()
         .map(|(view, section)| (*view, tables(&section.phases, &clean(&view.story.title))))
         .collect();
@@ -23,7 +23,7 @@ pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
     }
     page.heading(level, "How it went");
     for (view, html) in tables.iter().filter(|(_, html)| !html.is_empty()) {
-        whose(page, shown, view);
+        run_name(page, shown, view);
         page.body.push_str(html);
     }
 }
@@ -32,8 +32,10 @@ fn tables(phases: &[&fathom_record::Phase], run: &str) -> String {
     let mut out = String::new();
     let rows = conduct::rows(phases);
     if !rows.is_empty() {
-        let mut table =
-            Table::new(&format!("Left out, waited for, found, {run}"), &first("Phase", &Row::HEADS));
+        let mut table = HtmlTable::new(
+            &format!("Left out, waited for, found, {run}"),
+            &first("Phase", &ConductRow::HEADS),
+        );
         for row in &rows {
             table.row(&row.title, &row.cells().map(|c| c.map_or("–".into(), escape)));
         }
@@ -41,7 +43,7 @@ fn tables(phases: &[&fathom_record::Phase], run: &str) -> String {
     }
     let rows = conduct::steady(phases);
     if !rows.is_empty() {
-        let mut table = Table::new(&format!("Steady state, {run}"), &first("Phase", &Steady::HEADS));
+        let mut table = HtmlTable::new(&format!("Steady state, {run}"), &first("Phase", &Steady::HEADS));
         for row in &rows {
             let mut cells = row.cells().map(|c| escape(&c));
             // Bars are meaningless to a screen reader; the range beside them is not.
@@ -50,12 +52,12 @@ fn tables(phases: &[&fathom_record::Phase], run: &str) -> String {
         }
         out += &table.finish();
         out += "<p class=\"note\">Steady: over the last rounds the largest figure lies at most a fifth of the mean above the least, \
-                and the line fitted to them changes by at most a tenth; where it was not asked for it is judged afterwards, over the \
+                and the line fitted to them changes by at most a tenth; where no steady state was requested, it is judged afterwards, over the \
                 whole phase in five rounds.</p>\n";
     }
     let rows = conduct::tails(phases);
     if !rows.is_empty() {
-        let mut table = Table::new(
+        let mut table = HtmlTable::new(
             &format!("Latency tail beside the machine's own stalls, {run}"),
             &first("Phase", &Beside::HEADS),
         );

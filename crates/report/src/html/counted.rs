@@ -2,12 +2,12 @@
 //! one column per simulated run.
 
 use super::{
-    Page, View,
-    table::{Table, folded},
+    HtmlPage, RunView,
+    table::{HtmlTable, folded},
 };
 use crate::{story::clean, units};
 
-pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
+pub(super) fn write(page: &mut HtmlPage, views: &[RunView<'_>]) {
     let simulated: Vec<_> = views
         .iter()
         .filter_map(|v| Some((&v.story.title, &v.run.simulation.as_ref()?.counts)))
@@ -27,7 +27,7 @@ pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
         [_] => vec!["counted".into(), "count".into()],
         all => std::iter::once("counted".into()).chain(all.iter().map(|s| clean(s.0))).collect(),
     };
-    let mut table = Table::new("What was counted; times in ns of virtual time", &heads);
+    let mut table = HtmlTable::new("What was counted; times in ns of virtual time", &heads);
     for name in &names {
         let cell = |counts: &[(String, u64)]| {
             counts.iter().find(|c| c.0 == *name).map_or("-".into(), |c| units::count(c.1))

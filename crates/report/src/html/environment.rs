@@ -1,20 +1,20 @@
 //! The environment document as a table: one row per leaf, named by its path. Values the kernel does not report are marked as such.
 
 use super::{
-    Page, View,
-    leads::Lead,
-    table::{Table, folded, heads},
+    HtmlPage, RunView,
+    links::Link,
+    table::{HtmlTable, folded, heads},
 };
 use crate::{story::clean, svg::escape};
 use serde_json::Value;
 
-pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
+pub(super) fn write(page: &mut HtmlPage, views: &[RunView<'_>]) {
     if views.iter().all(|v| leaves(&v.run.environment).is_empty()) {
         return;
     }
     let id = page.heading(2, "Environment");
     for view in views.iter().filter(|v| !leaves(&v.run.environment).is_empty()) {
-        page.leads.whole(Lead::Environment, &view.run.id, &id);
+        page.links.whole(Link::Environment, &view.run.id, &id);
     }
     for view in views {
         let rows = leaves(&view.run.environment);
@@ -22,7 +22,7 @@ pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
             continue;
         }
         let caption = format!("Environment of {}", clean(&view.story.title));
-        let mut table = Table::new(&caption, &heads(&["Name", "Value"]));
+        let mut table = HtmlTable::new(&caption, &heads(&["Name", "Value"]));
         let count = rows.len();
         for (name, value) in rows {
             table.row(&name, &[format!("<span class=\"text\">{}</span>", escape(&value))]);
@@ -60,7 +60,7 @@ fn collect(path: &str, value: &Value, found: &mut Vec<(String, String)>) {
 
 fn leaf(value: &Value) -> String {
     match value {
-        Value::Null => "not told".into(),
+        Value::Null => "not reported".into(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn every_leaf_has_its_path() {
         let doc = json!({"a": {"b": [1, 2], "c": null}, "d": [{"e": true}]});
-        let expected = [("a.b", "1, 2"), ("a.c", "not told"), ("d.0.e", "true")];
+        let expected = [("a.b", "1, 2"), ("a.c", "not reported"), ("d.0.e", "true")];
         assert_eq!(leaves(&doc), expected.map(|(k, v)| (k.to_string(), v.to_string())));
         assert!(leaves(&Value::Null).is_empty());
     }

@@ -1,7 +1,7 @@
 //! The head of a run's page: the title says what was measured where, and the line below it gives the device's size, the date
 //! and the duration. A simulated run has no place: its title is its name, which says that it is simulated.
 
-use super::View;
+use super::RunView;
 use crate::{story::clean, survey, svg::shortened, units};
 use fathom_record::{Run, Status};
 
@@ -11,7 +11,7 @@ const MOST_LETTERS: usize = 70;
 const MOST_NAMED: usize = 4;
 
 /// "vda, ext4 on /mnt/data: database log"; for several runs, their names after the place they share.
-pub(super) fn title(views: &[View<'_>]) -> String {
+pub(super) fn title(views: &[RunView<'_>]) -> String {
     let place = match views {
         [first, others @ ..] => {
             place(first).filter(|p| others.iter().all(|v| self::place(v).as_ref() == Some(p)))
@@ -29,7 +29,7 @@ pub(super) fn title(views: &[View<'_>]) -> String {
 }
 
 /// "vda, ext4 on /mnt/data".
-fn place(view: &View<'_>) -> Option<String> {
+fn place(view: &RunView<'_>) -> Option<String> {
     let (machine, directory) = (&view.machine, view.run.directory.as_str());
     let directory = if directory == "/" { directory } else { directory.trim_end_matches('/') };
     if view.run.simulation.is_some() || directory.is_empty() {
@@ -46,7 +46,7 @@ fn place(view: &View<'_>) -> Option<String> {
 }
 
 /// What was done there; `None` for a survey, which is only about the place.
-fn name(view: &View<'_>) -> Option<String> {
+fn name(view: &RunView<'_>) -> Option<String> {
     let run = view.run;
     if survey::is_survey(run) {
         return None;
@@ -67,7 +67,7 @@ fn names_of(runs: &[&str]) -> String {
 }
 
 /// "256 GiB virtual disk · 2026-11-28 03:47 · 35 s".
-pub(super) fn lead(view: &View<'_>) -> String {
+pub(super) fn lead(view: &RunView<'_>) -> String {
     let run = view.run;
     let day: String = run.started_at.chars().take(16).collect();
     let ended = (run.status != Status::Completed).then(|| run.status.word().to_owned());
@@ -122,33 +122,33 @@ mod tests {
     #[test]
     fn the_title_is_what_was_measured_where() {
         let run = at(samples::engine_run());
-        assert_eq!(title(&[View::of(&run)]), format!("vda, ext4 on /mnt/data: {}", run.label));
-        assert_eq!(lead(&View::of(&run)), "256 GiB virtual disk · 2026-11-28 03:47 · 35 s");
+        assert_eq!(title(&[RunView::of(&run)]), format!("vda, ext4 on /mnt/data: {}", run.label));
+        assert_eq!(lead(&RunView::of(&run)), "256 GiB virtual disk · 2026-11-28 03:47 · 35 s");
         let mut survey = at(samples::survey_run());
         survey.phases[0].axes.tags.insert("stage".into(), survey::LADDER.into());
-        assert_eq!(title(&[View::of(&survey)]), "vda, ext4 on /mnt/data");
+        assert_eq!(title(&[RunView::of(&survey)]), "vda, ext4 on /mnt/data");
         let mut unnamed = at(samples::auto_run());
         unnamed.label.clear();
         unnamed.argv = ["iozone", "-a"].map(String::from).to_vec();
         unnamed.directory = "/mnt/data/".into();
-        assert_eq!(title(&[View::of(&unnamed)]), "vda, ext4 on /mnt/data: iozone -a");
+        assert_eq!(title(&[RunView::of(&unnamed)]), "vda, ext4 on /mnt/data: iozone -a");
     }
 
     #[test]
     fn a_simulated_run_has_no_place() {
         let run = at(samples::simulated_run());
-        assert_eq!(title(&[View::of(&run)]), Story::of(&run).title);
-        assert_eq!(lead(&View::of(&run)), "2026-11-28 03:47");
+        assert_eq!(title(&[RunView::of(&run)]), Story::of(&run).title);
+        assert_eq!(lead(&RunView::of(&run)), "2026-11-28 03:47");
     }
 
     #[test]
     fn several_runs_share_their_place_or_have_none() {
         let (a, b) = (at(samples::engine_run()), at(samples::sysbench_run()));
         let names = format!("{} / {}", a.label, b.label);
-        assert_eq!(title(&[View::of(&a), View::of(&b)]), format!("vda, ext4 on /mnt/data: {names}"));
+        assert_eq!(title(&[RunView::of(&a), RunView::of(&b)]), format!("vda, ext4 on /mnt/data: {names}"));
         let mut b = b;
         b.directory = "/srv".into();
-        assert_eq!(title(&[View::of(&a), View::of(&b)]), names);
+        assert_eq!(title(&[RunView::of(&a), RunView::of(&b)]), names);
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         let mut run = at(samples::interrupted_run());
         run.environment = serde_json::Value::Null;
         run.ended_at.clear();
-        assert_eq!(lead(&View::of(&run)), "2026-11-28 03:47 · interrupted");
+        assert_eq!(lead(&RunView::of(&run)), "2026-11-28 03:47 · interrupted");
     }
 
     use crate::Story;

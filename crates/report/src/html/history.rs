@@ -2,12 +2,12 @@
 //! levels, environment changes without effect, and the runs.
 
 use super::{
-    Page,
-    table::{Table, folded, heads},
+    HtmlPage,
+    table::{HtmlTable, folded, heads},
     tiles,
 };
 use crate::compared::{Difference, Outcome, spelled};
-use crate::history::{Gate, History, Series, counted, moment, noise_words, overview_words, picture};
+use crate::history::{History, HistoryGate, Series, counted, moment, noise_words, overview_words, picture};
 use crate::survey::Tile;
 use crate::svg::escape;
 use std::fmt::Write as _;
@@ -19,8 +19,8 @@ const MOST_TILES: usize = 8;
 
 /// The page of one history, with the gate's decision if given.
 #[must_use]
-pub fn page(history: &History, gate: Option<&Gate>) -> String {
-    let mut page = Page::default();
+pub fn page(history: &History, gate: Option<&HistoryGate>) -> String {
+    let mut page = HtmlPage::default();
     if let Some(gate) = gate {
         let class = if gate.outcome == Outcome::Passed { "note" } else { "trouble" };
         let _ = writeln!(page.body, "<p class=\"{class}\">{}</p>", escape(&gate.sentence));
@@ -61,7 +61,7 @@ fn tile(series: &Series) -> Option<Tile> {
     Some(Tile { figure: spelled(now.median), what: series.title(), beside })
 }
 
-fn one(page: &mut Page, series: &Series) {
+fn one(page: &mut HtmlPage, series: &Series) {
     page.heading(2, &series.title());
     let _ = writeln!(page.body, "<p>{}</p>", escape(&series.sentence));
     if let Some(picture) = picture(series) {
@@ -101,7 +101,7 @@ fn one(page: &mut Page, series: &Series) {
     runs(page, series);
 }
 
-fn list(page: &mut Page, items: &[String]) {
+fn list(page: &mut HtmlPage, items: &[String]) {
     if items.is_empty() {
         return;
     }
@@ -116,20 +116,20 @@ fn text(words: &str) -> String {
     format!("<span class=\"text\">{}</span>", escape(words))
 }
 
-fn differences(page: &mut Page, caption: &str, all: &[Difference]) {
-    let mut table = Table::new(caption, &heads(&["Name", "Before", "After"]));
+fn differences(page: &mut HtmlPage, caption: &str, all: &[Difference]) {
+    let mut table = HtmlTable::new(caption, &heads(&["Name", "Before", "After"]));
     for d in all {
         table.row(&d.name, &[text(&d.a), text(&d.b)]);
     }
     page.body.push_str(&table.finish());
 }
 
-fn levels(page: &mut Page, series: &Series) {
+fn levels(page: &mut HtmlPage, series: &Series) {
     if series.segments.len() < 2 {
         return;
     }
     let names = heads(&["From run", "Began", "Runs", "Median", "Scatter of single runs"]);
-    let mut table = Table::new("Levels", &names);
+    let mut table = HtmlTable::new("Levels", &names);
     for segment in &series.segments {
         let run = &series.points[segment.first].run;
         let cells = [
@@ -143,10 +143,10 @@ fn levels(page: &mut Page, series: &Series) {
     page.body.push_str(&table.finish());
 }
 
-fn environment(page: &mut Page, series: &Series) {
+fn environment(page: &mut HtmlPage, series: &Series) {
     if !series.environment.is_empty() {
         let names = heads(&["From run", "Name", "Before", "After"]);
-        let mut table = Table::new("Changes of the environment without a change of the figure", &names);
+        let mut table = HtmlTable::new("Changes of the environment without a change of the figure", &names);
         for a in &series.environment {
             table.row(&a.run.id, &[text(&a.what.name), text(&a.what.a), text(&a.what.b)]);
         }
@@ -167,9 +167,9 @@ fn environment(page: &mut Page, series: &Series) {
     }
 }
 
-fn runs(page: &mut Page, series: &Series) {
+fn runs(page: &mut HtmlPage, series: &Series) {
     let names = heads(&["Run", "Began", "Label", "Value", "Level", "Note"]);
-    let mut table = Table::new("Runs", &names);
+    let mut table = HtmlTable::new("Runs", &names);
     for point in series.points.iter().rev().take(MOST_RUNS) {
         let note = if point.outlier { "far from the others of its level" } else { "" };
         let cells = [

@@ -1,9 +1,9 @@
 //! Imported figures on the page: a table for each cell that no surface shows, folded if there are many.
 
 use super::{
-    Page,
-    blocks::{Shown, whose},
-    table::{Table, folded, heads},
+    HtmlPage,
+    blocks::{Shown, run_name},
+    table::{HtmlTable, folded, heads},
 };
 use crate::imported::{self, CellRows, HEADS};
 use crate::svg::escape;
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 /// Maximum number of tables shown open.
 const MOST_OPEN: usize = 8;
 
-pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
+pub(super) fn write(page: &mut HtmlPage, shown: &[Shown<'_, '_>], level: u8) {
     let all: Vec<_> = shown
         .iter()
         .filter_map(|(v, s)| Some((*v, imported::source(v.run)?, imported::rows(&s.phases))))
@@ -27,7 +27,7 @@ pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
         page.body.push_str(&table);
     }
     for (view, source, cells) in all {
-        whose(page, shown, view);
+        run_name(page, shown, view);
         let _ = writeln!(page.body, "<p class=\"note\">{}.</p>", escape(&source));
         for (n, cell) in cells.iter().enumerate() {
             let table = table(cell);
@@ -58,7 +58,7 @@ fn joint(runs: &[(&str, &[CellRows])]) -> Option<String> {
     let mut head = heads(&["Cell"]);
     head.extend(runs.iter().map(|r| r.0.to_owned()));
     let caption = format!("{figure}, and below it the ratio to the first column that has the cell");
-    let mut table = Table::new(&caption, &head);
+    let mut table = HtmlTable::new(&caption, &head);
     for title in titles {
         let mut first: Option<f64> = None;
         let cell = |(_, cells): &(&str, &[CellRows])| {
@@ -79,7 +79,7 @@ fn joint(runs: &[(&str, &[CellRows])]) -> Option<String> {
 /// Classes with their counts, each with a bar of its share.
 fn distribution(cell: &CellRows, classes: &[(&str, u64)]) -> String {
     let total = classes.iter().map(|(_, n)| *n as f64).sum::<f64>().max(1.0);
-    let mut table = Table::new(&cell.title, &heads(&["Value", "Share", "Count", "Line"]));
+    let mut table = HtmlTable::new(&cell.title, &heads(&["Value", "Share", "Count", "Line"]));
     for ((label, count), row) in classes.iter().zip(&cell.rows) {
         let share = *count as f64 / total;
         let bar = format!(
@@ -99,7 +99,7 @@ fn table(cell: &CellRows) -> String {
     if let Some(classes) = cell.distribution() {
         return distribution(cell, &classes);
     }
-    let mut table = Table::new(&cell.title, &head);
+    let mut table = HtmlTable::new(&cell.title, &head);
     for row in &cell.rows {
         table.row(&row.name, &row.cells().map(|c| escape(&c)));
     }

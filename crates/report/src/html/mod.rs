@@ -3,7 +3,7 @@
 //! is embedded compressed and unpacked by the browser (see `build.rs`).
 //!
 //! `head` writes the title and the line below it, `answer` the first screen of a survey, `overview` the summary of any run with the list
-//! of `trust`, both with `tiles`; `leads` links figures to their details. `surfaces` has the surfaces and their ratio, `blocks` the flat
+//! of `trust`, both with `tiles`; `links` links figures to their details. `surfaces` has the surfaces and their ratio, `blocks` the flat
 //! figures and tables, `block` the requests that reached the devices, `requests` those of a survey, `operations` the breakdown by
 //! operation, `imported` the figures of other programs, `conduct` how phases ran, `counted` the counts of simulations, `ranks` the ranks
 //! over time. `compared`, `history`, `calibrated` and `reproduced` are pages of their own. `plotly` makes the figure data for the
@@ -20,7 +20,7 @@ mod environment;
 mod head;
 mod history;
 mod imported;
-mod leads;
+mod links;
 mod operations;
 mod overview;
 mod plotly;
@@ -45,7 +45,7 @@ use crate::{
     survey,
     svg::{self, escape},
 };
-use fathom_record::{Run, shown_lines};
+use fathom_record::{Run, escape_lines};
 use std::fmt::Write as _;
 
 /// plotly.js, gzipped at build time.
@@ -57,9 +57,9 @@ const LEAST_WIDE: f64 = 640.0;
 /// Makes the page of one run, or of several side by side. For exactly two runs the ratio (second over first) is drawn as well.
 #[must_use]
 pub fn page(runs: &[&Run]) -> String {
-    let views: Vec<View<'_>> = runs.iter().map(|run| View::of(run)).collect();
+    let views: Vec<RunView<'_>> = runs.iter().map(|run| RunView::of(run)).collect();
     let survey = runs.iter().all(|run| survey::is_survey(run));
-    let mut page = Page { flat: survey, ..Page::default() };
+    let mut page = HtmlPage { flat: survey, ..HtmlPage::default() };
     overview::write(&mut page, &views);
     figures(&mut page, &views);
     overview::behind(&mut page, &views);
@@ -71,21 +71,21 @@ pub fn page(runs: &[&Run]) -> String {
 }
 
 /// A run with values that are needed repeatedly.
-struct View<'r> {
+struct RunView<'r> {
     run: &'r Run,
     story: Story,
     machine: Machine,
     sections: Vec<Section<'r>>,
 }
 
-impl<'r> View<'r> {
+impl<'r> RunView<'r> {
     fn of(run: &'r Run) -> Self {
         Self { run, story: Story::of(run), machine: Machine::of(run), sections: sections(run) }
     }
 }
 
 /// Sections by stage if the runs have stages, else by kind of figure.
-fn figures(page: &mut Page, views: &[View<'_>]) {
+fn figures(page: &mut HtmlPage, views: &[RunView<'_>]) {
     let mut stages: Vec<Option<String>> = Vec::new();
     for section in views.iter().flat_map(|v| &v.sections) {
         if !stages.contains(&section.stage) {
@@ -98,7 +98,7 @@ fn figures(page: &mut Page, views: &[View<'_>]) {
             views.iter().map(|v| v.sections.iter().find(|s| s.stage == stage)).collect();
         let level = if staged { 3 } else { 2 };
         let heading = stage.as_deref().map_or("Other measurements".to_string(), stage_heading);
-        let shown: Vec<(&View<'_>, &Section<'_>)> =
+        let shown: Vec<(&RunView<'_>, &Section<'_>)> =
             views.iter().zip(group).filter_map(|(v, s)| Some((v, s?))).collect();
         // For a survey, the first screen has the figures of the other stages.
         if page.flat && stage.as_deref() != Some("surface") {
@@ -112,7 +112,7 @@ fn figures(page: &mut Page, views: &[View<'_>]) {
     }
 }
 
-fn of_stage(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level: u8) {
+fn of_stage(page: &mut HtmlPage, shown: &[(&RunView<'_>, &Section<'_>)], level: u8) {
     if let Some(note) = shown.iter().find_map(|(_, section)| section.note.as_ref()) {
         let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(note));
     }
@@ -128,7 +128,7 @@ fn of_stage(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level: u8) {
     page.fold("How it went, and what reached the device", |page| behind(page, shown, level));
 }
 
-fn behind(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level: u8) {
+fn behind(page: &mut HtmlPage, shown: &[(&RunView<'_>, &Section<'_>)], level: u8) {
     conduct::write(page, shown, level);
     if page.flat {
         blocks::series(page, shown, level);
@@ -159,18 +159,18 @@ fn stage_heading(stage: &str) -> String {
 }
 
 #[derive(Default)]
-struct Page {
+struct HtmlPage {
     body: String,
     contents: Vec<(String, String)>,
     ids: usize,
     turning: usize,
     /// Link targets of the main figures.
-    leads: leads::Leads,
+    links: links::Links,
     /// Whether surfaces are drawn only as heat maps.
     flat: bool,
 }
 
-impl Page {
+impl HtmlPage {
     /// A heading; those of level 2 enter the table of contents.
     fn heading(&mut self, level: u8, words: &str) -> String {
         self.ids += 1;
@@ -262,7 +262,7 @@ impl Page {
         );
     }
 
-    fn finish(self, views: &[View<'_>]) -> String {
+    fn finish(self, views: &[RunView<'_>]) -> String {
         let lead = match views {
             [one] => head::lead(one),
             _ => side_by_side(views),
@@ -292,17 +292,17 @@ impl Page {
             lead = escape(lead),
             page_style = include_str!("style.css"),
             svg_style = svg::STYLE,
-            body = self.leads.led(&self.body),
+            body = self.links.led(&self.body),
             version = env!("CARGO_PKG_VERSION"),
             script = include_str!("page.js"),
         );
         // Embedded JSON may contain any character.
-        shown_lines(&page).into_owned()
+        escape_lines(&page).into_owned()
     }
 }
 
 /// The number of runs, with a warning if a simulated one could be taken for measured.
-fn side_by_side(views: &[View<'_>]) -> String {
+fn side_by_side(views: &[RunView<'_>]) -> String {
     let all = views.len();
     match views.iter().filter(|v| v.run.simulation.is_some()).count() {
         0 => format!("{all} runs side by side"),

@@ -2,16 +2,16 @@
 //! for each phase.
 
 use super::{
-    Page,
-    blocks::{Shown, whose},
-    table::{Table, folded, heads},
+    HtmlPage,
+    blocks::{Shown, run_name},
+    table::{HtmlTable, folded, heads},
 };
 use crate::{Breakdown, svg};
 
 /// Maximum number of phases shown open; further ones are folded.
 const MOST_OPEN: usize = 8;
 
-pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
+pub(super) fn write(page: &mut HtmlPage, shown: &[Shown<'_, '_>], level: u8) {
     let all: Vec<_> = shown
         .iter()
         .map(|(v, s)| (*v, Breakdown::of_phases(&s.phases)))
@@ -26,7 +26,7 @@ pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
          its workers'.</p>\n",
     );
     for (view, breakdowns) in all {
-        whose(page, shown, view);
+        run_name(page, shown, view);
         for (n, one) in breakdowns.iter().enumerate() {
             let table = table(one);
             if n >= MOST_OPEN {
@@ -45,7 +45,7 @@ fn table(one: &Breakdown) -> String {
     let mut head = heads(&["Operation"]);
     head.extend(Breakdown::HEADS.map(String::from));
     let caption = format!("{}: {}", crate::story::clean(&one.title), one.clock_words());
-    let mut table = Table::new(&caption, &head);
+    let mut table = HtmlTable::new(&caption, &head);
     for row in &one.rows {
         table.row(&row.name, &one.cells(row));
     }

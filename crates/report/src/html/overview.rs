@@ -1,8 +1,8 @@
 //! The first screen: what ran, what is disk and what is memory, what went wrong, and the main figures. Readable without scripts.
 
 use super::{
-    Page, View, answer, badge,
-    table::{Table, folded, heads},
+    HtmlPage, RunView, answer, badge,
+    table::{HtmlTable, folded, heads},
     tiles, trust,
 };
 use crate::{
@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 
 const MOST_FINDINGS: usize = 6;
 
-pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
+pub(super) fn write(page: &mut HtmlPage, views: &[RunView<'_>]) {
     if let [view] = views
         && survey::is_survey(view.run)
     {
@@ -36,7 +36,7 @@ pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
 }
 
 /// The answer of a run, unless it is a survey with its own page: how it ended, its main figures, findings and doubts.
-fn answered(page: &mut Page, view: &View<'_>) {
+fn answered(page: &mut HtmlPage, view: &RunView<'_>) {
     troubles(page, view);
     let (main, more) =
         if survey::is_survey(view.run) { (Answer::of(view.run, None).tiles, 0) } else { tiles::of_run(view) };
@@ -53,7 +53,7 @@ fn answered(page: &mut Page, view: &View<'_>) {
 }
 
 /// The basis of the answer of a run that is no survey.
-pub(super) fn behind(page: &mut Page, views: &[View<'_>]) {
+pub(super) fn behind(page: &mut HtmlPage, views: &[RunView<'_>]) {
     if let [view] = views
         && !page.flat
     {
@@ -65,7 +65,7 @@ pub(super) fn behind(page: &mut Page, views: &[View<'_>]) {
     }
 }
 
-fn whole(page: &mut Page, views: &[View<'_>]) {
+fn whole(page: &mut HtmlPage, views: &[RunView<'_>]) {
     let _ = writeln!(page.body, "<div class=\"runs n{}\">", views.len().min(2));
     for view in views {
         let _ = writeln!(page.body, "<section class=\"run\">");
@@ -103,11 +103,13 @@ fn whole(page: &mut Page, views: &[View<'_>]) {
 }
 
 /// All arrangements of parallel streams of all runs in one table.
-fn side_by_side(page: &mut Page, parallel: &crate::Parallel) {
+fn side_by_side(page: &mut HtmlPage, parallel: &crate::Parallel) {
     let mut heads = vec!["Streams x file size".to_string()];
     heads.extend(parallel.tests.iter().cloned());
-    let mut table =
-        Table::new("Parallel streams of all runs: combined throughput in MB/s, by what served it", &heads);
+    let mut table = HtmlTable::new(
+        "Parallel streams of all runs: combined throughput in MB/s, by what served it",
+        &heads,
+    );
     for row in &parallel.rows {
         let cell = |c: &Option<(f64, crate::Kind)>| {
             c.map_or("–".to_string(), |(rate, kind)| {
@@ -119,7 +121,7 @@ fn side_by_side(page: &mut Page, parallel: &crate::Parallel) {
     page.body += &table.finish();
 }
 
-fn one(page: &mut Page, view: &View<'_>) {
+fn one(page: &mut HtmlPage, view: &RunView<'_>) {
     troubles(page, view);
     verdicts(page, &view.story);
     why(page, view.run);
@@ -127,14 +129,14 @@ fn one(page: &mut Page, view: &View<'_>) {
     facts(page, &view.story);
 }
 
-fn troubles(page: &mut Page, view: &View<'_>) {
+fn troubles(page: &mut HtmlPage, view: &RunView<'_>) {
     let simulated = view.run.simulation.as_ref().map(|s| s.sentence());
     for words in simulated.iter().chain(&view.story.trouble) {
         let _ = writeln!(page.body, "<p class=\"trouble\" role=\"note\">{}</p>", escape(words));
     }
 }
 
-fn verdicts(page: &mut Page, story: &Story) {
+fn verdicts(page: &mut HtmlPage, story: &Story) {
     if story.verdicts.is_empty() {
         return;
     }
@@ -147,7 +149,7 @@ fn verdicts(page: &mut Page, story: &Story) {
     page.body.push_str("</ul>\n");
 }
 
-fn facts(page: &mut Page, story: &Story) {
+fn facts(page: &mut HtmlPage, story: &Story) {
     page.body.push_str("<dl class=\"facts\">\n");
     for (term, words) in &story.facts {
         let _ = writeln!(page.body, "<div><dt>{term}</dt><dd>{}</dd></div>", escape(words));
@@ -165,7 +167,7 @@ fn graded(sentence: &str) -> String {
 }
 
 /// The findings, each sentence once with its phases; the evidence is shown with the phases.
-fn why(page: &mut Page, run: &fathom_record::Run) {
+fn why(page: &mut HtmlPage, run: &fathom_record::Run) {
     let sentences: Vec<String> = finding::of_run(run).iter().map(|f| finding::led(run, f)).collect();
     if sentences.is_empty() {
         return;
@@ -181,7 +183,7 @@ fn why(page: &mut Page, run: &fathom_record::Run) {
 }
 
 /// Warnings: the first of each kind is shown, the others are folded.
-fn doubts(page: &mut Page, story: &Story) {
+fn doubts(page: &mut HtmlPage, story: &Story) {
     // A simulated run is already marked above everything.
     let doubts: Vec<_> = story.doubts.iter().filter(|d| d.code != "simulated").collect();
     if doubts.is_empty() {
@@ -205,7 +207,7 @@ fn doubts(page: &mut Page, story: &Story) {
 }
 
 /// One row per test, one column per regime: a number is in the column of its source.
-fn main_figures(page: &mut Page, view: &View<'_>, several: bool) {
+fn main_figures(page: &mut HtmlPage, view: &RunView<'_>, several: bool) {
     let story = &view.story;
     if story.figures.is_empty() {
         return;
@@ -233,13 +235,13 @@ fn main_figures(page: &mut Page, view: &View<'_>, several: bool) {
         head.push("no file data: operations".into());
     }
     head.push("Behind it".into());
-    let mut table = Table::new(&caption, &head);
+    let mut table = HtmlTable::new(&caption, &head);
     for row in &story.figures {
         let mut cells: Vec<String> = kinds.iter().map(|k| figure_cell(row, *k)).collect();
         if some_without_data {
             cells.push(ops_cell(row));
         }
-        cells.push(page.leads.promise(&view.run.id, &row.title));
+        cells.push(page.links.placeholder(&view.run.id, &row.title));
         table.row(&row.title, &cells);
     }
     page.body.push_str(&table.finish());
@@ -274,14 +276,14 @@ fn range(rates: &Summary, words: fn(f64) -> String) -> String {
 }
 
 /// The operations common to both runs.
-fn compared_operations(page: &mut Page, comparison: &Comparison) {
+fn compared_operations(page: &mut HtmlPage, comparison: &Comparison) {
     if comparison.operations.is_empty() {
         return;
     }
     let caption = "Compared operation by operation: second run divided by the first (above 1 the second did more per second; of a \
                    duration, below 1 it was quicker)";
     let head = heads(&["Operation", "Per second", "p50", "p99", "Phase"]);
-    let mut table = Table::new(caption, &head);
+    let mut table = HtmlTable::new(caption, &head);
     let ratio = |r: Option<f64>| r.map_or("–".to_string(), units::ratio);
     for row in &comparison.operations {
         let rate = format!("<strong>{}</strong>", units::ratio(row.ops));
@@ -291,7 +293,7 @@ fn compared_operations(page: &mut Page, comparison: &Comparison) {
 }
 
 /// Second run over first, by test and regime of the first.
-fn compared(page: &mut Page, a: &View<'_>, b: &View<'_>) {
+fn compared(page: &mut HtmlPage, a: &RunView<'_>, b: &RunView<'_>) {
     let off = "ratios say how far the model is off";
     let simulated = match (&a.run.simulation, &b.run.simulation) {
         (None, None) => None,
@@ -310,14 +312,14 @@ fn compared(page: &mut Page, a: &View<'_>, b: &View<'_>) {
     compared_operations(page, &comparison);
 }
 
-fn compared_cells(page: &mut Page, comparison: &Comparison) {
+fn compared_cells(page: &mut HtmlPage, comparison: &Comparison) {
     if comparison.rows.is_empty() {
         return;
     }
     let caption =
         "Compared: second run divided by the first, over the cells both have (above 1 the second is faster)";
     let head = heads(&["Test", "Served by (first run)", "Cells", "Median ratio", "Lowest", "Highest"]);
-    let mut table = Table::new(caption, &head);
+    let mut table = HtmlTable::new(caption, &head);
     for row in &comparison.rows {
         let cells = match row.unlike {
             0 => units::count(row.ratios.n as u64),

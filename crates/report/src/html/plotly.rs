@@ -34,7 +34,7 @@ pub(super) fn surface(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Valu
 /// What the script cannot know: the value in words and its origin. Sizes and regimes come from the row and the column.
 fn row_texts(mapped: &Mapped, row: usize) -> Vec<String> {
     let surface = &mapped.surface;
-    let text = |cell: &Option<crate::Cell>| {
+    let text = |cell: &Option<crate::SurfaceCell>| {
         let Some(cell) = cell else { return String::new() };
         let value = match surface.quantity {
             Quantity::BytesPerSecond => units::rate(cell.value),

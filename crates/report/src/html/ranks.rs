@@ -1,9 +1,9 @@
 //! Runs of many ranks: when each was working, phase by phase.
 
-use super::{Page, View};
+use super::{HtmlPage, RunView};
 use crate::svg;
 
-pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
+pub(super) fn write(page: &mut HtmlPage, views: &[RunView<'_>]) {
     for view in views {
         let pictures = svg::ranks(view.run);
         if pictures.is_empty() {
@@ -17,7 +17,7 @@ pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
         page.heading(2, &of);
         for picture in &pictures {
             let caption = format!(
-                "{}. A line for each rank; the pale part is wear-out, another colour one that did not come to its end.",
+                "{}. One line per rank. The pale part is wear-out; another colour marks a rank that did not finish.",
                 picture.description
             );
             page.wide_picture(picture, &caption);

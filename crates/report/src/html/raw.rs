@@ -2,8 +2,8 @@
 //! them), and so are intervals of a survey; everything else that the page draws is included.
 
 use super::{
-    Page, View,
-    leads::Lead,
+    HtmlPage, RunView,
+    links::Link,
     table::{folded, preformatted},
 };
 use crate::{
@@ -15,13 +15,13 @@ use crate::{
 use fathom_record::{Mark, Phase, Run, Tail};
 use serde_json::{Map, Value, json};
 
-pub(super) fn write(page: &mut Page, views: &[View<'_>]) {
+pub(super) fn write(page: &mut HtmlPage, views: &[RunView<'_>]) {
     if views.iter().all(|v| v.run.phases.is_empty()) {
         return;
     }
     let id = page.heading(2, "Raw figures");
     for view in views {
-        page.leads.whole(Lead::Raw, &view.run.id, &id);
+        page.links.whole(Link::Raw, &view.run.id, &id);
     }
     for view in views {
         let text = figures(view.run, !page.flat);

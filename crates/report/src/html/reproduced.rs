@@ -2,17 +2,17 @@
 //! tables, and every degree of freedom.
 
 use super::{
-    Page,
-    table::{Table, folded, heads},
+    HtmlPage,
+    table::{HtmlTable, folded, heads},
 };
-use crate::reproduced::{Grid, Map, Part, Reproduced};
+use crate::reproduced::{Reproduced, ReproducedPart, SurfaceMap, WordTable};
 use crate::svg::{self, GridCell, GridMap, Picture, escape};
 use std::fmt::Write as _;
 
 /// A published table and its simulation as one HTML file.
 #[must_use]
 pub fn page(of: &Reproduced) -> String {
-    let mut page = Page::default();
+    let mut page = HtmlPage::default();
     let misses = of.checks.iter().filter(|c| !c.holds).count();
     let (class, sentence) = match misses {
         0 => ("note", format!("All {} stated tolerances hold.", of.checks.len())),
@@ -24,7 +24,7 @@ pub fn page(of: &Reproduced) -> String {
         one(&mut page, part);
     }
     page.heading(2, "Stated tolerances");
-    let mut table = Table::new("What was stated, and what came out", &heads(&["stated", "", "found"]));
+    let mut table = HtmlTable::new("What was stated, and what came out", &heads(&["stated", "", "found"]));
     for check in &of.checks {
         let verdict = if check.holds { "holds" } else { "<strong class=\"low\">MISS</strong>" };
         table.row(
@@ -42,13 +42,13 @@ pub fn page(of: &Reproduced) -> String {
     page.close(&of.title, "published, and simulated in virtual time: nothing here was measured")
 }
 
-fn paragraphs(page: &mut Page, words: &[String]) {
+fn paragraphs(page: &mut HtmlPage, words: &[String]) {
     for sentence in words {
         let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(sentence));
     }
 }
 
-fn one(page: &mut Page, part: &Part) {
+fn one(page: &mut HtmlPage, part: &ReproducedPart) {
     page.heading(2, &part.heading);
     for pairs in &part.pairs {
         if let Some(picture) = svg::paired(pairs) {
@@ -68,8 +68,8 @@ fn one(page: &mut Page, part: &Part) {
     }
 }
 
-fn table(grid: &Grid) -> String {
-    let mut table = Table::new(&grid.caption, &grid.heads);
+fn table(grid: &WordTable) -> String {
+    let mut table = HtmlTable::new(&grid.caption, &grid.heads);
     for (head, cells) in &grid.rows {
         let cells: Vec<String> = cells.iter().map(|c| escape(c)).collect();
         table.row(head, &cells);
@@ -77,7 +77,7 @@ fn table(grid: &Grid) -> String {
     table.finish()
 }
 
-fn drawn(map: &Map) -> Picture {
+fn drawn(map: &SurfaceMap) -> Picture {
     let (low, high) = map.ends;
     let reach = high.abs().max(low.abs()).max(1.0);
     let position = |value: f64| {
@@ -129,14 +129,14 @@ mod tests {
         Reproduced {
             title: "A table of 2004".into(),
             words: vec!["Values: 3 guessed.".into()],
-            parts: vec![Part {
+            parts: vec![ReproducedPart {
                 heading: "Seconds".into(),
                 pairs: vec![Pairs {
                     title: "Seconds".into(),
                     simulated: vec!["H1".into(), "H2".into()],
                     rows: vec![row("deadline <x>", 100.0, vec![105.0, 95.0])],
                 }],
-                maps: vec![Map {
+                maps: vec![SurfaceMap {
                     title: "Errors".into(),
                     names: ("file".into(), "record".into()),
                     rows: vec!["64".into()],
@@ -146,7 +146,7 @@ mod tests {
                     ends: (-50.0, 100.0),
                     note: String::new(),
                 }],
-                tables: vec![Grid {
+                tables: vec![WordTable {
                     caption: "Seconds in figures".into(),
                     heads: vec!["".into(), "published".into()],
                     rows: vec![("deadline <x>".into(), vec!["100".into()])],

@@ -2,11 +2,11 @@
 //! make the page too large to send. The distributions stay in the record; a note names the command that prints them.
 
 use super::{
-    Page, View,
-    block::{lost, statements, told},
-    blocks::{Shown, whose},
-    leads::Lead,
-    table::{Table, heads},
+    HtmlPage, RunView,
+    block::{lost, observed_phases, statements},
+    blocks::{Shown, run_name},
+    links::Link,
+    table::{HtmlTable, heads},
 };
 use crate::{
     block::{sentence, shown_repetition},
@@ -21,21 +21,21 @@ use std::fmt::Write as _;
 /// Maximum number of pictures of dirty data.
 const MOST_WAITING: usize = 2;
 
-pub(super) fn write(page: &mut Page, shown: &[Shown<'_, '_>], level: u8) {
+pub(super) fn write(page: &mut HtmlPage, shown: &[Shown<'_, '_>], level: u8) {
     for (view, section) in shown {
-        let phases = told(section);
+        let phases = observed_phases(section);
         if phases.is_empty() {
             continue;
         }
         let id = page.heading(level + 1, "Requests at the device");
-        whose(page, shown, view);
+        run_name(page, shown, view);
         if phases.iter().any(|p| shown_repetition(p).is_some_and(|(_, layer)| counters::are_all(layer))) {
             let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(counters::LIMITS));
         }
         let mut table =
-            Table::new("Requests at the device, per phase", &heads(&["Phase", "What reached it"]));
+            HtmlTable::new("Requests at the device, per phase", &heads(&["Phase", "What reached it"]));
         for phase in &phases {
-            page.leads.phase(Lead::Requests, &view.run.id, phase, &id);
+            page.links.phase(Link::Requests, &view.run.id, phase, &id);
             table.row(&full_title(phase), &[line(phase)]);
         }
         let _ = write!(page.body, "<div class=\"trust\">{}</div>\n{}", table.finish(), at_length(view));
@@ -53,7 +53,7 @@ fn line(phase: &Phase) -> String {
 }
 
 /// Where to find the rest.
-fn at_length(view: &View<'_>) -> String {
+fn at_length(view: &RunView<'_>) -> String {
     format!(
         "<p class=\"note\">Distributions of sizes, distances and times, who issued the requests, and what proves each finding, from the \
          stored run: <code>fathom show {} --block</code></p>\n",
@@ -62,7 +62,7 @@ fn at_length(view: &View<'_>) -> String {
 }
 
 /// Data waiting in memory to be written, for the first phases with any.
-fn waiting(page: &mut Page, phases: &[&Phase]) {
+fn waiting(page: &mut HtmlPage, phases: &[&Phase]) {
     let pictures: Vec<_> = phases.iter().filter_map(|p| svg::cache_course(p)).take(MOST_WAITING).collect();
     if pictures.is_empty() {
         return;
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_counters_saw_is_a_line_too() {
+    fn activity_seen_by_counters_only_has_a_line() {
         let html = page_of(samples::counted_run());
         assert!(html.contains("<p>vda: 4000 reads, mean 64.0 KiB;"), "{html}");
     }

@@ -2,10 +2,10 @@
 //! both and their ratio.
 
 use super::{
-    Page, View, badge,
-    leads::Lead,
+    HtmlPage, RunView, badge,
+    links::Link,
     plotly,
-    table::{Table, folded},
+    table::{HtmlTable, folded},
 };
 use crate::{
     Kind, Machine, Mapped, Quantity, Surface, colour::Scale, latency, section::Section, surface::on_surfaces,
@@ -17,10 +17,10 @@ use std::fmt::Write as _;
 /// A test's surfaces, one per run that has it.
 struct Test<'v> {
     title: String,
-    runs: Vec<(&'v View<'v>, Mapped)>,
+    runs: Vec<(&'v RunView<'v>, Mapped)>,
 }
 
-pub(super) fn write(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level: u8) {
+pub(super) fn write(page: &mut HtmlPage, shown: &[(&RunView<'_>, &Section<'_>)], level: u8) {
     let tests = tests(shown);
     if tests.is_empty() {
         return;
@@ -32,7 +32,7 @@ pub(super) fn write(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level:
     for test in &tests {
         let id = page.heading(3, &test.title);
         for (view, _) in &test.runs {
-            page.leads.test(Lead::Surface, &view.run.id, &test.title, &id);
+            page.links.test(Link::Surface, &view.run.id, &test.title, &id);
         }
         let surfaces: Vec<Surface> = test.runs.iter().map(|(_, m)| m.surface.clone()).collect();
         let Some(scale) = Scale::of_all(&surfaces) else { continue };
@@ -53,7 +53,7 @@ pub(super) fn write(page: &mut Page, shown: &[(&View<'_>, &Section<'_>)], level:
     }
 }
 
-fn tests<'v>(shown: &[(&'v View<'v>, &Section<'v>)]) -> Vec<Test<'v>> {
+fn tests<'v>(shown: &[(&'v RunView<'v>, &Section<'v>)]) -> Vec<Test<'v>> {
     let mut tests: Vec<Test<'v>> = Vec::new();
     for (view, section) in shown {
         for surface in Surface::of_phases(&section.phases) {
@@ -69,7 +69,7 @@ fn tests<'v>(shown: &[(&'v View<'v>, &Section<'v>)]) -> Vec<Test<'v>> {
 }
 
 /// Surface and heat map side by side, the table folded below.
-fn figures(page: &mut Page, mapped: &Mapped, machine: &Machine, scale: &Scale) {
+fn figures(page: &mut HtmlPage, mapped: &Mapped, machine: &Machine, scale: &Scale) {
     let caption = match mapped.surface.quantity {
         Quantity::BytesPerSecond => "",
         Quantity::Ratio => "Second run over first; 1 is the same speed.",
@@ -78,7 +78,13 @@ fn figures(page: &mut Page, mapped: &Mapped, machine: &Machine, scale: &Scale) {
 }
 
 /// The same with the caller's caption.
-pub(super) fn captioned(page: &mut Page, mapped: &Mapped, machine: &Machine, scale: &Scale, caption: &str) {
+pub(super) fn captioned(
+    page: &mut HtmlPage,
+    mapped: &Mapped,
+    machine: &Machine,
+    scale: &Scale,
+    caption: &str,
+) {
     page.body.push_str("<div class=\"pair\">\n");
     if let Some(still) = svg::surface(mapped, machine, scale).filter(|_| !page.flat) {
         page.turning(&still, &plotly::surface(mapped, machine, scale), caption);
@@ -92,7 +98,7 @@ pub(super) fn captioned(page: &mut Page, mapped: &Mapped, machine: &Machine, sca
 }
 
 /// A later run over the first; `n` is its distance in the list.
-fn ratio(page: &mut Page, machine: &Machine, before: &Surface, after: &Surface, n: usize, several: bool) {
+fn ratio(page: &mut HtmlPage, machine: &Machine, before: &Surface, after: &Surface, n: usize, several: bool) {
     let Some(ratio) = Surface::ratio(before, after) else { return };
     let Some(scale) = Scale::of(&ratio) else { return };
     if several {
@@ -115,7 +121,7 @@ fn as_table(mapped: &Mapped) -> String {
     if !is_ratio {
         heads.push("Served by".into());
     }
-    let mut table = Table::new(&caption, &heads);
+    let mut table = HtmlTable::new(&caption, &heads);
     for (i, row) in surface.cells.iter().enumerate() {
         let number = |v: f64| if is_ratio { units::ratio(v) } else { units::rate(v) };
         let mut cells: Vec<String> =
@@ -129,7 +135,7 @@ fn as_table(mapped: &Mapped) -> String {
 }
 
 /// Latencies of the surfaces' largest files, folded: a table for each of a thousand cells would be unreadable.
-fn latencies(page: &mut Page, view: &View<'_>, phases: &[&Phase]) {
+fn latencies(page: &mut HtmlPage, view: &RunView<'_>, phases: &[&Phase]) {
     let (on, _) = on_surfaces(phases);
     let Some(largest) = on.iter().filter_map(|p| p.axes.file_bytes).max() else { return };
     let at_largest: Vec<&Phase> = on.into_iter().filter(|p| p.axes.file_bytes == Some(largest)).collect();
@@ -139,9 +145,9 @@ fn latencies(page: &mut Page, view: &View<'_>, phases: &[&Phase]) {
     }
     let caption = format!("Latency percentiles at the largest file size ({})", units::bytes(largest));
     let mut heads = vec!["Phase".to_string(), "Operation".into(), "Count".into()];
-    heads.extend(latency::Row::HEADS.map(String::from));
+    heads.extend(latency::LatencyRow::HEADS.map(String::from));
     heads.push("Served by".into());
-    let mut table = Table::new(&caption, &heads);
+    let mut table = HtmlTable::new(&caption, &heads);
     for row in &rows {
         let mut cells = vec![row.op.word().to_string(), units::count(row.ops)];
         cells.extend(row.values_ns().map(|ns| units::time_ns(ns as f64)));
@@ -150,7 +156,7 @@ fn latencies(page: &mut Page, view: &View<'_>, phases: &[&Phase]) {
     }
     let id = page.anchor();
     for phase in on_surfaces(phases).0 {
-        page.leads.phase(Lead::Distribution, &view.run.id, phase, &id);
+        page.links.phase(Link::Distribution, &view.run.id, phase, &id);
     }
     page.body.push_str(&folded(&caption, &table.finish()));
 }

@@ -5,12 +5,12 @@ use crate::svg::escape;
 use std::fmt::Write as _;
 
 /// A table under construction. Cells are HTML, and the caller escapes user strings in them; heads are escaped here.
-pub(super) struct Table {
+pub(super) struct HtmlTable {
     html: String,
     caption: String,
 }
 
-impl Table {
+impl HtmlTable {
     pub(super) fn new(caption: &str, heads: &[String]) -> Self {
         let mut html = format!("<table><caption>{}</caption><thead><tr>", escape(caption));
         for head in heads {

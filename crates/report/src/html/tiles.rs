@@ -1,7 +1,7 @@
 //! Tiles: a main figure in large type, its name below, and a figure to read it with. A survey has its own; another run with one
 //! test has that test's throughput, operations, latencies and source; a run of several tests has one tile per test.
 
-use super::{Page, View};
+use super::{HtmlPage, RunView};
 use crate::{
     Kind, latency,
     section::brief,
@@ -19,7 +19,7 @@ const MOST_TESTS: usize = 16;
 /// Maximum length of a test's name.
 const MOST_LETTERS: usize = 60;
 
-pub(super) fn write(page: &mut Page, tiles: &[Tile]) {
+pub(super) fn write(page: &mut HtmlPage, tiles: &[Tile]) {
     if tiles.is_empty() {
         return;
     }
@@ -37,7 +37,7 @@ pub(super) fn write(page: &mut Page, tiles: &[Tile]) {
 }
 
 /// The tiles of any run, and the number of tests without one.
-pub(super) fn of_run(view: &View<'_>) -> (Vec<Tile>, usize) {
+pub(super) fn of_run(view: &RunView<'_>) -> (Vec<Tile>, usize) {
     let phases: Vec<&Phase> = view.run.phases.iter().collect();
     let (_, single) = on_surfaces(&phases);
     let rows = &view.story.figures;
@@ -64,7 +64,7 @@ fn of_phase(phase: &Phase) -> Vec<Tile> {
     if let Some(rate) = phase.ops_per_s() {
         tiles.push(tile(units::ops_rate(rate), "operations", String::new()));
     }
-    let (times, of_syncs) = latency::telling(phase);
+    let (times, of_syncs) = latency::representative(phase);
     let whose = if of_syncs { "of the fsync after each write" } else { "of an operation" };
     for (percentile, what) in [(50.0, "latency, median"), (99.0, "latency, p99")] {
         if let Some(ns) = times.percentile_ns(percentile) {
@@ -78,7 +78,7 @@ fn of_phase(phase: &Phase) -> Vec<Tile> {
 }
 
 fn of_test(phase: &Phase) -> Tile {
-    let (times, of_syncs) = latency::telling(phase);
+    let (times, of_syncs) = latency::representative(phase);
     let operation = if of_syncs { "fsync p99" } else { "p99" };
     let p99 = times.percentile_ns(99.0).map(|ns| format!("{operation} {}", units::time_ns(ns as f64)));
     let ops = phase.ops_per_s().map(units::ops_rate);
@@ -114,7 +114,7 @@ mod tests {
     use crate::samples;
 
     fn tiles(run: &fathom_record::Run) -> Vec<[String; 3]> {
-        of_run(&View::of(run)).0.into_iter().map(|t| [t.figure, t.what, t.beside]).collect()
+        of_run(&RunView::of(run)).0.into_iter().map(|t| [t.figure, t.what, t.beside]).collect()
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_served_it_is_told_in_full() {
+    fn the_origin_is_stated_in_full() {
         let mut run = samples::observed_run();
         for phase in &mut run.phases {
             phase.repetitions[0].physical = fathom_record::Physical::default();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_has_no_figure() {
+    fn failed_phases_have_no_figure() {
         let mut run = samples::observed_run();
         samples::fail(&mut run.phases[0], "no");
         assert_eq!(tiles(&run)[0][0], "failed");

@@ -1,6 +1,6 @@
 //! The page's trust list: a table whose verdicts are words with a mark; colour only repeats them.
 
-use super::table::{Table, heads};
+use super::table::{HtmlTable, heads};
 use crate::{story::clean, svg::escape, trust};
 use fathom_record::{Run, Verdict};
 
@@ -15,7 +15,7 @@ pub(super) fn table(run: &Run) -> String {
         clean(if run.label.is_empty() { &run.id } else { &run.label }),
         trust::tally(&lines)
     );
-    let mut table = Table::new(&caption, &heads(&["Check", "Verdict", "Found"]));
+    let mut table = HtmlTable::new(&caption, &heads(&["Check", "Verdict", "Found"]));
     for line in &lines {
         let verdict = format!(
             "<span class=\"verdict {}\"><span aria-hidden=\"true\">{}</span> {}</span>",

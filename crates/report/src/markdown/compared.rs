@@ -3,7 +3,7 @@
 
 use super::ticket::{LINES, rest, without_last_blank};
 use super::{escape, text_table};
-use crate::compared::{self, Compared, Difference, Gate, Row, Word};
+use crate::compared::{self, Compared, ComparedRow, Difference, Gate, Word};
 use std::fmt::Write as _;
 
 /// Maximum number of sentences of one kind.
@@ -54,7 +54,7 @@ fn whole(compared: &Compared, gate: Option<&Gate>) -> String {
         compared::too_few(compared).map_or_else(String::new, |line| escape(&line) + "\n"),
         list(&notices(compared, usize::MAX)),
         differ("The environments differ (A | B):", &compared.environment),
-        differ("What was asked for differs (A | B):", &compared.workload),
+        differ("The workloads differ (A | B):", &compared.workload),
         named("Only A has these:", &compared.only_a),
         named("Only B has these:", &compared.only_b),
     ])
@@ -97,8 +97,8 @@ fn notices(compared: &Compared, most: usize) -> Vec<String> {
 }
 
 /// All compared figures: first those that changed, then the headline figures.
-fn rows(compared: &Compared) -> Vec<&Row> {
-    let mut all: Vec<&Row> = compared.rows.iter().filter(|row| !row.has_too_few()).collect();
+fn rows(compared: &Compared) -> Vec<&ComparedRow> {
+    let mut all: Vec<&ComparedRow> = compared.rows.iter().filter(|row| !row.has_too_few()).collect();
     all.sort_by_key(|row| match row.verdict {
         Word::Better | Word::Worse | Word::Differs | Word::Suspect => 0,
         _ if row.headline => 1,
@@ -108,7 +108,7 @@ fn rows(compared: &Compared) -> Vec<&Row> {
 }
 
 /// The table; columns without any value are omitted.
-fn figures(rows: &[&Row]) -> String {
+fn figures(rows: &[&ComparedRow]) -> String {
     if rows.is_empty() {
         return String::new();
     }

@@ -2,7 +2,7 @@
 
 use super::{escape, table};
 use crate::{
-    conduct::{self, Beside, Row, Steady},
+    conduct::{self, Beside, ConductRow, Steady},
     trust,
 };
 use fathom_record::{Phase, Run};
@@ -33,7 +33,7 @@ pub(super) fn conducts(out: &mut String, run: &Run) {
         .iter()
         .map(|r| with_title(&r.title, r.cells().map(|c| c.map_or("–".into(), escape))))
         .collect();
-    titled(out, "How it went", &Row::HEADS, &rows);
+    titled(out, "How it went", &ConductRow::HEADS, &rows);
     let rows: Vec<Vec<String>> = conduct::steady(&phases)
         .iter()
         .map(|s| with_title(&s.title, s.cells().map(|c| escape(&c))))

@@ -15,7 +15,7 @@ pub use ticket::ticket;
 use crate::{
     Comparison, Parallel, Story, Streams,
     comparison::SINGLE_RUNS,
-    latency::{self, Row},
+    latency::{self, LatencyRow},
     parallel,
     story::clean,
     surface::on_surfaces,
@@ -197,7 +197,7 @@ fn latencies(out: &mut String, run: &Run) {
     }
 }
 
-fn latency_row(row: &Row, paced: bool) -> Vec<String> {
+fn latency_row(row: &LatencyRow, paced: bool) -> Vec<String> {
     let mut cells = vec![escape(&row.title), row.part(paced).to_string()];
     cells.extend(row.values_ns().map(|ns| units::time_ns(ns as f64)));
     cells.push(row.origin.words().to_string());

@@ -3,7 +3,7 @@
 
 use super::{escape, table};
 use crate::comparison::SINGLE_RUNS;
-use crate::results::{self, Line};
+use crate::results::{self, ResultLine};
 use crate::survey::{self, Answer, Grade};
 use crate::{Comparison, Story, heading, imported, units};
 use fathom_record::Phase;
@@ -137,7 +137,7 @@ fn tables(run: &Run, most: usize) -> (String, usize) {
 
 const NONE: &str = "–";
 
-fn cells(line: &Line) -> Vec<String> {
+fn cells(line: &ResultLine) -> Vec<String> {
     let or_none = |words: Option<String>| words.unwrap_or_else(|| NONE.into());
     let mut cells = vec![
         escape(&line.what),
@@ -155,7 +155,7 @@ fn printed(run: &Run, most: usize) -> (String, usize) {
     let all: Vec<Vec<String>> = imported::rows(&phases)
         .iter()
         .flat_map(|cell| {
-            let row = |r: &imported::Row| {
+            let row = |r: &imported::ImportedRow| {
                 let name = format!("{}: {}", cell.title, r.name);
                 std::iter::once(escape(&name)).chain(r.cells().map(|c| escape(&c))).collect()
             };
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_counted() {
+    fn left_out_items_are_counted() {
         let text = ticket(&[&samples::auto_run()]);
         assert!(text.contains(" more rows and details: `"), "{text}");
     }

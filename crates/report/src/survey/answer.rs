@@ -20,7 +20,7 @@ pub struct Answer {
     /// The main figures, one tile each.
     pub tiles: Vec<Tile>,
     /// Figures of small reads and writes.
-    pub rows: Vec<Row>,
+    pub rows: Vec<AnswerRow>,
     /// Other figures: streams and small files.
     pub more: Vec<(&'static str, String)>,
     /// What the storage is good for.
@@ -39,7 +39,7 @@ pub struct Answer {
 
 /// A line of figures.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct AnswerRow {
     /// What was done.
     pub what: String,
     /// The same in a word or two; empty if it is no figure of the storage.
@@ -136,7 +136,7 @@ impl Answer {
     #[must_use]
     pub fn doubts_in_words(&self) -> String {
         match self.doubts.is_empty() {
-            true => "none that you could do something about".into(),
+            true => "none that you could act on".into(),
             false => self.doubts.join("; "),
         }
     }
@@ -162,7 +162,7 @@ pub fn storage(run: &Run) -> String {
     }
 }
 
-fn rows(run: &Run) -> Vec<Row> {
+fn rows(run: &Run) -> Vec<AnswerRow> {
     let ladder = |name: &str| named(run, "ladder", name);
     let sync = ladder("write and fsync").and_then(|p| row("write 4 KiB, then fsync", "fsync", p, synced));
     let eight = named(run, "scaling", "parallel commits").and_then(|p| {
@@ -184,9 +184,9 @@ fn rows(run: &Run) -> Vec<Row> {
 }
 
 /// A row for a phase, with percentiles from `at`.
-fn row(what: &str, brief: &str, phase: &Phase, at: fn(&Phase, f64) -> Option<f64>) -> Option<Row> {
+fn row(what: &str, brief: &str, phase: &Phase, at: fn(&Phase, f64) -> Option<f64>) -> Option<AnswerRow> {
     let ns = [50.0, 99.0, 99.9].map(|percentile| at(phase, percentile));
-    Some(Row {
+    Some(AnswerRow {
         what: what.into(),
         brief: brief.into(),
         per_s: phase.ops_per_s()?,
@@ -198,8 +198,8 @@ fn row(what: &str, brief: &str, phase: &Phase, at: fn(&Phase, f64) -> Option<f64
 /// Number of rows that have tiles: a write with its fsync, a read, reads at the best depth.
 const TILES: usize = 3;
 
-fn tiles(run: &Run, rows: &[Row]) -> Vec<Tile> {
-    let of_row = |row: &Row| Tile {
+fn tiles(run: &Run, rows: &[AnswerRow]) -> Vec<Tile> {
+    let of_row = |row: &AnswerRow| Tile {
         figure: format!("{}/s", units::count(row.per_s.round() as u64)),
         what: row.what.clone(),
         beside: row.ns[1].map_or_else(String::new, |ns| format!("p99 {}", units::time_ns(ns))),

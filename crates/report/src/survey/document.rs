@@ -1,7 +1,7 @@
 //! A survey as JSON: figures of every test with their intervals, findings, verdicts, and the whole record.
 //! docs/formats/survey.schema.json describes it.
 
-use super::{Map, findings, verdicts};
+use super::{SurveyMap, findings, verdicts};
 use crate::section::stage;
 use fathom_compare::Summary;
 use fathom_record::{Phase, Repetition, Run};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 pub fn json(run: &Run) -> String {
     let record: Value = serde_json::from_str(&fathom_record::export::json(run)).unwrap_or(Value::Null);
     let surfaces = ["write to fsync", "cold read", "cached read"].into_iter().filter_map(|test| {
-        let map = Map::of(run, test)?;
+        let map = SurveyMap::of(run, test)?;
         let (measured, cells) = map.cells();
         Some(json!({ "test": test, "measured": measured, "cells": cells, "expected_error": map.expected_error() }))
     });

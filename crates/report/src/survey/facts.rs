@@ -1,4 +1,4 @@
-//! Figures of a survey by stage.
+//! Figures of a survey, taken from its phases by stage.
 
 use crate::Kind;
 use crate::section::stage;

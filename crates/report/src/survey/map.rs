@@ -6,7 +6,7 @@ use fathom_compare::adaptive::Sampler;
 use fathom_record::{Phase, Run};
 
 /// One surface.
-pub struct Map {
+pub struct SurveyMap {
     /// Name of the test, such as "cold read".
     pub test: String,
     /// The possible cells.
@@ -14,7 +14,7 @@ pub struct Map {
     sampler: Sampler,
 }
 
-impl Map {
+impl SurveyMap {
     /// The surface of a survey's test; `None` before its first cells were measured.
     #[must_use]
     pub fn of(run: &Run, test: &str) -> Option<Self> {

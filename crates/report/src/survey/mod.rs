@@ -10,13 +10,13 @@ pub mod lattice;
 mod map;
 mod verdicts;
 
-pub use answer::{Answer, LIMITS, Row, Tile, depths, storage, streams};
+pub use answer::{Answer, AnswerRow, LIMITS, Tile, depths, storage, streams};
 pub use dense::dense;
 pub use document::json;
 pub use facts::{LADDER, is_survey};
 pub use findings::of_run as findings;
-pub use map::Map;
-pub use verdicts::{CRITERIA, Criterion, Grade, Judged, UseVerdict, of_run as verdicts};
+pub use map::SurveyMap;
+pub use verdicts::{CRITERIA, Criterion, Grade, JudgedCriterion, UseVerdict, of_run as verdicts};
 
 pub(crate) use answer::words as doubt_words;
 

@@ -152,12 +152,12 @@ pub struct UseVerdict {
     /// Grade, figures and thresholds in words.
     pub sentence: String,
     /// The figures behind the grade.
-    pub figures: Vec<Judged>,
+    pub figures: Vec<JudgedCriterion>,
 }
 
 /// A figure of a verdict: one of [`CRITERIA`] with its measured value.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct JudgedCriterion {
     /// The criterion with its thresholds.
     pub by: &'static Criterion,
     /// The value in the criterion's unit; `None` if not measured.
@@ -205,7 +205,7 @@ impl Criterion {
     }
 }
 
-impl Judged {
+impl JudgedCriterion {
     /// "fsync p99 5.31 ms".
     #[must_use]
     pub fn words(&self) -> String {
@@ -252,7 +252,7 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
             told.push(c.sentence(value));
             grade = grade.max(Some(one));
         }
-        figures.push(Judged { by: c, value, grade: one });
+        figures.push(JudgedCriterion { by: c, value, grade: one });
     }
     let mut grade = grade.unwrap_or(Grade::Unknown);
     let mut note =

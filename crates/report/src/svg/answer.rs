@@ -3,7 +3,7 @@
 
 use super::{Picture, depth_curve, heat_map, latency, operations, sheet};
 use crate::colour::Scale;
-use crate::surface::{Does, on_surfaces};
+use crate::surface::{Access, on_surfaces};
 use crate::survey::{LADDER, depths, is_survey};
 use crate::{Breakdown, Machine, Mapped, heading, section};
 use fathom_record::{OpKind, Phase, Run};
@@ -37,7 +37,7 @@ fn of_one(run: &Run) -> Vec<Picture> {
 }
 
 /// Latencies of the ladder, each for the main operation of its step.
-fn ladder(run: &Run) -> Vec<crate::latency::Row> {
+fn ladder(run: &Run) -> Vec<crate::latency::LatencyRow> {
     let of_ladder = |p: &&Phase| section::stage(p) == Some(LADDER);
     let rows = |p: &Phase| {
         let op = |op: OpKind| (op == OpKind::Sync) == (p.name == "write and fsync");
@@ -50,7 +50,7 @@ fn ladder(run: &Run) -> Vec<crate::latency::Row> {
 fn map(run: &Run) -> Option<Picture> {
     let machine = Machine::of(run);
     let all = Mapped::of_run(run);
-    let reads = all.iter().filter(|m| m.surface.does == Does::Read);
+    let reads = all.iter().filter(|m| m.surface.access == Access::Read);
     let mut order = reads.chain(all.iter());
     order.find_map(|mapped| heat_map(mapped, &machine, &Scale::of(&mapped.surface)?))
 }

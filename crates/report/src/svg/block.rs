@@ -48,7 +48,7 @@ pub fn sizes(phase: &Phase, device: &DeviceActivity) -> Option<Picture> {
         .map(|e| (power_label(e), moved.iter().map(|r| counted(r, e)).collect()))
         .collect();
     let mean = |r: &&RequestStats| {
-        let mean = crate::block::Requests::of(r).mean_bytes.unwrap_or(0.0);
+        let mean = crate::block::ClassRequests::of(r).mean_bytes.unwrap_or(0.0);
         format!("{} {}s of {} on average", units::count(r.issued), r.class.word(), units::bytes(mean as u64))
     };
     Bars {
@@ -79,7 +79,7 @@ pub fn seeks(phase: &Phase, device: &DeviceActivity) -> Option<Picture> {
         classes.extend((first..=last).map(|e| (power_label(e), moved.iter().map(|r| at(r, e)).collect())));
     }
     let share = |r: &&RequestStats| {
-        let sequential = crate::block::Requests::of(r).sequential.map_or("-".into(), units::percent);
+        let sequential = crate::block::ClassRequests::of(r).sequential.map_or("-".into(), units::percent);
         format!("{} of {}s in sequence", sequential, r.class.word())
     };
     Bars {

@@ -4,28 +4,28 @@
 use super::{
     Picture,
     chart::Frame,
-    lines::{CLASSES, Line, draw},
+    lines::{CLASSES, ChartLine, draw},
     series::FEWEST_INTERVALS,
 };
 use crate::{
     block::{depth_words, interval_device},
-    text::iostat::Row,
+    text::iostat::IostatRow,
     units,
 };
 use fathom_record::{BlockLayer, Phase, Physical};
 
 /// A figure of a row in ns, bytes/s or requests.
-type Figure = fn(&Row) -> f64;
+type IntervalFigure = fn(&IostatRow) -> f64;
 /// A picture: slug, title, its lines, its frame and its description.
-type Kind = (
+type PictureSpec = (
     &'static str,
     &'static str,
-    &'static [(&'static str, Figure)],
+    &'static [(&'static str, IntervalFigure)],
     fn(&mut String, &str, f64, f64) -> Frame,
     fn(f64) -> String,
 );
 
-const KINDS: [Kind; 3] = [
+const KINDS: [PictureSpec; 3] = [
     (
         "rate",
         "Data over time",
@@ -46,11 +46,11 @@ const KINDS: [Kind; 3] = [
 /// Draws the intervals of one device; empty if there are too few.
 #[must_use]
 pub fn block_series(phase: &Phase, physical: &Physical, layer: &BlockLayer, device: &str) -> Vec<Picture> {
-    let mine: Vec<Row> = layer
+    let mine: Vec<IostatRow> = layer
         .intervals
         .iter()
         .filter(|i| interval_device(layer, physical, i) == device)
-        .map(Row::of)
+        .map(IostatRow::of)
         .collect();
     if mine.len() < FEWEST_INTERVALS {
         return Vec::new();
@@ -58,12 +58,12 @@ pub fn block_series(phase: &Phase, physical: &Physical, layer: &BlockLayer, devi
     KINDS.iter().filter_map(|kind| one(phase, device, &mine, kind)).collect()
 }
 
-fn one(phase: &Phase, device: &str, rows: &[Row], kind: &Kind) -> Option<Picture> {
+fn one(phase: &Phase, device: &str, rows: &[IostatRow], kind: &PictureSpec) -> Option<Picture> {
     let (slug, title, figures, frame, words) = *kind;
-    let lines: Vec<Line> = figures
+    let lines: Vec<ChartLine> = figures
         .iter()
         .zip(CLASSES)
-        .map(|((label, figure), class)| Line {
+        .map(|((label, figure), class)| ChartLine {
             label: (*label).to_string(),
             class,
             points: rows.iter().map(|r| (r.end_s * 1e9, figure(r))).collect(),

@@ -4,14 +4,14 @@
 use super::{
     Picture,
     chart::Frame,
-    lines::{CLASSES, Line, draw},
+    lines::{CLASSES, ChartLine, draw},
     series::FEWEST_INTERVALS,
 };
 use crate::{block::rounded_bytes, story::clean};
 use fathom_record::{CacheSample, Phase};
 
 /// A figure of a sample, bytes.
-type Figure = fn(&CacheSample) -> Option<u64>;
+type SampleFigure = fn(&CacheSample) -> Option<u64>;
 
 /// Maximum length of a name in the legend, which holds it three times.
 const LONGEST: usize = 16;
@@ -28,15 +28,15 @@ pub fn cache_course(phase: &Phase) -> Option<Picture> {
     } else {
         own
     };
-    let figures: [(String, Figure); 3] = [
+    let figures: [(String, SampleFigure); 3] = [
         (format!("dirty, {own}"), |s| s.own_dirty_bytes),
         (format!("being written, {own}"), |s| s.own_writeback_bytes),
         ("both, whole machine".into(), |s| Some(s.dirty_bytes.saturating_add(s.writeback_bytes))),
     ];
-    let lines: Vec<Line> = figures
+    let lines: Vec<ChartLine> = figures
         .into_iter()
         .zip(CLASSES)
-        .map(|((label, figure), class)| Line {
+        .map(|((label, figure), class)| ChartLine {
             label,
             class,
             points: course.samples.iter().filter_map(|s| Some((s.at_ns as f64, figure(s)? as f64))).collect(),

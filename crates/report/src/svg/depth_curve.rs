@@ -1,4 +1,4 @@
-//! Operations a second by queue depth.
+//! Picture of operations a second by queue depth.
 
 use super::{
     Anchor, Picture,

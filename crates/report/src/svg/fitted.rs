@@ -7,7 +7,7 @@ use super::{
     chart::{Frame, LEFT, RIGHT, TOP, WIDTH, decimal_step},
     coordinates, legend_of_kinds, line, polyline, shortened, text, text_width,
 };
-use crate::calibrated::{Calibrated, Curve, Judged, Over};
+use crate::calibrated::{Calibrated, Curve, HeldOutResult, Over};
 use crate::units;
 use std::fmt::Write as _;
 
@@ -215,7 +215,7 @@ pub fn residuals(of: &Calibrated) -> Option<Picture> {
 
 /// Cumulative response times of the held-out half, on the device and on its model.
 #[must_use]
-pub fn response_times(judged: &Judged) -> Option<Picture> {
+pub fn response_times(judged: &HeldOutResult) -> Option<Picture> {
     let both = [("device, in the trace", "a", &judged.device), ("model, simulated", "b", &judged.model)];
     if both.iter().any(|(.., times)| times.count() == 0) {
         return None;
@@ -250,7 +250,7 @@ mod tests {
     use crate::calibrated::samples::disk;
 
     #[test]
-    fn both_halves_and_the_curve_are_drawn_and_told() {
+    fn both_halves_and_the_curve_are_drawn_and_described() {
         let disk = disk();
         let curve = fitted(&disk).expect("requests");
         assert_eq!(
@@ -270,7 +270,7 @@ mod tests {
     fn a_fit_without_requests_has_no_picture() {
         assert_eq!(fitted(&Calibrated::default()), None);
         assert_eq!(residuals(&Calibrated { curve: Some(Curve::default()), ..Calibrated::default() }), None);
-        assert_eq!(response_times(&Judged::default()), None);
+        assert_eq!(response_times(&HeldOutResult::default()), None);
     }
 
     #[test]

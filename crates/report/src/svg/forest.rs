@@ -3,7 +3,7 @@
 //! This shows what a verdict rests on: whether an interval excludes 1, and whether its point is outside the band.
 
 use super::{Anchor, Picture, heat_map::shortened, line, sheet, text};
-use crate::compared::{Compared, Row, Word};
+use crate::compared::{Compared, ComparedRow, Word};
 use crate::story::clean;
 use std::fmt::Write as _;
 
@@ -20,11 +20,11 @@ const MOST_ROWS: usize = 48;
 /// Ratios further from 1 are drawn at the edge, with an arrow.
 const FURTHEST: f64 = 16.0;
 
-enum Line<'c> {
+enum ForestLine<'c> {
     /// The cell of the figures below.
     Head(&'c str),
     /// A figure and its label.
-    Figure(&'c Row, &'c str),
+    Figure(&'c ComparedRow, &'c str),
 }
 
 /// The picture; `None` if no figure has a ratio.
@@ -34,7 +34,7 @@ pub fn forest(compared: &Compared) -> Option<Picture> {
     if rows.is_empty() {
         return None;
     }
-    let axis = Axis::over(&rows, compared.threshold);
+    let axis = RatioAxis::over(&rows, compared.threshold);
     let lines = lines(&rows);
     let bottom = TOP + ROW * lines.len() as f64;
     let mut body = String::new();
@@ -43,8 +43,10 @@ pub fn forest(compared: &Compared) -> Option<Picture> {
     for (i, line) in lines.iter().enumerate() {
         let y = TOP + ROW * (i as f64 + 0.5);
         match line {
-            Line::Head(cell) => text(&mut body, 8.0, y + 4.0, Anchor::Start, "m", &shortened(cell, 2 * NAME)),
-            Line::Figure(row, name) => figure(&mut body, &axis, (row, name), y),
+            ForestLine::Head(cell) => {
+                text(&mut body, 8.0, y + 4.0, Anchor::Start, "m", &shortened(cell, 2 * NAME))
+            }
+            ForestLine::Figure(row, name) => figure(&mut body, &axis, (row, name), y),
         }
     }
     let described = description(compared, &rows);
@@ -78,13 +80,13 @@ pub fn forest_caption(compared: &Compared) -> String {
     )
 }
 
-fn has_ratio(row: &Row) -> bool {
+fn has_ratio(row: &ComparedRow) -> bool {
     row.ratio().is_some_and(|r| r > 0.0 && r.is_finite())
 }
 
 /// All figures with a ratio; if there are very many, the headline figures.
-fn shown(compared: &Compared) -> Vec<&Row> {
-    let all: Vec<&Row> = compared.rows.iter().filter(|r| has_ratio(r)).collect();
+fn shown(compared: &Compared) -> Vec<&ComparedRow> {
+    let all: Vec<&ComparedRow> = compared.rows.iter().filter(|r| has_ratio(r)).collect();
     if all.len() <= MOST_ROWS {
         return all;
     }
@@ -92,28 +94,28 @@ fn shown(compared: &Compared) -> Vec<&Row> {
 }
 
 /// Figures under the names of their cells; a cell with one figure takes one line.
-fn lines<'c>(rows: &[&'c Row]) -> Vec<Line<'c>> {
+fn lines<'c>(rows: &[&'c ComparedRow]) -> Vec<ForestLine<'c>> {
     let mut lines = Vec::new();
     // If each of several cells has one figure, it is labelled by its cell.
     let single = rows.len() > 1 && rows.windows(2).all(|w| w[0].cell != w[1].cell);
     for (i, row) in rows.iter().enumerate() {
         if !single && (i == 0 || rows[i - 1].cell != row.cell) {
-            lines.push(Line::Head(&row.cell));
+            lines.push(ForestLine::Head(&row.cell));
         }
-        lines.push(Line::Figure(row, if single { &row.cell } else { &row.metric }));
+        lines.push(ForestLine::Figure(row, if single { &row.cell } else { &row.metric }));
     }
     lines
 }
 
 /// The horizontal axis of ratios: logarithmic and symmetric around 1.
-struct Axis {
+struct RatioAxis {
     /// Logarithm of the ratio at the right edge; its negative is at the left one.
     reach: f64,
 }
 
-impl Axis {
+impl RatioAxis {
     /// Wide enough for every interval, and for twice the threshold with a margin.
-    fn over(rows: &[&Row], threshold: f64) -> Self {
+    fn over(rows: &[&ComparedRow], threshold: f64) -> Self {
         let bounds = rows.iter().filter_map(|r| r.effect).flat_map(|e| [Some(e.estimate), e.low, e.high]);
         let away = bounds.flatten().filter(|v| *v > 0.0 && v.is_finite()).map(|v| v.ln().abs());
         let least = (1.0 + 2.0 * threshold).ln() * 1.5;
@@ -141,7 +143,7 @@ impl Axis {
 }
 
 /// Band, dashed lines, ticks.
-fn ground(body: &mut String, axis: &Axis, threshold: f64, bottom: f64) {
+fn ground(body: &mut String, axis: &RatioAxis, threshold: f64, bottom: f64) {
     let (low, high) = (axis.x(1.0 / (1.0 + threshold)), axis.x(1.0 + threshold));
     let _ = writeln!(
         body,
@@ -162,7 +164,7 @@ fn ground(body: &mut String, axis: &Axis, threshold: f64, bottom: f64) {
     text(body, RIGHT, bottom + 32.0, Anchor::End, "s", "B more than A");
 }
 
-fn figure(body: &mut String, axis: &Axis, (row, name): (&Row, &str), y: f64) {
+fn figure(body: &mut String, axis: &RatioAxis, (row, name): (&ComparedRow, &str), y: f64) {
     let Some(effect) = row.effect else { return };
     let class = match row.verdict {
         Word::Better => "better",
@@ -216,7 +218,7 @@ fn ratio_words(ratio: f64) -> String {
     if (ratio - 1.0).abs() < 1e-9 { "1".into() } else { fathom_compare::wording::short(ratio) }
 }
 
-fn description(compared: &Compared, rows: &[&Row]) -> String {
+fn description(compared: &Compared, rows: &[&ComparedRow]) -> String {
     let count = |word: Word| rows.iter().filter(|r| r.verdict == word).count();
     format!(
         "Ratios of {} to {} with their intervals for {} figures: {} better, {} worse, {} the same; the threshold is {} %.",

@@ -23,7 +23,7 @@ fn every_figure_has_its_point_its_interval_and_its_word() {
 fn the_axis_is_even_around_no_change_and_holds_every_interval() {
     let compared = slower_in_cells(1);
     let rows = shown(&compared);
-    let axis = Axis::over(&rows, 0.01);
+    let axis = RatioAxis::over(&rows, 0.01);
     assert_eq!(axis.x(1.0), (LEFT + RIGHT) / 2.0);
     assert!((axis.x(1.02) + axis.x(1.0 / 1.02) - LEFT - RIGHT).abs() < 1e-9);
     assert!(axis.holds(0.9681) && axis.holds(1.02) && !axis.holds(0.5));
@@ -32,7 +32,7 @@ fn the_axis_is_even_around_no_change_and_holds_every_interval() {
 }
 
 #[test]
-fn what_lies_far_away_is_an_arrow_at_the_edge_and_single_runs_have_no_interval() {
+fn outliers_become_arrows_at_the_edge_and_single_runs_have_no_interval() {
     let compared = single(100.0, 10_000.0);
     let svg = forest(&compared).expect("a ratio").standalone();
     assert!(svg.contains("<polygon") && svg.contains("100.0000, no interval"), "{svg}");

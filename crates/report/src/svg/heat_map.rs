@@ -6,7 +6,7 @@ use super::{Anchor, Picture, escape, line, text};
 use crate::{
     Kind, Machine, Mapped, Quantity,
     colour::{self, Scale},
-    surface::Cell,
+    surface::SurfaceCell,
     units,
 };
 use std::fmt::Write as _;
@@ -22,6 +22,9 @@ const LEGEND_LINE: f64 = 16.0;
 const HEAD_LETTER: f64 = 6.8;
 /// Maximum width of a cell, for small surfaces.
 const WIDEST_CELL: f64 = 64.0;
+/// Font size of a value in its cell: in `svg/style.css`, and on a phone in `html/style.css`.
+const VALUE: f64 = 10.0;
+const VALUE_ON_PHONE: f64 = 12.0;
 
 /// Draws the heat map; `None` if nothing was measured.
 #[must_use]
@@ -29,7 +32,7 @@ pub fn heat_map(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Pic
     let surface = &mapped.surface;
     surface.range()?;
     let columns = surface.record_bytes.len() as f64;
-    let grid = Grid { cell: ((WIDTH - LEFT - RIGHT) / columns).min(WIDEST_CELL), columns };
+    let grid = CellGrid { cell: ((WIDTH - LEFT - RIGHT) / columns).min(WIDEST_CELL), columns };
     let mut body = String::new();
     let what = match surface.quantity {
         Quantity::BytesPerSecond => "throughput",
@@ -48,7 +51,7 @@ pub fn heat_map(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Pic
         text(&mut body, LEFT - 6.0, y(i) + ROW / 2.0 + 3.8, Anchor::End, "e", &units::bytes_short(file));
         for (j, cell) in row.iter().enumerate() {
             if let Some(cell) = cell {
-                let told = Told { sizes: (file, surface.record_bytes[j]), quantity: surface.quantity };
+                let told = CellTooltip { sizes: (file, surface.record_bytes[j]), quantity: surface.quantity };
                 draw_cell(&mut body, (grid.x(j), y(i)), grid.cell, cell, told, scale);
                 if differs(mapped, i, cell) {
                     let (x, y) = (grid.x(j) + 0.5, y(i) + 0.5);
@@ -87,17 +90,51 @@ fn apart(heads: &[String], cell: f64) -> Vec<usize> {
 
 /// Tooltip data of a cell: file and record size, and the meaning of its value.
 #[derive(Clone, Copy)]
-struct Told {
+struct CellTooltip {
     sizes: (u64, u64),
     quantity: Quantity,
 }
 
-struct Grid {
+/// How a cell shows its value.
+#[derive(Debug, PartialEq)]
+enum Fit {
+    Always,
+    /// Hidden on a phone, whose letters are larger.
+    NotOnPhone,
+    Never,
+}
+
+impl Fit {
+    fn of(value: &str, cell: f64) -> Self {
+        let width = width_in_em(value);
+        if width * VALUE_ON_PHONE <= cell {
+            Self::Always
+        } else if width * VALUE <= cell {
+            Self::NotOnPhone
+        } else {
+            Self::Never
+        }
+    }
+}
+
+/// Width of a short value, by the widest of the page's fonts (DejaVu Sans).
+fn width_in_em(value: &str) -> f64 {
+    let letter = |c| match c {
+        '.' => 0.32,
+        'M' => 0.87,
+        'G' => 0.78,
+        'B' | 'K' => 0.69,
+        _ => 0.64,
+    };
+    value.chars().map(letter).sum()
+}
+
+struct CellGrid {
     cell: f64,
     columns: f64,
 }
 
-impl Grid {
+impl CellGrid {
     fn x(&self, column: usize) -> f64 {
         LEFT + column as f64 * self.cell
     }
@@ -111,7 +148,14 @@ fn y(row: usize) -> f64 {
     TOP + row as f64 * ROW
 }
 
-fn draw_cell(out: &mut String, at: (f64, f64), width: f64, cell: &Cell, told: Told, scale: &Scale) {
+fn draw_cell(
+    out: &mut String,
+    at: (f64, f64),
+    width: f64,
+    cell: &SurfaceCell,
+    told: CellTooltip,
+    scale: &Scale,
+) {
     let ground = scale.colour(cell.value);
     let sizes = told.sizes;
     let (short, long) = match (told.quantity, cell.ops_per_s) {
@@ -127,10 +171,9 @@ fn draw_cell(out: &mut String, at: (f64, f64), width: f64, cell: &Cell, told: To
             (ratio_short(cell.value), format!("{} ({})", units::ratio(cell.value), origin_words(cell)))
         }
     };
-    let _ = writeln!(
+    let _ = write!(
         out,
-        "<g><title>{} / {}: {}</title><path d=\"M{:.1} {:.1}h{:.1}v{:.0}h-{:.1}z\" fill=\"{}\"/>\
-         <text x=\"{:.1}\" y=\"{:.1}\" class=\"{}\">{}</text></g>",
+        "<g><title>{} / {}: {}</title><path d=\"M{:.1} {:.1}h{:.1}v{:.0}h-{:.1}z\" fill=\"{}\"/>",
         units::bytes(sizes.0),
         units::bytes(sizes.1),
         escape(&long),
@@ -140,14 +183,23 @@ fn draw_cell(out: &mut String, at: (f64, f64), width: f64, cell: &Cell, told: To
         ROW - 1.0,
         width - 1.0,
         colour::hex(ground),
-        at.0 + width / 2.0,
-        at.1 + ROW / 2.0 + 3.6,
-        if colour::is_light(ground) { "k" } else { "w" },
-        escape(&short)
     );
+    let fit = Fit::of(&short, width);
+    if fit != Fit::Never {
+        let _ = write!(
+            out,
+            "<text x=\"{:.1}\" y=\"{:.1}\" class=\"{}{}\">{}</text>",
+            at.0 + width / 2.0,
+            at.1 + ROW / 2.0 + 3.6,
+            if colour::is_light(ground) { "k" } else { "w" },
+            if fit == Fit::NotOnPhone { " wide" } else { "" },
+            escape(&short)
+        );
+    }
+    out.push_str("</g>\n");
 }
 
-fn origin_words(cell: &Cell) -> String {
+fn origin_words(cell: &SurfaceCell) -> String {
     match cell.device_share {
         Some(share) => format!("{}, {} by the device", cell.origin.words(), units::percent(share)),
         None => cell.origin.words().to_string(),
@@ -164,7 +216,7 @@ fn ratio_short(value: f64) -> String {
 }
 
 /// Lines between bands, and a lettered stripe beside each.
-fn bands(out: &mut String, mapped: &Mapped, grid: &Grid) {
+fn bands(out: &mut String, mapped: &Mapped, grid: &CellGrid) {
     let right = grid.right() + 3.0;
     for band in &mapped.bands {
         let (top, bottom) = (y(band.rows.start), y(band.rows.end));
@@ -192,7 +244,7 @@ fn bands(out: &mut String, mapped: &Mapped, grid: &Grid) {
 }
 
 /// Broken lines where a cache or memory ends, labelled at the right. Several at the same border share a label.
-fn references(out: &mut String, mapped: &Mapped, machine: &Machine, grid: &Grid) {
+fn references(out: &mut String, mapped: &Mapped, machine: &Machine, grid: &CellGrid) {
     let files = &mapped.surface.file_bytes;
     let mut at_border: Vec<(usize, String)> = Vec::new();
     for reference in machine.references() {
@@ -275,7 +327,7 @@ fn legend(out: &mut String, mapped: &Mapped, scale: &Scale, top: f64) -> f64 {
 }
 
 /// Whether a cell's own origin differs from its band's.
-fn differs(mapped: &Mapped, row: usize, cell: &Cell) -> bool {
+fn differs(mapped: &Mapped, row: usize, cell: &SurfaceCell) -> bool {
     mapped.band_of(row).is_some_and(|band| mapped.kind_of(row, cell) != band.kind)
 }
 
@@ -317,7 +369,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heads_lie_beside_each_other() {
+    fn a_value_wider_than_its_cell_is_in_the_tooltip_only() {
+        let fits = |value, columns: f64| Fit::of(value, (WIDTH - LEFT - RIGHT) / columns);
+        assert_eq!(fits("959M", 6.0), Fit::Always);
+        assert_eq!((fits("1.3G", 13.0), fits("959M", 13.0)), (Fit::Always, Fit::NotOnPhone));
+        assert_eq!((fits("1.3G", 17.0), fits("959M", 17.0)), (Fit::Never, Fit::Never));
+
+        let drawn = |width: f64| {
+            let mut out = String::new();
+            let cell = SurfaceCell {
+                value: 959.0 * 1024.0 * 1024.0,
+                ops_per_s: None,
+                origin: fathom_record::Regime::Device,
+                device_share: None,
+            };
+            let told = CellTooltip { sizes: (1 << 20, 4096), quantity: Quantity::BytesPerSecond };
+            draw_cell(&mut out, (0.0, 0.0), width, &cell, told, &Scale::of_rates(1.0, 1e9));
+            out
+        };
+        assert!(drawn(64.0).contains(">959M</text>"), "{}", drawn(64.0));
+        let narrow = drawn(22.8);
+        assert!(!narrow.contains("<text") && narrow.contains("959 MiB/s"), "{narrow}");
+    }
+
+    #[test]
+    fn column_heads_that_would_overlap_are_left_out() {
         let shown = |heads: &[&str], cell| {
             let heads: Vec<String> = heads.iter().map(|h| (*h).to_string()).collect();
             apart(&heads, cell)

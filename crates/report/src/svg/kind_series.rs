@@ -4,7 +4,7 @@
 use super::{
     Picture,
     chart::Frame,
-    lines::{CLASSES, Line, draw},
+    lines::{CLASSES, ChartLine, draw},
     series::FEWEST_INTERVALS,
 };
 use crate::{section::full_title, units};
@@ -40,13 +40,13 @@ pub fn sync_series(phase: &Phase) -> Option<Picture> {
 }
 
 /// The kinds that are not all zero, for the last repetition with enough intervals.
-pub(super) fn lines(phase: &Phase, figure: impl Fn(&Interval, OpKind) -> Option<f64>) -> Vec<Line> {
-    let of = |r: &Repetition| -> Vec<Line> {
+pub(super) fn lines(phase: &Phase, figure: impl Fn(&Interval, OpKind) -> Option<f64>) -> Vec<ChartLine> {
+    let of = |r: &Repetition| -> Vec<ChartLine> {
         let line = |(op, class): (OpKind, &'static str)| {
             let points = r.intervals.iter().filter_map(|i| Some((i.end_ns as f64, figure(i, op)?)));
-            Line { label: op.word().to_string(), class, points: points.collect() }
+            ChartLine { label: op.word().to_string(), class, points: points.collect() }
         };
-        let full = |l: &Line| l.points.len() >= FEWEST_INTERVALS && l.points.iter().any(|p| p.1 > 0.0);
+        let full = |l: &ChartLine| l.points.len() >= FEWEST_INTERVALS && l.points.iter().any(|p| p.1 > 0.0);
         KINDS.into_iter().zip(CLASSES).map(line).filter(full).collect()
     };
     phase.repetitions.iter().rev().map(of).find(|l| !l.is_empty()).unwrap_or_default()

@@ -4,7 +4,7 @@
 use super::{Anchor, Picture, heat_map::shortened, line, text};
 use crate::{
     Breakdown,
-    latency::{Row, paced},
+    latency::{LatencyRow, paced},
     units,
 };
 use std::fmt::Write as _;
@@ -19,29 +19,29 @@ const MOST_ROWS: usize = 24;
 /// Maximum length of a label: a longer one would extend beyond the picture on a phone, where letters are larger.
 const MOST_LETTERS: usize = 66;
 
-struct Line {
+struct LatencyLine {
     /// Text above the line.
     label: String,
     /// Alternative text for screen readers.
     words: String,
-    /// The percentiles of [`Row::HEADS`], ascending.
+    /// The percentiles of [`LatencyRow::HEADS`], ascending.
     values_ns: [u64; 5],
 }
 
 /// Draws the first rows; `None` without any.
 #[must_use]
-pub fn latency(rows: &[Row]) -> Option<Picture> {
+pub fn latency(rows: &[LatencyRow]) -> Option<Picture> {
     // Only the rows that are drawn decide whether a phase has a rate.
     let rows = &rows[..rows.len().min(MOST_ROWS)];
-    let line = |r: &Row| {
+    let line = |r: &LatencyRow| {
         let part = r.part(paced(rows, r));
-        Line {
+        LatencyLine {
             label: label(&r.title, part, r.origin.words()),
             words: format!("{}, {part}", r.title),
             values_ns: r.values_ns(),
         }
     };
-    let lines: Vec<Line> = rows.iter().map(line).collect();
+    let lines: Vec<LatencyLine> = rows.iter().map(line).collect();
     drawn("latency", "Latency percentiles", "Latency percentiles (log time)", &lines)
 }
 
@@ -63,22 +63,22 @@ pub fn operations(breakdown: &Breakdown) -> Option<Picture> {
     }
     let line = |r: &fathom_record::Row| {
         let at = |p| r.latency.percentile_ns(p);
-        Some(Line {
+        Some(LatencyLine {
             label: format!("{} · {} times", shortened(&r.name, 48), units::count(r.latency.count())),
             words: r.name.clone(),
             values_ns: [at(50.0)?, at(90.0)?, at(99.0)?, at(99.9)?, r.latency.max_ns()],
         })
     };
-    let lines: Vec<Line> = breakdown.rows.iter().filter_map(line).take(MOST_ROWS).collect();
+    let lines: Vec<LatencyLine> = breakdown.rows.iter().filter_map(line).take(MOST_ROWS).collect();
     let title = format!("Latency by operation: {}", breakdown.title);
     let slug = format!("operations {} {}", breakdown.seq, breakdown.brief);
     drawn(&slug, &title, &shortened(&title, 66), &lines)
 }
 
-fn drawn(slug: &str, title: &str, heading: &str, rows: &[Line]) -> Option<Picture> {
+fn drawn(slug: &str, title: &str, heading: &str, rows: &[LatencyLine]) -> Option<Picture> {
     let lowest = rows.iter().map(|r| r.values_ns[0].max(1)).min()?;
     let highest = rows.iter().map(|r| r.values_ns[4].max(1)).max()?;
-    let axis = Axis::of(lowest, highest);
+    let axis = LatencyAxis::of(lowest, highest);
     let mut body = String::new();
     text(&mut body, 8.0, 18.0, Anchor::Start, "t", heading);
     legend(&mut body);
@@ -111,12 +111,12 @@ fn drawn(slug: &str, title: &str, heading: &str, rows: &[Line]) -> Option<Pictur
     Some(Picture::new(slug, title, words.join(" "), WIDTH, bottom + 24.0, body))
 }
 
-struct Axis {
+struct LatencyAxis {
     first: i32,
     last: i32,
 }
 
-impl Axis {
+impl LatencyAxis {
     fn of(lowest: u64, highest: u64) -> Self {
         let first = (lowest as f64).log10().floor() as i32;
         Self { first, last: ((highest as f64).log10().ceil() as i32).max(first + 1) }
@@ -139,12 +139,12 @@ fn decade(power: i32) -> String {
     format!("{:.0} {unit}", 10f64.powi(rest))
 }
 
-fn draw(out: &mut String, row: &Line, top: f64, axis: &Axis) {
+fn draw(out: &mut String, row: &LatencyLine, top: f64, axis: &LatencyAxis) {
     text(out, LEFT, top + 9.0, Anchor::Start, "v", &row.label);
     let y = top + 19.0;
     let places = row.values_ns.map(|ns| axis.x(ns as f64));
     line(out, (places[0], y), (places[4], y), "span");
-    for (place, (head, ns)) in places.iter().zip(Row::HEADS.iter().zip(row.values_ns)) {
+    for (place, (head, ns)) in places.iter().zip(LatencyRow::HEADS.iter().zip(row.values_ns)) {
         let _ = write!(out, "<g><title>{head} {}</title>", units::time_ns(ns as f64));
         mark(out, *place, y, head);
         out.push_str("</g>\n");
@@ -171,7 +171,7 @@ fn mark(out: &mut String, x: f64, y: f64, head: &str) {
 
 fn legend(out: &mut String) {
     let mut x = LEFT + 6.0;
-    for head in Row::HEADS {
+    for head in LatencyRow::HEADS {
         mark(out, x, 36.0, head);
         out.push('\n');
         text(out, x + 9.0, 40.0, Anchor::Start, "", head);

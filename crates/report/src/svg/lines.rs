@@ -10,7 +10,7 @@ use crate::units;
 /// CSS classes of lines, which differ by dashes and not only by colour.
 pub(super) const CLASSES: [&str; 3] = ["a", "b", "d"];
 
-pub(super) struct Line {
+pub(super) struct ChartLine {
     pub(super) label: String,
     /// One of [`CLASSES`].
     pub(super) class: &'static str,
@@ -22,7 +22,7 @@ pub(super) struct Line {
 pub(super) fn draw(
     slug: &str,
     title: &str,
-    lines: &[Line],
+    lines: &[ChartLine],
     fewest: usize,
     frame: fn(&mut String, &str, f64, f64) -> Frame,
     words: fn(f64) -> String,
@@ -44,7 +44,7 @@ pub(super) fn draw(
     if lines.len() > 1 {
         legend_of_kinds(&mut body, &lines.iter().map(|l| (l.label.as_str(), l.class)).collect::<Vec<_>>());
     }
-    let range = |line: &Line| {
+    let range = |line: &ChartLine| {
         let low = line.points.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
         let high = line.points.iter().map(|p| p.1).fold(0.0, f64::max);
         format!("{} between {} and {}", line.label, words(low), words(high))

@@ -14,13 +14,13 @@ const ERROR: f64 = 58.0;
 /// CSS classes of the marks of simulations.
 const FILLS: [&str; 2] = ["fa", "fb"];
 
-struct Scale {
+struct PairScale {
     left: f64,
     right: f64,
     end: f64,
 }
 
-impl Scale {
+impl PairScale {
     fn x(&self, value: f64) -> f64 {
         self.left + (self.right - self.left) * value / self.end
     }
@@ -37,7 +37,7 @@ pub fn paired(of: &Pairs) -> Option<Picture> {
     let widest = of.rows.iter().map(|r| text_width(&r.label, 10.0)).fold(0.0, f64::max);
     let step = decimal_step(highest, 1e-9);
     let steps = (highest / step).ceil();
-    let scale = Scale {
+    let scale = PairScale {
         left: (widest + 18.0).ceil(),
         right: WIDTH - 10.0 - ERROR * of.simulated.len().max(1) as f64,
         end: step * steps,
@@ -89,7 +89,7 @@ fn square(out: &mut String, (x, y): (f64, f64), fill: &str) {
     let _ = writeln!(out, "<path d=\"{path}\" class=\"{fill}\"/>");
 }
 
-fn row(out: &mut String, scale: &Scale, pair: &Pair, y: f64, names: &[String]) {
+fn row(out: &mut String, scale: &PairScale, pair: &Pair, y: f64, names: &[String]) {
     text(out, scale.left - 8.0, y + 3.6, Anchor::End, "v", &pair.label);
     let all = || pair.simulated.iter().chain([&pair.published]).map(|v| scale.x(*v));
     let (first, last) = (all().fold(f64::MAX, f64::min), all().fold(f64::MIN, f64::max));

@@ -29,7 +29,7 @@ pub fn surface(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Pict
     if !surface.is_solid() {
         return None;
     }
-    let view = View::of(surface, *scale);
+    let view = Projection::of(surface, *scale);
     let mut body = String::new();
     let what = match surface.quantity {
         Quantity::BytesPerSecond => "throughput (log)",
@@ -80,13 +80,13 @@ pub fn surface(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Pict
 }
 
 /// Projects sizes and values onto the picture.
-struct View {
+struct Projection {
     records: (f64, f64),
     files: (f64, f64),
     scale: Scale,
 }
 
-impl View {
+impl Projection {
     fn of(surface: &Surface, scale: Scale) -> Self {
         let ends = |sizes: &[u64]| (log2(sizes[0]), log2(sizes[sizes.len() - 1]));
         Self { records: ends(&surface.record_bytes), files: ends(&surface.file_bytes), scale }
@@ -118,7 +118,7 @@ fn log2(bytes: u64) -> f64 {
 }
 
 /// The two walls behind the surface with the height's ticks, labelled on the left.
-fn walls(out: &mut String, view: &View, quantity: Quantity) {
+fn walls(out: &mut String, view: &Projection, quantity: Quantity) {
     for (height, label) in ticks(&view.scale, quantity) {
         let wall = [view.place(0.0, 1.0, height), view.place(0.0, 0.0, height), view.place(1.0, 0.0, height)];
         polyline(out, &wall, "");
@@ -176,7 +176,7 @@ fn apart(mut ticks: Vec<(f64, String)>) -> Vec<(f64, String)> {
 }
 
 /// Sizes along the two near edges of the floor; every label that fits.
-fn floor_labels(out: &mut String, view: &View, surface: &Surface) {
+fn floor_labels(out: &mut String, view: &Projection, surface: &Surface) {
     let every = |n: usize| n.div_ceil(8).max(1);
     for record in surface.record_bytes.iter().step_by(every(surface.record_bytes.len())) {
         let (x, y) = view.place(view.record(*record), 1.0, 0.0);
@@ -193,7 +193,7 @@ fn floor_labels(out: &mut String, view: &View, surface: &Surface) {
 }
 
 /// Cache and memory sizes as broken lines on the floor, if the axis reaches them.
-fn references(out: &mut String, view: &View, surface: &Surface, machine: &Machine) {
+fn references(out: &mut String, view: &Projection, surface: &Surface, machine: &Machine) {
     let (first, last) = (surface.file_bytes[0], surface.file_bytes[surface.file_bytes.len() - 1]);
     for reference in machine.references().iter().filter(|r| r.bytes >= first && r.bytes <= last) {
         let at = view.file(log2(reference.bytes));
@@ -204,7 +204,7 @@ fn references(out: &mut String, view: &View, surface: &Surface, machine: &Machin
 }
 
 /// The quads between two neighbouring file sizes, far ones first.
-fn strip(out: &mut String, view: &View, surface: &Surface, row: usize) {
+fn strip(out: &mut String, view: &Projection, surface: &Surface, row: usize) {
     for column in 0..surface.record_bytes.len() - 1 {
         let corners = [(row, column), (row, column + 1), (row + 1, column + 1), (row + 1, column)];
         let points: Option<Vec<(f64, f64)>> =
@@ -222,7 +222,7 @@ fn strip(out: &mut String, view: &View, surface: &Surface, row: usize) {
 }
 
 /// End point of the border before a row, on the side of the large records.
-fn side_of(view: &View, surface: &Surface, row: usize) -> Option<(f64, f64)> {
+fn side_of(view: &Projection, surface: &Surface, row: usize) -> Option<(f64, f64)> {
     let before = row.checked_sub(1)?;
     let both =
         |column: &usize| Some((view.point(surface, before, *column)?, view.point(surface, row, *column)?));
@@ -231,7 +231,7 @@ fn side_of(view: &View, surface: &Surface, row: usize) -> Option<(f64, f64)> {
 }
 
 /// The border of a regime, half-way between two rows, on the surface.
-fn border(out: &mut String, view: &View, surface: &Surface, row: usize) {
+fn border(out: &mut String, view: &Projection, surface: &Surface, row: usize) {
     let middle = |column: usize| {
         let (a, b) = (view.point(surface, row, column)?, view.point(surface, row + 1, column)?);
         Some(((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0))

@@ -15,20 +15,20 @@ pub(super) struct Identity {
 /// What distinguishes a phase from others of its run: its title if the runs have different numbers of phases of that name, else
 /// its position.
 #[derive(PartialEq, Eq)]
-enum Key<'s> {
+enum IdentityKey<'s> {
     Place(&'s str, usize),
     Title(&'s str),
 }
 
 /// All phases in order of first appearance.
 pub(super) fn phases(sweep: &Sweep) -> Vec<Identity> {
-    let mut all: Vec<(Key<'_>, Vec<(usize, usize)>)> = Vec::new();
+    let mut all: Vec<(IdentityKey<'_>, Vec<(usize, usize)>)> = Vec::new();
     for (number, run) in sweep.runs.iter().enumerate() {
         for (at, figures) in run.phases.iter().enumerate() {
             let key = if as_many_everywhere(sweep, &figures.name) {
-                Key::Place(&figures.name, named(&run.phases[..at], &figures.name))
+                IdentityKey::Place(&figures.name, named(&run.phases[..at], &figures.name))
             } else {
-                Key::Title(&figures.phase)
+                IdentityKey::Title(&figures.phase)
             };
             match all.iter_mut().find(|(k, _)| *k == key) {
                 Some((_, places)) => places.push((number, at)),

@@ -2,7 +2,7 @@
 //! page it is a picture, on the terminal a block of shades. If more settings vary, the others are combined along one edge.
 
 use super::text::{column_factor, rows};
-use super::{Sweep, Table};
+use super::{Sweep, SweepTable};
 use crate::svg::{GridCell, GridMap, Picture};
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
@@ -13,7 +13,7 @@ const LONGEST_EDGE: usize = 48;
 const SHADES: [&str; 4] = ["░░", "▒▒", "▓▓", "██"];
 const NOTHING: &str = "--";
 
-struct Map {
+struct SweepMap {
     /// Names of the settings along the left and the upper edge.
     names: (String, String),
     rows: Vec<String>,
@@ -24,9 +24,9 @@ struct Map {
     high: f64,
 }
 
-impl Map {
+impl SweepMap {
     /// `None` if fewer than two settings vary, all values are equal, or an edge is too long.
-    fn of(sweep: &Sweep, table: &Table) -> Option<Self> {
+    fn of(sweep: &Sweep, table: &SweepTable) -> Option<Self> {
         let column = column_factor(sweep)?;
         let medians = || table.cells.iter().flatten().map(|s| s.median);
         let (low, high) = (medians().reduce(f64::min)?, medians().reduce(f64::max)?);
@@ -71,18 +71,18 @@ impl Map {
     }
 }
 
-fn direction(table: &Table) -> &'static str {
+fn direction(table: &SweepTable) -> &'static str {
     if table.lower_is_better { "lower is better" } else { "higher is better" }
 }
 
 /// The map of a table as a picture.
-pub(super) fn picture(sweep: &Sweep, table: &Table, number: usize) -> Option<Picture> {
-    let map = Map::of(sweep, table)?;
+pub(super) fn picture(sweep: &Sweep, table: &SweepTable, number: usize) -> Option<Picture> {
+    let map = SweepMap::of(sweep, table)?;
     let best = table.best.and_then(|c| Some((sweep.settings(c, false), table.words(c)?)));
     let range = format!(
         "Medians from {} to {} {}, {}",
-        Table::number(map.low),
-        Table::number(map.high),
+        SweepTable::number(map.low),
+        SweepTable::number(map.high),
         table.unit,
         direction(table)
     );
@@ -94,7 +94,7 @@ pub(super) fn picture(sweep: &Sweep, table: &Table, number: usize) -> Option<Pic
         let found = cell.and_then(|c| Some((c, table.cells.get(c)?.as_ref()?.median)));
         found.map(|(c, median)| GridCell {
             position: map.position(median),
-            words: Table::number(median),
+            words: SweepTable::number(median),
             told: format!(
                 "{}: {} {}",
                 sweep.settings(c, false),
@@ -113,7 +113,7 @@ pub(super) fn picture(sweep: &Sweep, table: &Table, number: usize) -> Option<Pic
         rows: &map.rows,
         columns: &map.columns,
         cells: map.cells.iter().map(|row| row.iter().map(|c| cell(*c)).collect()).collect(),
-        ends: (Table::number(map.low), format!("{} {}", Table::number(map.high), table.unit)),
+        ends: (SweepTable::number(map.low), format!("{} {}", SweepTable::number(map.high), table.unit)),
         note: format!("log colour; {}; outlined: the best", direction(table)),
         diverging: false,
     };
@@ -121,8 +121,8 @@ pub(super) fn picture(sweep: &Sweep, table: &Table, number: usize) -> Option<Pic
 }
 
 /// The map of a table in shades; empty if there is no map.
-pub(super) fn text(sweep: &Sweep, table: &Table) -> String {
-    let Some(map) = Map::of(sweep, table) else { return String::new() };
+pub(super) fn text(sweep: &Sweep, table: &SweepTable) -> String {
+    let Some(map) = SweepMap::of(sweep, table) else { return String::new() };
     let shade = |c: Option<usize>| {
         let median = c.and_then(|c| Some(table.cells.get(c)?.as_ref()?.median));
         median.map_or(NOTHING, |m| {
@@ -151,13 +151,13 @@ pub(super) fn text(sweep: &Sweep, table: &Table) -> String {
     let legend: Vec<String> = SHADES
         .iter()
         .enumerate()
-        .map(|(n, shade)| format!("{shade} from {}", Table::number(at(n as f64 / steps))))
+        .map(|(n, shade)| format!("{shade} from {}", SweepTable::number(at(n as f64 / steps))))
         .collect();
     let _ = writeln!(
         text,
         "  {} to {} {}; {}",
         legend.join(", "),
-        Table::number(map.high),
+        SweepTable::number(map.high),
         table.unit,
         direction(table)
     );

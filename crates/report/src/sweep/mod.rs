@@ -12,7 +12,7 @@ mod table;
 mod text;
 
 pub use page::page;
-pub use table::{Table, tables};
+pub use table::{SweepTable, tables};
 pub use text::summary;
 
 use crate::section;
@@ -25,7 +25,7 @@ pub const ROUNDS_FOR_A_VERDICT: usize = 6;
 /// The figure in the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Figure {
+pub enum SweepFigure {
     /// Bytes per second, or operations per second if no file data is moved.
     Rate,
     /// Operations per second.
@@ -42,7 +42,7 @@ pub enum Figure {
     Max,
 }
 
-impl Figure {
+impl SweepFigure {
     /// Whether lower is better.
     #[must_use]
     pub fn lower_is_better(self) -> bool {
@@ -77,7 +77,7 @@ pub struct Factor {
 
 /// The actual value of a kernel setting while a cell ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Found {
+pub struct KernelValue {
     /// The name of the kernel setting.
     pub knob: String,
     /// The device it belongs to.
@@ -90,13 +90,13 @@ pub struct Found {
 
 /// A combination of settings.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Cell {
+pub struct SweepCell {
     /// For each factor the index of its value.
     pub levels: Vec<usize>,
     /// Why it was not measured; `None` if it was.
     pub left_out: Option<String>,
     /// Kernel settings as read back.
-    pub found: Vec<Found>,
+    pub found: Vec<KernelValue>,
     /// What served each phase, in the order of the tables.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub served_by: Vec<Served>,
@@ -187,16 +187,16 @@ impl PhaseFigures {
 
     /// One of the figures; `None` if the phase lacks it.
     #[must_use]
-    pub fn get(&self, figure: Figure) -> Option<f64> {
+    pub fn get(&self, figure: SweepFigure) -> Option<f64> {
         match figure {
-            Figure::Rate if self.quoted_in_ops => self.ops_per_s,
-            Figure::Rate => self.bytes_per_s,
-            Figure::Ops => self.ops_per_s,
-            Figure::Time => self.seconds,
-            Figure::P50 => self.p50_ns,
-            Figure::P99 => self.p99_ns,
-            Figure::P999 => self.p999_ns,
-            Figure::Max => self.max_ns,
+            SweepFigure::Rate if self.quoted_in_ops => self.ops_per_s,
+            SweepFigure::Rate => self.bytes_per_s,
+            SweepFigure::Ops => self.ops_per_s,
+            SweepFigure::Time => self.seconds,
+            SweepFigure::P50 => self.p50_ns,
+            SweepFigure::P99 => self.p99_ns,
+            SweepFigure::P999 => self.p999_ns,
+            SweepFigure::Max => self.max_ns,
         }
     }
 }
@@ -231,13 +231,13 @@ pub struct Sweep {
     /// The varied settings.
     pub factors: Vec<Factor>,
     /// All combinations.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<SweepCell>,
     /// The planned order: blocks of cell indices.
     pub order: Vec<Vec<usize>>,
     /// The runs made, in that order.
     pub runs: Vec<Ran>,
     /// The figure in the tables.
-    pub figure: Figure,
+    pub figure: SweepFigure,
     /// Why it ended early; `None` if it did not.
     pub ended_early: Option<String>,
     /// Notes about the settings.
@@ -341,7 +341,7 @@ impl Sweep {
 }
 
 /// " (is 4)" if the kernel changed the written value; listed by device if they differ.
-fn read_back<'c>(cells: impl Iterator<Item = &'c Cell>, knob: &str, asked: &str) -> String {
+fn read_back<'c>(cells: impl Iterator<Item = &'c SweepCell>, knob: &str, asked: &str) -> String {
     let mut made: Vec<&str> = Vec::new();
     for found in cells.flat_map(|c| &c.found).filter(|f| f.knob == knob && f.asked == asked) {
         if !made.contains(&found.found.as_str()) {
@@ -362,8 +362,8 @@ pub(crate) mod samples {
             values: values.iter().map(|v| (*v).into()).collect(),
             before: Some(before.into()),
         };
-        let cells: Vec<Cell> = [[0, 0], [0, 1], [1, 0], [1, 1]]
-            .map(|levels| Cell { levels: levels.to_vec(), ..Cell::default() })
+        let cells: Vec<SweepCell> = [[0, 0], [0, 1], [1, 0], [1, 1]]
+            .map(|levels| SweepCell { levels: levels.to_vec(), ..SweepCell::default() })
             .to_vec();
         let seconds = [[165.0, 164.0, 166.5], [94.0, 95.0, 93.0], [118.0, 119.5, 121.0], [86.0, 87.0, 86.5]];
         let mut runs = Vec::new();
@@ -396,7 +396,7 @@ pub(crate) mod samples {
             cells,
             order: vec![vec![2, 0, 3, 1, 2, 0, 3, 1], vec![2, 0, 3, 1]],
             runs,
-            figure: Figure::Time,
+            figure: SweepFigure::Time,
             ended_early: None,
             notes: vec!["nr_requests 1 became 4".into()],
         }
@@ -430,7 +430,7 @@ mod tests {
     #[test]
     fn a_clamped_setting_is_shown_as_it_is() {
         let mut sweep = samples::sweep();
-        let found = |found: &str| Found {
+        let found = |found: &str| KernelValue {
             knob: "read_ahead_kb".into(),
             device: "vda".into(),
             asked: "128".into(),

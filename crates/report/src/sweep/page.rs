@@ -2,7 +2,7 @@
 //! its cell's range, the settings as read back, and the order in which everything ran.
 
 use super::text::{caption, cell_words, columns, rows};
-use super::{Sweep, Table, map, tables};
+use super::{Sweep, SweepTable, map, tables};
 use crate::svg::{self, escape};
 use crate::units;
 use std::fmt::Write as _;
@@ -81,7 +81,7 @@ fn framed(caption: &str, heads: &[String], rows: &[(String, Vec<String>)]) -> St
     html + "</tbody></table></div>\n"
 }
 
-fn grid(sweep: &Sweep, table: &Table) -> String {
+fn grid(sweep: &Sweep, table: &SweepTable) -> String {
     let heads: Vec<String> = std::iter::once("settings".to_string()).chain(columns(sweep, table)).collect();
     let cell = |c: Option<usize>| {
         let words = escape(&cell_words(table, c));
@@ -98,7 +98,7 @@ fn grid(sweep: &Sweep, table: &Table) -> String {
 }
 
 /// 1 for the best median, 0 for the worst.
-fn goodness(table: &Table, cell: usize) -> Option<f64> {
+fn goodness(table: &SweepTable, cell: usize) -> Option<f64> {
     let medians: Vec<f64> = table.cells.iter().flatten().map(|s| s.median).collect();
     let (low, high) = medians.iter().fold((f64::MAX, f64::MIN), |(l, h), m| (l.min(*m), h.max(*m)));
     let here = table.cells.get(cell)?.as_ref()?.median;
@@ -110,7 +110,7 @@ fn goodness(table: &Table, cell: usize) -> Option<f64> {
 }
 
 /// Every run as a point, one line per cell.
-fn picture(sweep: &Sweep, table: &Table) -> String {
+fn picture(sweep: &Sweep, table: &SweepTable) -> String {
     /// Approximate width of a letter.
     const LETTER: f64 = 7.2;
     const WIDTH: f64 = 620.0;
@@ -144,7 +144,7 @@ fn picture(sweep: &Sweep, table: &Table) -> String {
              <text class=\"axis\" x=\"{0:.1}\" y=\"{1:.1}\" text-anchor=\"middle\">{2}</text>",
             x(value),
             bottom + 16.0,
-            Table::number(value)
+            SweepTable::number(value)
         );
     }
     for (line, &cell) in measured.iter().enumerate() {
@@ -164,7 +164,7 @@ fn picture(sweep: &Sweep, table: &Table) -> String {
                 svg,
                 "<circle class=\"run\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"4\"><title>{} {}</title></circle>",
                 x(*value),
-                Table::number(*value),
+                SweepTable::number(*value),
                 table.unit
             );
         }
@@ -184,7 +184,7 @@ fn picture(sweep: &Sweep, table: &Table) -> String {
     svg
 }
 
-fn against(sweep: &Sweep, table: &Table) -> String {
+fn against(sweep: &Sweep, table: &SweepTable) -> String {
     let Some(baseline) = sweep.baseline() else { return String::new() };
     let rows: Vec<(String, Vec<String>)> = (0..sweep.cells.len())
         .filter(|c| *c != baseline)

@@ -1,12 +1,12 @@
 //! The table of one phase: a summary for each cell, in one unit for all of them.
 
 use super::identity::{self, Identity};
-use super::{Figure, Sweep};
+use super::{Sweep, SweepFigure};
 use fathom_compare::Summary;
 
 /// The figures of one phase by cell.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct SweepTable {
     /// Title of the phase.
     pub phase: String,
     /// Unit of all its numbers.
@@ -25,18 +25,18 @@ pub struct Table {
 
 /// A table for each phase, in order of first appearance.
 #[must_use]
-pub fn tables(sweep: &Sweep) -> Vec<Table> {
+pub fn tables(sweep: &Sweep) -> Vec<SweepTable> {
     identity::phases(sweep).into_iter().map(|phase| table(sweep, phase)).collect()
 }
 
-fn table(sweep: &Sweep, phase: Identity) -> Table {
+fn table(sweep: &Sweep, phase: Identity) -> SweepTable {
     let mut samples: Vec<Vec<f64>> = vec![Vec::new(); sweep.cells.len()];
-    let mut in_ops = sweep.figure == Figure::Ops;
+    let mut in_ops = sweep.figure == SweepFigure::Ops;
     let mut served_by: Vec<Vec<String>> = vec![Vec::new(); sweep.cells.len()];
     for (run, at) in phase.places {
         let run = &sweep.runs[run];
         let figures = &run.phases[at];
-        in_ops |= figures.quoted_in_ops && sweep.figure == Figure::Rate;
+        in_ops |= figures.quoted_in_ops && sweep.figure == SweepFigure::Rate;
         if let (Some(value), Some(cell)) = (figures.get(sweep.figure), samples.get_mut(run.cell)) {
             cell.push(value);
         }
@@ -62,18 +62,18 @@ fn table(sweep: &Sweep, phase: Identity) -> Table {
         if lower_is_better { order } else { order.reverse() }
     };
     let best = measured.min_by(better).map(|b| b.0).filter(|_| medians.len() > 1);
-    Table { phase: phase.title, served_by, unit, lower_is_better, samples, cells, best }
+    SweepTable { phase: phase.title, served_by, unit, lower_is_better, samples, cells, best }
 }
 
 /// Divisor and unit of the values: chosen by the typical cell, the same for all.
-fn scale(figure: Figure, in_ops: bool, typical: f64) -> (f64, &'static str) {
+fn scale(figure: SweepFigure, in_ops: bool, typical: f64) -> (f64, &'static str) {
     let largest = |steps: &[(f64, &'static str)]| {
         steps.iter().rev().find(|s| typical >= s.0).or(steps.first()).copied().unwrap_or((1.0, ""))
     };
     match figure {
-        Figure::Time => (1.0, "s"),
+        SweepFigure::Time => (1.0, "s"),
         _ if in_ops => largest(&[(1.0, "operations/s"), (1e4, "1000 operations/s")]).into_thousands(),
-        Figure::Rate | Figure::Ops => {
+        SweepFigure::Rate | SweepFigure::Ops => {
             largest(&[(1024.0, "KiB/s"), (1_048_576.0, "MiB/s"), (4.0 * 1_073_741_824.0, "GiB/s")])
                 .into_binary()
         }
@@ -82,12 +82,12 @@ fn scale(figure: Figure, in_ops: bool, typical: f64) -> (f64, &'static str) {
 }
 
 /// The threshold for a unit is not always the unit itself.
-trait Unit {
+trait AxisUnit {
     fn into_thousands(self) -> Self;
     fn into_binary(self) -> Self;
 }
 
-impl Unit for (f64, &'static str) {
+impl AxisUnit for (f64, &'static str) {
     fn into_thousands(self) -> Self {
         if self.1 == "1000 operations/s" { (1e3, self.1) } else { self }
     }
@@ -97,7 +97,7 @@ impl Unit for (f64, &'static str) {
     }
 }
 
-impl Table {
+impl SweepTable {
     /// Formats as "12.3", with at most four digits, as many as the range makes meaningful.
     #[must_use]
     pub fn number(value: f64) -> String {
@@ -172,7 +172,7 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Figure, samples::sweep};
+    use super::super::{SweepFigure, samples::sweep};
     use super::*;
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!((by_time.best, by_time.unit, by_time.lower_is_better), (Some(3), "s", true));
         assert_eq!(by_time.words(1).as_deref(), Some("94.00 (93.00..95.00)"));
         assert_eq!(by_time.common_count(), Some(3));
-        sweep.figure = Figure::Rate;
+        sweep.figure = SweepFigure::Rate;
         let by_rate = &tables(&sweep)[0];
         assert_eq!((by_rate.best, by_rate.unit), (Some(3), "MiB/s"));
     }
@@ -221,11 +221,11 @@ mod tests {
 
     #[test]
     fn units_fit_the_typical_cell() {
-        assert_eq!(scale(Figure::Rate, false, 5e6), (1_048_576.0, "MiB/s"));
-        assert_eq!(scale(Figure::Rate, false, 3e9), (1_048_576.0, "MiB/s"), "not yet 4 GiB/s");
-        assert_eq!(scale(Figure::Rate, false, 1.0), (1024.0, "KiB/s"));
-        assert_eq!(scale(Figure::Rate, true, 2e5), (1e3, "1000 operations/s"));
-        assert_eq!(scale(Figure::P99, false, 2e6), (1e6, "ms"));
-        assert_eq!(Table::number(1234.5), "1234");
+        assert_eq!(scale(SweepFigure::Rate, false, 5e6), (1_048_576.0, "MiB/s"));
+        assert_eq!(scale(SweepFigure::Rate, false, 3e9), (1_048_576.0, "MiB/s"), "not yet 4 GiB/s");
+        assert_eq!(scale(SweepFigure::Rate, false, 1.0), (1024.0, "KiB/s"));
+        assert_eq!(scale(SweepFigure::Rate, true, 2e5), (1e3, "1000 operations/s"));
+        assert_eq!(scale(SweepFigure::P99, false, 2e6), (1e6, "ms"));
+        assert_eq!(SweepTable::number(1234.5), "1234");
     }
 }

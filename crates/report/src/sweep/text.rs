@@ -1,6 +1,6 @@
 //! A sweep on the terminal: a table for each phase, its cells compared with the first or current setting, and the conclusions.
 
-use super::{Factor, Sweep, Table, map, tables};
+use super::{Factor, Sweep, SweepTable, map, tables};
 use crate::units;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
@@ -49,7 +49,7 @@ pub(super) fn column_factor(sweep: &Sweep) -> Option<usize> {
     if varied.len() > 1 { varied.last().copied() } else { None }
 }
 
-pub(super) fn caption(sweep: &Sweep, table: &Table) -> String {
+pub(super) fn caption(sweep: &Sweep, table: &SweepTable) -> String {
     let direction = if table.lower_is_better { "lower is better" } else { "higher is better" };
     let runs = match table.common_count() {
         Some(1) => "single runs".to_string(),
@@ -90,7 +90,7 @@ pub(super) fn rows(sweep: &Sweep) -> Vec<(String, Vec<Option<usize>>)> {
     rows.into_iter().map(|(key, cells)| (heads(&key), cells)).collect()
 }
 
-pub(super) fn columns(sweep: &Sweep, table: &Table) -> Vec<String> {
+pub(super) fn columns(sweep: &Sweep, table: &SweepTable) -> Vec<String> {
     match column_factor(sweep) {
         Some(c) => (0..sweep.factors[c].values.len()).map(|level| sweep.setting(c, level)).collect(),
         None => vec![table.unit.to_string()],
@@ -98,7 +98,7 @@ pub(super) fn columns(sweep: &Sweep, table: &Table) -> Vec<String> {
 }
 
 /// A cell in words: the median with its range, the number of runs if they differ, a star for the best, and its source.
-pub(super) fn cell_words(table: &Table, cell: Option<usize>) -> String {
+pub(super) fn cell_words(table: &SweepTable, cell: Option<usize>) -> String {
     let Some((cell, words)) = cell.and_then(|c| Some((c, table.words(c)?))) else { return "-".into() };
     let star = if table.best == Some(cell) { " *" } else { "" };
     let count = match (table.common_count(), &table.cells[cell]) {
@@ -110,7 +110,7 @@ pub(super) fn cell_words(table: &Table, cell: Option<usize>) -> String {
     format!("{words}{count}{star}{by}")
 }
 
-fn grid(sweep: &Sweep, table: &Table) -> String {
+fn grid(sweep: &Sweep, table: &SweepTable) -> String {
     let mut lines: Vec<Vec<String>> =
         vec![std::iter::once(String::new()).chain(columns(sweep, table)).collect()];
     for (head, cells) in rows(sweep) {
@@ -141,7 +141,7 @@ fn grid(sweep: &Sweep, table: &Table) -> String {
 }
 
 /// Ratios to the baseline cell, from the best to the worst.
-fn against(sweep: &Sweep, table: &Table) -> String {
+fn against(sweep: &Sweep, table: &SweepTable) -> String {
     let Some(baseline) = sweep.baseline() else { return String::new() };
     let mut others: Vec<(usize, f64, String)> = (0..sweep.cells.len())
         .filter(|c| *c != baseline)

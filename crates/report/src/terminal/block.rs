@@ -1,7 +1,7 @@
 //! Block-layer activity on the terminal: a sentence for each phase with watched requests, then the findings with their advice,
 //! as far as they fit; `fathom show --block` prints all.
 
-use super::{LINES, Page, Style, wrapped};
+use super::{LINES, Style, TerminalPage, wrapped};
 use crate::{
     block::{lost_words, sentence, shown_repetition},
     counters, finding,
@@ -19,7 +19,7 @@ const MOST_FINDINGS: usize = 5;
 /// Maximum number of lines kept free for the checks that follow.
 const KEPT: usize = 16;
 
-pub(super) fn lines(page: &mut Page, run: &Run, layout: usize) {
+pub(super) fn lines(page: &mut TerminalPage, run: &Run, layout: usize) {
     let mut all = requests(run);
     all.extend(findings(run));
     let kept = if run.trust.is_empty() { 0 } else { KEPT.min(trust::lines(run).len() + 2) };
@@ -81,7 +81,7 @@ fn findings(run: &Run) -> Vec<Paragraph> {
     let found = finding::of_run(run);
     let mut told = Vec::new();
     for (one, phases) in found.iter().take(MOST_FINDINGS) {
-        let whose = if run.phases.len() > 1 { finding::whose(phases) + ": " } else { String::new() };
+        let whose = if run.phases.len() > 1 { finding::phase_names(phases) + ": " } else { String::new() };
         told.push((Style::Plain, "* ", whose + &one.sentence));
         if !one.advice.is_empty() {
             told.push((Style::Dim, "  > ", one.advice.clone()));
@@ -132,12 +132,12 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_told_as_what_they_are() {
+    fn counters_are_labelled_as_counters() {
         let mut run = samples::counted_run();
         run.phases.push(run.phases[0].clone());
         let text = summary(&run, 80, false);
         assert!(text.contains("vda: 4000 reads, mean 64.0 KiB;"), "{text}");
-        assert_eq!(text.matches("hold everybody's I/O").count(), 1, "{text}");
+        assert_eq!(text.matches("I/O of all programs").count(), 1, "{text}");
         assert!(!text.contains("no device was watched"), "{text}");
     }
 

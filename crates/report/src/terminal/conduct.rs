@@ -1,9 +1,9 @@
 //! How phases ran, on the terminal: latencies with parts; warm-up, depth, rate and steady state; and the machine's own stalls,
 //! as far as they fit.
 
-use super::{Page, Style, plain_table, right_aligned, told_apart, wrapped};
+use super::{Style, TerminalPage, plain_table, right_aligned, told_apart, wrapped};
 use crate::{
-    conduct::{self, Beside, Row, Steady},
+    conduct::{self, Beside, ConductRow, Steady},
     latency::{in_parts, paced},
     spark,
     story::clean,
@@ -18,7 +18,7 @@ const MOST_PARTS: usize = 10;
 const MOST_LINES: usize = 4;
 
 /// Response beside service time, submission beside completion.
-pub(super) fn parts(page: &mut Page, run: &Run, layout: usize) {
+pub(super) fn parts(page: &mut TerminalPage, run: &Run, layout: usize) {
     let phases: Vec<&Phase> = run.phases.iter().collect();
     let rows = in_parts(&on_surfaces(&phases).1);
     let shown = rows.len().min(MOST_PARTS);
@@ -50,7 +50,7 @@ pub(super) fn parts(page: &mut Page, run: &Run, layout: usize) {
 }
 
 /// One line per phase and topic.
-pub(super) fn lines(page: &mut Page, run: &Run, layout: usize) {
+pub(super) fn lines(page: &mut TerminalPage, run: &Run, layout: usize) {
     let phases: Vec<&Phase> = run.phases.iter().collect();
     let told = conduct::rows(&phases).iter().map(row).take(MOST_LINES).collect::<Vec<_>>();
     let steady = conduct::steady(&phases).iter().map(steady).take(MOST_LINES).collect::<Vec<_>>();
@@ -71,7 +71,7 @@ pub(super) fn lines(page: &mut Page, run: &Run, layout: usize) {
     }
 }
 
-fn row(row: &Row) -> String {
+fn row(row: &ConductRow) -> String {
     format!("{}: {}", row.brief, row.words())
 }
 

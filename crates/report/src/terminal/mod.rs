@@ -25,7 +25,7 @@ use crate::{
     surface::on_surfaces,
     svg::Course,
     units,
-    writes::{Row, Synced},
+    writes::{Synced, WriteRow},
 };
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use fathom_record::doubt::STOOD_STILL;
@@ -49,7 +49,7 @@ const MOST_DOUBTS: usize = 3;
 pub fn summary(run: &Run, width: usize, colour: bool) -> String {
     let story = Story::of(run);
     let layout = width.max(NARROWEST);
-    let mut page = Page { lines: Vec::new(), width, paint: Paint { on: colour } };
+    let mut page = TerminalPage { lines: Vec::new(), width, paint: Paint { on: colour } };
     if crate::survey::is_survey(run) {
         stood_still(&mut page, &story, layout);
         survey::summary(&mut page, run, &story, layout);
@@ -73,13 +73,13 @@ pub fn summary(run: &Run, width: usize, colour: bool) -> String {
 }
 
 /// Lines under construction. Each keeps its uncoloured text, to enforce the width.
-struct Page {
+struct TerminalPage {
     lines: Vec<String>,
     width: usize,
     paint: Paint,
 }
 
-impl Page {
+impl TerminalPage {
     /// A line of plain text in one style, cut to the width.
     fn line(&mut self, style: Style, text: &str) {
         let cut = cut(text, self.width);
@@ -157,7 +157,7 @@ impl Paint {
     }
 }
 
-fn headline(page: &mut Page, run: &Run, story: &Story, layout: usize) {
+fn headline(page: &mut TerminalPage, run: &Run, story: &Story, layout: usize) {
     page.line(Style::Bold, &clean(&format!("{} ({})", story.title, run.status.word())));
     for (term, words) in
         story.facts.iter().filter(|(t, _)| matches!(*t, "Directory" | "Storage" | "Machine" | "When"))
@@ -169,7 +169,7 @@ fn headline(page: &mut Page, run: &Run, story: &Story, layout: usize) {
     }
 }
 
-fn verdicts(page: &mut Page, story: &Story, layout: usize) {
+fn verdicts(page: &mut TerminalPage, story: &Story, layout: usize) {
     if !story.verdicts.is_empty() {
         page.line(Style::Plain, "");
     }
@@ -180,7 +180,7 @@ fn verdicts(page: &mut Page, story: &Story, layout: usize) {
 }
 
 /// Shown before any figure, since the figures may be wrong.
-fn stood_still(page: &mut Page, story: &Story, layout: usize) {
+fn stood_still(page: &mut TerminalPage, story: &Story, layout: usize) {
     for doubt in story.doubts.iter().filter(|d| d.code == STOOD_STILL) {
         for sentence in &doubt.sentences {
             page.paragraph(Style::Warn, "! ", &clean(sentence), layout);
@@ -188,7 +188,7 @@ fn stood_still(page: &mut Page, story: &Story, layout: usize) {
     }
 }
 
-fn doubts(page: &mut Page, story: &Story, layout: usize) {
+fn doubts(page: &mut TerminalPage, story: &Story, layout: usize) {
     // The verdicts cover the cache, and the trouble above what ended the run: nothing is said twice.
     let told = |code: &str| {
         code == "page-cache" || code == STOOD_STILL || (code == "interrupted" && !story.trouble.is_empty())
@@ -222,7 +222,7 @@ fn doubts(page: &mut Page, story: &Story, layout: usize) {
 }
 
 /// Tests that are not part of a surface: rate, operations, latency, and their source.
-fn singles(page: &mut Page, run: &Run, layout: usize) {
+fn singles(page: &mut TerminalPage, run: &Run, layout: usize) {
     let phases: Vec<&Phase> = run.phases.iter().collect();
     let (_, singles) = on_surfaces(&phases);
     let timed: Vec<&Phase> = singles.into_iter().filter(|p| p.bytes_per_s().is_some()).collect();
@@ -232,7 +232,7 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
     let time = |ns: Option<u64>| ns.map_or("-".to_string(), |ns| units::time_ns(ns as f64));
     // Rates to the last write and rates to the fsync must not be confused within one column.
     let with_fsync = |p: &Phase| {
-        Row::of(p).is_some_and(|row| matches!(row.to_fsync, Synced::Rate(_)) && !row.fsync_untimed)
+        WriteRow::of(p).is_some_and(|row| matches!(row.to_fsync, Synced::Rate(_)) && !row.fsync_untimed)
     };
     let shown = || timed.iter().take(MOST_FIGURES).filter(|p| p.writes);
     let mixed = shown().any(|p| with_fsync(p)) && shown().any(|p| !with_fsync(p));
@@ -243,13 +243,13 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
         .take(MOST_FIGURES)
         .map(|p| {
             let mark = if mixed && with_fsync(p) { " +" } else { "" };
-            let fsync = if latency::telling(p).1 { " *" } else { "" };
+            let fsync = if latency::representative(p).1 { " *" } else { "" };
             format!("{}{fsync}{mark}", clean(&brief(p)))
         })
         .collect();
     let names = told_apart(&names, layout.saturating_sub(54).max(12));
     for (phase, name) in timed.iter().zip(names) {
-        let latency = latency::telling(phase).0;
+        let latency = latency::representative(phase).0;
         table.add_row([
             name,
             match phase.headline() {
@@ -268,7 +268,7 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
     if timed.len() > MOST_FIGURES {
         page.line(Style::Dim, &format!(" ... and {} more", timed.len() - MOST_FIGURES));
     }
-    if timed.iter().take(MOST_FIGURES).any(|p| latency::telling(p).1) {
+    if timed.iter().take(MOST_FIGURES).any(|p| latency::representative(p).1) {
         page.line(Style::Dim, " * latency of the fsync that follows each write");
     }
     if mixed {
@@ -277,10 +277,11 @@ fn singles(page: &mut Page, run: &Run, layout: usize) {
 }
 
 /// The three figures of the write phases that are not part of a surface.
-fn three_figures(page: &mut Page, run: &Run, layout: usize) {
+fn three_figures(page: &mut TerminalPage, run: &Run, layout: usize) {
     let phases: Vec<&Phase> = run.phases.iter().collect();
     let (_, singles) = on_surfaces(&phases);
-    let rows: Vec<(&Phase, Row)> = singles.into_iter().filter_map(|p| Some((p, Row::of(p)?))).collect();
+    let rows: Vec<(&Phase, WriteRow)> =
+        singles.into_iter().filter_map(|p| Some((p, WriteRow::of(p)?))).collect();
     if rows.is_empty() {
         return;
     }
@@ -334,7 +335,7 @@ fn right_aligned(table: &mut Table, columns: std::ops::RangeInclusive<usize>) {
 
 /// One row per surface, one column per regime: a number is in the column of its source. It is that of the largest file with
 /// this source, because a median over a grid depends on the grid.
-fn figures(page: &mut Page, story: &Story, layout: usize) {
+fn figures(page: &mut TerminalPage, story: &Story, layout: usize) {
     let rows: Vec<_> = story.figures.iter().filter(|f| !f.single).collect();
     let kinds: Vec<_> =
         story.kinds().into_iter().filter(|k| rows.iter().any(|f| f.by_kind.contains_key(k))).collect();
@@ -368,7 +369,7 @@ fn chosen(mapped: &[Mapped]) -> Option<&Mapped> {
         .or_else(|| mapped.iter().max_by_key(|m| m.surface.measured().count()))
 }
 
-fn map(page: &mut Page, run: &Run, layout: usize) {
+fn map(page: &mut TerminalPage, run: &Run, layout: usize) {
     const LABEL: usize = 7;
     /// Width of two blanks and "P page cache and device".
     const REGIME: usize = 25;
@@ -471,7 +472,7 @@ fn ramped(mapped: &Mapped, scale: &Scale, row: usize, cell: usize) -> String {
 }
 
 /// The course of the phases with intervals, as many as fit.
-fn sparklines(page: &mut Page, run: &Run, layout: usize) {
+fn sparklines(page: &mut TerminalPage, run: &Run, layout: usize) {
     let mut first = true;
     for phase in &run.phases {
         let Some(course) = Course::of(phase) else { continue };
@@ -690,7 +691,8 @@ mod tests {
     fn no_heading_stands_alone() {
         let run = samples::engine_run();
         for taken in 0..LINES {
-            let mut page = Page { lines: vec![String::new(); taken], width: 80, paint: Paint { on: false } };
+            let mut page =
+                TerminalPage { lines: vec![String::new(); taken], width: 80, paint: Paint { on: false } };
             conduct::lines(&mut page, &run, 80);
             let text = page.finish();
             assert!(text.lines().count() <= LINES && !text.trim_end().ends_with("how it went"), "{taken}");

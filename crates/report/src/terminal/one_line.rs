@@ -21,10 +21,10 @@ pub fn one_line(answer: &Answer) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::survey::Row;
+    use crate::survey::AnswerRow;
 
     fn answer() -> Answer {
-        let row = |brief: &str, per_s: f64, p99_us: f64| Row {
+        let row = |brief: &str, per_s: f64, p99_us: f64| AnswerRow {
             what: "something long".into(),
             brief: brief.into(),
             per_s,
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_is_left_out() {
+    fn unmeasured_values_are_left_out() {
         let first = vec!["The file system is in memory.".into()];
         let bare = Answer { rows: Vec::new(), more: Vec::new(), first, ..answer() };
         assert_eq!(one_line(&bare), "ext4 on vda, 252 GiB: The file system is in memory.");

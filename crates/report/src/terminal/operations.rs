@@ -1,6 +1,6 @@
 //! Breakdown by operation of a flow on the terminal; by kind, for phases that read and write at once; as far as it fits.
 
-use super::{Page, Style, cut, plain_table, right_aligned};
+use super::{Style, TerminalPage, cut, plain_table, right_aligned};
 use crate::{Breakdown, story::clean, units};
 use fathom_record::{Phase, Run};
 
@@ -10,7 +10,7 @@ const MOST_ROWS: usize = 16;
 const LEAST_ROOM: usize = 4;
 
 /// A table for each phase with a breakdown.
-pub(super) fn tables(page: &mut Page, run: &Run, layout: usize) {
+pub(super) fn tables(page: &mut TerminalPage, run: &Run, layout: usize) {
     let phases: Vec<&Phase> = run.phases.iter().collect();
     for one in Breakdown::of_phases(&phases) {
         if page.room() < LEAST_ROOM {

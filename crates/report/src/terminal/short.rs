@@ -1,8 +1,8 @@
 //! A survey's short answer, for a terminal of 80 columns by 24 lines: what it measured, what that is good for, and what to know
 //! about it.
 
-use super::{NARROWEST, Page, Paint, Style, cut, plain_table, right_aligned, wrapped};
-use crate::survey::{Answer, Grade, Row, UseVerdict};
+use super::{NARROWEST, Paint, Style, TerminalPage, cut, plain_table, right_aligned, wrapped};
+use crate::survey::{Answer, AnswerRow, Grade, UseVerdict};
 use crate::{story::clean, units};
 
 /// Fits a terminal of 24 lines together with the prompt and the command's message about its files.
@@ -22,17 +22,17 @@ const PER_S: usize = 13;
 #[must_use]
 pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> String {
     let layout = width.max(NARROWEST);
-    let mut page = Page { lines: Vec::new(), width, paint: Paint { on: colour } };
+    let mut page = TerminalPage { lines: Vec::new(), width, paint: Paint { on: colour } };
     page.line(Style::Bold, &cut(&clean(&answer.place.join("   ")), layout));
     let more = match answer.limits.len() {
         0 | 1 => String::new(),
         n => format!(" (and {} more: see the page)", n - 1),
     };
     if let Some(limit) = answer.limits.first() {
-        told(&mut page, Style::Bad, "", &format!("{limit}{more}"), layout, 2);
+        named_line(&mut page, Style::Bad, "", &format!("{limit}{more}"), layout, 2);
     }
     for words in answer.first.iter().take(2) {
-        told(&mut page, Style::Warn, "", words, layout, 2);
+        named_line(&mut page, Style::Warn, "", words, layout, 2);
     }
     let named: Vec<(&str, String)> = [
         ("Limits", answer.other_limits()),
@@ -72,7 +72,7 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
         page.line(Style::Plain, "");
     }
     for ((name, words), lines) in named.iter().zip(lines) {
-        told(&mut page, Style::Plain, name, words, layout, lines);
+        named_line(&mut page, Style::Plain, name, words, layout, lines);
     }
     for line in after {
         page.line(Style::Dim, &cut(line, layout));
@@ -81,7 +81,7 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
 }
 
 /// A named line, on at most `most` terminal lines.
-fn told(page: &mut Page, style: Style, name: &str, words: &str, layout: usize, most: usize) {
+fn named_line(page: &mut TerminalPage, style: Style, name: &str, words: &str, layout: usize, most: usize) {
     let lead = if name.is_empty() { String::new() } else { format!(" {name:<NAME$}") };
     let lines = wrapped(&clean(words), layout.saturating_sub(lead.len()).max(8));
     let indent = " ".repeat(lead.len());
@@ -93,7 +93,7 @@ fn told(page: &mut Page, style: Style, name: &str, words: &str, layout: usize, m
     }
 }
 
-fn rows(page: &mut Page, rows: &[Row], layout: usize) {
+fn rows(page: &mut TerminalPage, rows: &[AnswerRow], layout: usize) {
     if rows.is_empty() {
         return;
     }
@@ -149,14 +149,18 @@ fn good_for(verdict: &UseVerdict, layout: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::survey::{CRITERIA, Judged};
+    use crate::survey::{CRITERIA, JudgedCriterion};
 
     fn uses() -> Vec<UseVerdict> {
         let values = [5.31e6, 374.0, 156.0, 5.31e6, 7.08e8, 1.67e9, 7370.0, 97_800.0, 78_481.0, 148_000.0];
         let figure = |i: usize| {
             let by = &CRITERIA[i];
             let fair = if by.is_time() { values[i] > by.good } else { values[i] < by.good };
-            Judged { by, value: Some(values[i]), grade: if fair { Grade::Fair } else { Grade::Good } }
+            JudgedCriterion {
+                by,
+                value: Some(values[i]),
+                grade: if fair { Grade::Fair } else { Grade::Good },
+            }
         };
         (0..CRITERIA.len())
             .step_by(2)
@@ -168,8 +172,8 @@ mod tests {
             .collect()
     }
 
-    fn row(what: &str, per_s: f64, us: [f64; 3], served: &'static str) -> Row {
-        Row { what: what.into(), brief: String::new(), per_s, ns: us.map(|us| Some(us * 1e3)), served }
+    fn row(what: &str, per_s: f64, us: [f64; 3], served: &'static str) -> AnswerRow {
+        AnswerRow { what: what.into(), brief: String::new(), per_s, ns: us.map(|us| Some(us * 1e3)), served }
     }
 
     fn answer() -> Answer {
@@ -250,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_has_no_line() {
+    fn unmeasured_values_have_no_line() {
         let answer = Answer { rows: Vec::new(), more: Vec::new(), ..answer() };
         let text = short(&answer, &[], 80, false);
         assert!(!text.contains("per s") && !text.contains("streams"), "{text}");

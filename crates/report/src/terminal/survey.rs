@@ -1,9 +1,9 @@
 //! A survey as one page of 80 columns by 50 lines: what the storage is good for, the ladder of latencies, the findings, a heat
 //! map of the cold reads, and the course of the long write as a sparkline.
 
-use super::{Page, Style, cut, plain_table, right_aligned, wrapped};
+use super::{Style, TerminalPage, cut, plain_table, right_aligned, wrapped};
 use crate::colour::Scale;
-use crate::survey::{Grade, Map, UseVerdict, doubt_words, findings, verdicts};
+use crate::survey::{Grade, SurveyMap, UseVerdict, doubt_words, findings, verdicts};
 use crate::{Story, section, spark, story::clean, svg::Course, units};
 use fathom_record::{OpKind, Phase, Run};
 
@@ -14,14 +14,14 @@ const ROWS: usize = 6;
 /// Width of the widest use and two blanks.
 const USE: usize = 17;
 
-pub(super) fn summary(page: &mut Page, run: &Run, story: &Story, layout: usize) {
+pub(super) fn summary(page: &mut TerminalPage, run: &Run, story: &Story, layout: usize) {
     head(page, run, story, layout);
     page.line(Style::Plain, "");
     for verdict in verdicts(run) {
         good_for(page, &verdict, layout);
     }
     ladder(page, run, layout);
-    let mut tail = Page { lines: Vec::new(), width: page.width, paint: page.paint };
+    let mut tail = TerminalPage { lines: Vec::new(), width: page.width, paint: page.paint };
     map(&mut tail, run, layout);
     course(&mut tail, run, layout);
     found(page, run, layout, LINES.saturating_sub(page.lines.len() + tail.lines.len()));
@@ -31,7 +31,7 @@ pub(super) fn summary(page: &mut Page, run: &Run, story: &Story, layout: usize) 
     page.lines.truncate(LINES);
 }
 
-fn head(page: &mut Page, run: &Run, story: &Story, layout: usize) {
+fn head(page: &mut TerminalPage, run: &Run, story: &Story, layout: usize) {
     page.line(Style::Bold, &clean(&format!("{} ({})", story.title, run.status.word())));
     for (term, words) in story.facts.iter().filter(|(t, _)| matches!(*t, "Directory" | "Storage")) {
         page.line(Style::Dim, &cut(&format!("{term:<10}{}", clean(words)), layout));
@@ -46,7 +46,7 @@ fn head(page: &mut Page, run: &Run, story: &Story, layout: usize) {
     }
 }
 
-fn good_for(page: &mut Page, verdict: &UseVerdict, layout: usize) {
+fn good_for(page: &mut TerminalPage, verdict: &UseVerdict, layout: usize) {
     let style = match verdict.grade {
         Grade::Good | Grade::Unknown => Style::Plain,
         Grade::Fair => Style::Warn,
@@ -55,7 +55,7 @@ fn good_for(page: &mut Page, verdict: &UseVerdict, layout: usize) {
     page.paragraph(style, &format!("{:<USE$}", verdict.of), &verdict.sentence, layout);
 }
 
-fn ladder(page: &mut Page, run: &Run, layout: usize) {
+fn ladder(page: &mut TerminalPage, run: &Run, layout: usize) {
     let phases: Vec<&Phase> = run
         .phases
         .iter()
@@ -83,7 +83,7 @@ fn ladder(page: &mut Page, run: &Run, layout: usize) {
 }
 
 /// As many whole findings as fit.
-fn found(page: &mut Page, run: &Run, layout: usize, room: usize) {
+fn found(page: &mut TerminalPage, run: &Run, layout: usize, room: usize) {
     let all = findings(run);
     let Some(mut left) = room.checked_sub(2).filter(|_| !all.is_empty()) else { return };
     page.line(Style::Plain, "");
@@ -99,11 +99,11 @@ fn found(page: &mut Page, run: &Run, layout: usize, room: usize) {
     }
 }
 
-fn map(page: &mut Page, run: &Run, layout: usize) {
+fn map(page: &mut TerminalPage, run: &Run, layout: usize) {
     const LABEL: usize = 7;
     const RAMP: [char; 9] = ['.', ':', '-', '=', '+', '*', '#', '%', '@'];
     let tests = ["cold read", "write to fsync", "cached read"];
-    let Some(map) = tests.into_iter().find_map(|test| Map::of(run, test)) else { return };
+    let Some(map) = tests.into_iter().find_map(|test| SurveyMap::of(run, test)) else { return };
     let Some((low, high)) = map.range() else { return };
     let scale = Scale::of_rates(low, high);
     let (measured, cells) = map.cells();
@@ -147,7 +147,7 @@ fn map(page: &mut Page, run: &Run, layout: usize) {
     }
 }
 
-fn course(page: &mut Page, run: &Run, layout: usize) {
+fn course(page: &mut TerminalPage, run: &Run, layout: usize) {
     let Some(phase) = run.phases.iter().find(|p| section::stage(p) == Some("sustained")) else { return };
     let Some(course) = Course::of(phase) else { return };
     let figures: Vec<f64> = course.points.iter().map(|p| p.1).collect();

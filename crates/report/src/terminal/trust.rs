@@ -1,15 +1,15 @@
 //! The trust list on the terminal: one line per check if they fit, else one line per failed check and one for each other
 //! verdict. A failed check is coloured as well as marked.
 
-use super::{Page, Style, cut};
-use crate::trust::{Line, lines, tally};
+use super::{Style, TerminalPage, cut};
+use crate::trust::{TrustLine, lines, tally};
 use fathom_record::{Run, Verdict};
 use unicode_width::UnicodeWidthStr as _;
 
 /// Lines kept for doubts and courses of phases before the list is shortened.
 const KEPT: usize = 10;
 
-pub(super) fn list(page: &mut Page, run: &Run, layout: usize) {
+pub(super) fn list(page: &mut TerminalPage, run: &Run, layout: usize) {
     let lines = lines(run);
     if lines.is_empty() {
         return;
@@ -19,7 +19,7 @@ pub(super) fn list(page: &mut Page, run: &Run, layout: usize) {
     let kept = if failed { KEPT } else { 0 };
     let forms = [(&[][..], kept), (&[Verdict::Unknown, Verdict::Good][..], 0), (&ALL[..], 0)];
     for (at, (together, kept)) in forms.into_iter().enumerate() {
-        let mut block = Page { lines: Vec::new(), width: page.width, paint: page.paint };
+        let mut block = TerminalPage { lines: Vec::new(), width: page.width, paint: page.paint };
         form(&mut block, &lines, together, layout);
         let last = at + 1 == forms.len();
         if last || page.room() >= block.lines.len() + kept {
@@ -34,7 +34,7 @@ pub(super) fn list(page: &mut Page, run: &Run, layout: usize) {
 const ALL: [Verdict; 3] = [Verdict::Doubtful, Verdict::Unknown, Verdict::Good];
 
 /// The list, with the checks of the verdicts `in_one` combined.
-fn form(page: &mut Page, lines: &[Line], in_one: &[Verdict], layout: usize) {
+fn form(page: &mut TerminalPage, lines: &[TrustLine], in_one: &[Verdict], layout: usize) {
     page.line(Style::Plain, "");
     page.line(Style::Bold, &format!("Trust: {}", tally(lines)));
     let widest = lines.iter().map(|l| l.code.width()).max().unwrap_or(0).min(layout / 3);
@@ -57,8 +57,8 @@ fn style(verdict: Verdict) -> Style {
 }
 
 /// The words of all checks of one verdict.
-fn together(page: &mut Page, lines: &[Line], verdict: Verdict, layout: usize) {
-    let alike: Vec<&Line> = lines.iter().filter(|l| l.verdict == verdict).collect();
+fn together(page: &mut TerminalPage, lines: &[TrustLine], verdict: Verdict, layout: usize) {
+    let alike: Vec<&TrustLine> = lines.iter().filter(|l| l.verdict == verdict).collect();
     let Some(first) = alike.first() else { return };
     let codes: Vec<&str> = alike.iter().map(|l| l.code.as_str()).collect();
     let text = format!("{}: {}", verdict.word(), codes.join(", "));

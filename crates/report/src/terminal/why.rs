@@ -1,6 +1,6 @@
 //! The answer to "why is this not faster?" in ten lines.
 
-use super::{NARROWEST, Page, Paint, Style, cut, wrapped};
+use super::{NARROWEST, Paint, Style, TerminalPage, cut, wrapped};
 use crate::budget::Budget;
 use crate::why::{self, Why};
 use crate::{story::clean, units};
@@ -19,7 +19,7 @@ const NOTABLE: f64 = 0.01;
 #[must_use]
 pub fn answer(found: &Why, after: &[String], width: usize, colour: bool) -> String {
     let layout = width.max(NARROWEST);
-    let mut page = Page { lines: Vec::new(), width, paint: Paint { on: colour } };
+    let mut page = TerminalPage { lines: Vec::new(), width, paint: Paint { on: colour } };
     let reached = if found.reached.is_empty() { String::new() } else { format!(": {}", found.reached) };
     page.line(Style::Dim, &cut(&clean(&format!("{}{reached}", found.phase)), layout));
     page.paragraph(Style::Bold, "", &found.answer, layout);
@@ -37,7 +37,7 @@ pub fn answer(found: &Why, after: &[String], width: usize, colour: bool) -> Stri
     page.finish()
 }
 
-fn parts(page: &mut Page, budget: &Budget, room: usize) {
+fn parts(page: &mut TerminalPage, budget: &Budget, room: usize) {
     let title = format!("{} for one {}:", units::time_ns(budget.total_ns), budget.operation);
     page.line(Style::Plain, &title);
     let mut rows: Vec<(String, f64)> =
@@ -67,11 +67,11 @@ fn parts(page: &mut Page, budget: &Budget, room: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::{Layer, Part};
+    use crate::budget::{Layer, LayerShare};
 
     fn found(parts: &[(Layer, f64)]) -> Why {
         let total_ns = parts.iter().map(|p| p.1).sum();
-        let parts = parts.iter().map(|&(layer, ns)| Part { layer, ns }).collect();
+        let parts = parts.iter().map(|&(layer, ns)| LayerShare { layer, ns }).collect();
         Why {
             run: "20261127T120000-abcdef".into(),
             phase: "read, O_DIRECT".into(),

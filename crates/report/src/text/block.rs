@@ -2,7 +2,9 @@
 //! the device (D2C) and above it (Q2D), depth, issuers, and what limits the figures.
 
 use crate::{
-    block::{Depth, Requests, all_merges, issuer_share, issuer_words, lost_words, remarks, rounded_bytes},
+    block::{
+        ClassRequests, Depth, all_merges, issuer_share, issuer_words, lost_words, remarks, rounded_bytes,
+    },
     story::clean,
     units,
 };
@@ -48,7 +50,7 @@ pub fn device(layer: &BlockLayer, device: &DeviceActivity) -> String {
         times(&mut text, device);
     }
     if only_arrivals(layer, device) {
-        line(&mut text, " depth      ", "not told: the form has arrivals only, so neither depth nor latency");
+        line(&mut text, " depth      ", "unknown: the trace has arrivals only, so neither depth nor latency");
         issuers(&mut text, layer, device);
         return text;
     }
@@ -72,7 +74,7 @@ fn counts(text: &mut String, device: &DeviceActivity) {
     let heads = ["requests", "bytes", "mean size", "merged", "sequential", "ahead", "sync"];
     let _ = writeln!(text, "{}", row("", heads));
     for stats in &device.requests {
-        let r = Requests::of(stats);
+        let r = ClassRequests::of(stats);
         let percent = |share: Option<f64>| share.map_or("-".to_string(), units::percent);
         let cells = [
             units::count(stats.issued),

@@ -46,7 +46,7 @@ pub fn long(run: &Run) -> Option<String> {
             let _ = writeln!(text, "  lines {} to {}", lines[0], lines[1]);
             continue;
         }
-        let width = |of: fn(&crate::imported::Row) -> &str| {
+        let width = |of: fn(&crate::imported::ImportedRow) -> &str| {
             cell.rows.iter().map(|r| of(r).chars().count()).max().unwrap_or(0)
         };
         let (names, printed) = (width(|r| &r.name), width(|r| &r.printed));
@@ -69,7 +69,7 @@ fn matrix(text: &mut String, surface: &Surface) {
         surface.record_bytes.iter().map(|r| format!("{:>9}", units::bytes_short(*r))).collect();
     let _ = writeln!(text, "{:>8}{head}", "");
     for (file, row) in surface.file_bytes.iter().zip(&surface.cells) {
-        let cell = |c: &Option<crate::Cell>| {
+        let cell = |c: &Option<crate::SurfaceCell>| {
             c.as_ref().map_or(format!("{:>9}", "-"), |c| format!("{:>9.0}", c.value / 1024.0))
         };
         let cells: String = row.iter().map(cell).collect();

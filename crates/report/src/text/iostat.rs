@@ -41,13 +41,13 @@ impl Form {
 
 /// One interval of `iostat -x`: a device's sums, divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Row {
+pub struct IostatRow {
     /// End of the interval, s after watching began.
     pub end_s: f64,
     /// Reads.
-    pub read: Way,
+    pub read: DirectionRates,
     /// Writes.
-    pub write: Way,
+    pub write: DirectionRates,
     /// Reads, writes and discards completed per second.
     pub transfers_per_s: f64,
     /// Mean time of reads and writes combined, ms.
@@ -64,7 +64,7 @@ pub struct Row {
 
 /// One direction of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Way {
+pub struct DirectionRates {
     /// Requests completed per second.
     pub per_s: f64,
     /// KiB of those per second; iostat prints kB.
@@ -79,7 +79,7 @@ pub struct Way {
     pub size_kb: f64,
 }
 
-impl Way {
+impl DirectionRates {
     fn of(requests: u64, bytes: u64, merges: u64, ns: u64, seconds: f64) -> Self {
         Self {
             per_s: over(requests as f64, seconds),
@@ -97,7 +97,7 @@ fn over(sum: f64, by: f64) -> f64 {
     if by > 0.0 { sum / by } else { 0.0 }
 }
 
-impl Row {
+impl IostatRow {
     /// Divides an interval's sums.
     #[must_use]
     pub fn of(interval: &BlockInterval) -> Self {
@@ -106,8 +106,8 @@ impl Row {
         let both = i.reads as f64 + i.writes as f64;
         Self {
             end_s: i.end_ns as f64 / 1e9,
-            read: Way::of(i.reads, i.read_bytes, i.read_merges, i.read_ns, seconds),
-            write: Way::of(i.writes, i.write_bytes, i.write_merges, i.write_ns, seconds),
+            read: DirectionRates::of(i.reads, i.read_bytes, i.read_merges, i.read_ns, seconds),
+            write: DirectionRates::of(i.writes, i.write_bytes, i.write_merges, i.write_ns, seconds),
             transfers_per_s: over(both + i.discards as f64, seconds),
             await_ms: over((i.read_ns as f64 + i.write_ns as f64) / 1e6, both),
             discards_per_s: over(i.discards as f64, seconds),
@@ -161,7 +161,7 @@ pub fn table<'i, S: AsRef<str>>(
         if text.is_empty() {
             let _ = writeln!(text, "{}", form.head());
         }
-        let _ = writeln!(text, "{}", Row::of(interval).line(device.as_ref(), form));
+        let _ = writeln!(text, "{}", IostatRow::of(interval).line(device.as_ref(), form));
     }
     text
 }
@@ -217,14 +217,14 @@ mod tests {
                 "   1.00 vda           4060.00  22220.00  3030.00    1.65     5.50    2.80 192.00\n",
             )
         );
-        let row = Row::of(&interval);
+        let row = IostatRow::of(&interval);
         assert_eq!((row.write.merged_percent, row.flushes_per_s, row.discards_per_s), (75.0, 6.0, 20.0));
     }
 
     #[test]
     fn heads_stand_over_their_columns_and_widths_are_what_they_say() {
         for (form, width) in [(Form::Extended, EXTENDED_COLUMNS), (Form::Short, SHORT_COLUMNS)] {
-            let line = Row::of(&optical()).line("vda", form);
+            let line = IostatRow::of(&optical()).line("vda", form);
             assert_eq!((form.head().len(), line.len()), (width, width), "{form:?}");
             // Figures are right-aligned: each ends where its head does.
             for (at, _) in form.head().match_indices(|c: char| c != ' ') {

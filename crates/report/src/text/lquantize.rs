@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_outside_the_classes_has_rows_of_its_own() {
+    fn sizes_outside_the_classes_have_separate_rows() {
         let classes = Classes::new(4096, 12_287, 4096).expect("one whole class");
         let labels = |text: String| -> Vec<String> {
             text.lines().skip(1).map(|l| l[..16].trim().to_string()).collect()

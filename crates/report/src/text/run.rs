@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 
 /// How to print the rows of iostat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rows {
+pub enum IostatRows {
     /// For a terminal of this many columns.
     For(usize),
     /// Not at all.
@@ -25,7 +25,7 @@ pub enum Rows {
 #[must_use]
 pub fn long(run: &Run, width: usize) -> String {
     let phases: Vec<String> =
-        run.phases.iter().map(|p| phase(p, Rows::For(width))).filter(|text| !text.is_empty()).collect();
+        run.phases.iter().map(|p| phase(p, IostatRows::For(width))).filter(|text| !text.is_empty()).collect();
     if !phases.is_empty() {
         return phases.join("\n");
     }
@@ -40,7 +40,7 @@ pub fn long(run: &Run, width: usize) -> String {
 
 /// The same for one phase; empty if its requests were not watched and there are no findings.
 #[must_use]
-pub fn phase(phase: &Phase, rows: Rows) -> String {
+pub fn phase(phase: &Phase, rows: IostatRows) -> String {
     let found = finding::of_phase(phase);
     let watched = shown_repetition(phase);
     let mut text = String::new();
@@ -69,7 +69,7 @@ pub fn phase(phase: &Phase, rows: Rows) -> String {
     text
 }
 
-fn devices(text: &mut String, repetition: &Repetition, layer: &BlockLayer, rows: Rows) {
+fn devices(text: &mut String, repetition: &Repetition, layer: &BlockLayer, rows: IostatRows) {
     for note in &layer.notes {
         block::line(text, "- ", &clean(note));
     }
@@ -80,7 +80,7 @@ fn devices(text: &mut String, repetition: &Repetition, layer: &BlockLayer, rows:
             distributions(text, device, stats);
         }
     }
-    if let (Rows::For(width), false) = (rows, layer.intervals.is_empty()) {
+    if let (IostatRows::For(width), false) = (rows, layer.intervals.is_empty()) {
         let named = layer.intervals.iter().map(|i| (interval_device(layer, &repetition.physical, i), i));
         text.push('\n');
         text.push_str(&iostat::table(named, iostat::Form::fitting(width)));

@@ -1,7 +1,7 @@
 //! The first sheet: for each run its heading and short table, one unit per column, with a chart.
 
 use super::{Done, Look};
-use crate::results::Line;
+use crate::results::ResultLine;
 use crate::{heading, results};
 use fathom_record::Run;
 use rust_xlsxwriter::{Chart, ChartAxisCrossing, ChartType, Format, Workbook, Worksheet, XlsxError};
@@ -36,7 +36,7 @@ pub(super) fn write(book: &mut Workbook, runs: &[&Run], look: &Look) -> Done {
 }
 
 /// Writes table and chart; returns the row below.
-fn table(sheet: &mut Worksheet, head: u32, lines: &[Line], look: &Look) -> Result<u32, XlsxError> {
+fn table(sheet: &mut Worksheet, head: u32, lines: &[ResultLine], look: &Look) -> Result<u32, XlsxError> {
     for (column, words) in (0u16..).zip(HEADS) {
         let format = match column {
             0 => look.bold.clone(),
@@ -70,8 +70,8 @@ fn table(sheet: &mut Worksheet, head: u32, lines: &[Line], look: &Look) -> Resul
 }
 
 /// A bar chart of the rate that most lines have, on a logarithmic axis: memory is thousands of times as fast as a disk.
-fn chart(head: u32, lines: &[Line]) -> Option<Chart> {
-    let with = |rate: fn(&Line) -> Option<f64>| -> Vec<u32> {
+fn chart(head: u32, lines: &[ResultLine]) -> Option<Chart> {
+    let with = |rate: fn(&ResultLine) -> Option<f64>| -> Vec<u32> {
         let rows = (head + 1..).zip(lines);
         rows.filter(|(_, line)| rate(line).is_some_and(|v| v > 0.0)).map(|(row, _)| row).collect()
     };

@@ -3,10 +3,10 @@
 
 use super::{Done, Look, fit};
 use crate::{
-    block::{Depth, Requests, interval_device},
+    block::{ClassRequests, Depth, interval_device},
     section::title,
     story::clean,
-    text::iostat::Row,
+    text::iostat::IostatRow,
 };
 use fathom_record::block::{BlockInterval, DeviceActivity, RequestStats};
 use fathom_record::{BlockLayer, Finding, Phase, Repetition, Run};
@@ -74,14 +74,14 @@ pub(super) const INTERVALS: [&str; 18] = [
 /// Heads of the sheet of findings.
 pub(super) const FINDINGS: [&str; 7] = ["rule", "finding", "advice", "figure", "value", "unit", "source"];
 
-enum Cell {
+enum SheetCell {
     Text(String),
     Number(Option<f64>),
 }
 
 /// A repetition with where it belongs.
 #[derive(Clone, Copy)]
-struct Place<'r> {
+struct RepetitionContext<'r> {
     run: &'r Run,
     phase: &'r Phase,
     repetition: &'r Repetition,
@@ -92,7 +92,7 @@ pub(super) fn write(book: &mut Workbook, runs: &[&Run], look: &Look) -> Done {
     let all = || {
         runs.iter().flat_map(|run| {
             run.phases.iter().flat_map(move |phase| {
-                phase.repetitions.iter().map(move |repetition| Place { run, phase, repetition })
+                phase.repetitions.iter().map(move |repetition| RepetitionContext { run, phase, repetition })
             })
         })
     };
@@ -106,8 +106,8 @@ pub(super) fn write(book: &mut Workbook, runs: &[&Run], look: &Look) -> Done {
     let sizes = classes().flat_map(|(_, p, d, r)| {
         r.sizes.iter().map(move |s| {
             let cells = vec![
-                Cell::Text(d.name.clone()),
-                Cell::Text(r.class.word().into()),
+                SheetCell::Text(d.name.clone()),
+                SheetCell::Text(r.class.word().into()),
                 number(s.bytes),
                 number(s.count),
             ];
@@ -127,83 +127,83 @@ pub(super) fn write(book: &mut Workbook, runs: &[&Run], look: &Look) -> Done {
 }
 
 /// The cells of [`LEAD`].
-type Lead = (String, String, u32, String, u32);
+type LeadCells = (String, String, u32, String, u32);
 
-fn lead(place: &Place<'_>) -> Lead {
-    let Place { run, phase, repetition } = place;
+fn lead(place: &RepetitionContext<'_>) -> LeadCells {
+    let RepetitionContext { run, phase, repetition } = place;
     (clean(&run.id), clean(&run.label), phase.seq, title(phase), repetition.n)
 }
 
-fn number(n: u64) -> Cell {
-    Cell::Number(Some(n as f64))
+fn number(n: u64) -> SheetCell {
+    SheetCell::Number(Some(n as f64))
 }
 
-fn told(n: Option<u64>) -> Cell {
-    Cell::Number(n.map(|n| n as f64))
+fn maybe_number(n: Option<u64>) -> SheetCell {
+    SheetCell::Number(n.map(|n| n as f64))
 }
 
-fn requests(layer: &BlockLayer, device: &DeviceActivity, stats: &RequestStats) -> Vec<Cell> {
-    let r = Requests::of(stats);
+fn requests(layer: &BlockLayer, device: &DeviceActivity, stats: &RequestStats) -> Vec<SheetCell> {
+    let r = ClassRequests::of(stats);
     let depth = Depth::of(&device.in_device, layer.watched_ns);
     let mut cells = vec![
-        Cell::Text(device.name.clone()),
-        Cell::Text(stats.class.word().into()),
-        Cell::Text(layer.source.clone()),
+        SheetCell::Text(device.name.clone()),
+        SheetCell::Text(stats.class.word().into()),
+        SheetCell::Text(layer.source.clone()),
         number(layer.lost),
         number(stats.issued),
         number(stats.issued_bytes),
         number(stats.completed),
         number(stats.completed_bytes),
         number(stats.errors),
-        Cell::Number(r.mean_bytes),
+        SheetCell::Number(r.mean_bytes),
         number(stats.ahead),
         number(stats.sync),
-        told(stats.bios),
-        told(stats.back_merges),
-        told(stats.front_merges),
-        told(stats.request_merges),
+        maybe_number(stats.bios),
+        maybe_number(stats.back_merges),
+        maybe_number(stats.front_merges),
+        maybe_number(stats.request_merges),
         number(stats.seeks.sequential),
         number(stats.seeks.forward),
         number(stats.seeks.backward),
-        Cell::Number(r.mean_seek_bytes()),
+        SheetCell::Number(r.mean_seek_bytes()),
     ];
     for times in [&stats.d2c, &stats.q2d] {
-        cells.push(told(times.percentile_ns(50.0)));
-        cells.push(told(times.percentile_ns(99.0)));
-        cells.push(told((times.count() > 0).then(|| times.max_ns())));
+        cells.push(maybe_number(times.percentile_ns(50.0)));
+        cells.push(maybe_number(times.percentile_ns(99.0)));
+        cells.push(maybe_number((times.count() > 0).then(|| times.max_ns())));
     }
-    cells.push(Cell::Number(depth.map(|d| d.mean)));
-    cells.push(Cell::Number(depth.map(|d| f64::from(d.max))));
+    cells.push(SheetCell::Number(depth.map(|d| d.mean)));
+    cells.push(SheetCell::Number(depth.map(|d| f64::from(d.max))));
     cells
 }
 
-fn interval(layer: &BlockLayer, repetition: &Repetition, interval: &BlockInterval) -> Vec<Cell> {
-    let row = Row::of(interval);
+fn interval(layer: &BlockLayer, repetition: &Repetition, interval: &BlockInterval) -> Vec<SheetCell> {
+    let row = IostatRow::of(interval);
     let mut cells = vec![
-        Cell::Text(interval_device(layer, &repetition.physical, interval)),
-        Cell::Number(Some(row.end_s)),
+        SheetCell::Text(interval_device(layer, &repetition.physical, interval)),
+        SheetCell::Number(Some(row.end_s)),
     ];
     for w in [row.read, row.write] {
         let figures = [w.per_s, w.kb_per_s, w.merged_per_s, w.merged_percent, w.await_ms, w.size_kb];
-        cells.extend(figures.map(|v| Cell::Number(Some(v))));
+        cells.extend(figures.map(|v| SheetCell::Number(Some(v))));
     }
     let rest = [row.discards_per_s, row.flushes_per_s, row.depth, row.busy_percent];
-    cells.extend(rest.map(|v| Cell::Number(Some(v))));
+    cells.extend(rest.map(|v| SheetCell::Number(Some(v))));
     cells
 }
 
 /// A row per figure of evidence.
-fn finding(finding: &Finding) -> Vec<Vec<Cell>> {
-    let texts = || [&finding.rule, &finding.sentence, &finding.advice].map(|t| Cell::Text(t.clone()));
+fn finding(finding: &Finding) -> Vec<Vec<SheetCell>> {
+    let texts = || [&finding.rule, &finding.sentence, &finding.advice].map(|t| SheetCell::Text(t.clone()));
     finding
         .evidence
         .iter()
         .map(|e| {
             let mut cells = Vec::from(texts());
-            cells.push(Cell::Text(e.name.clone()));
-            cells.push(Cell::Number(Some(e.value)));
-            cells.push(Cell::Text(e.unit.clone()));
-            cells.push(Cell::Text(e.source.clone()));
+            cells.push(SheetCell::Text(e.name.clone()));
+            cells.push(SheetCell::Number(Some(e.value)));
+            cells.push(SheetCell::Text(e.unit.clone()));
+            cells.push(SheetCell::Text(e.source.clone()));
             cells
         })
         .collect()
@@ -213,7 +213,7 @@ fn sheet(
     book: &mut Workbook,
     name: &str,
     heads: &[&str],
-    rows: impl Iterator<Item = (Lead, Vec<Cell>)>,
+    rows: impl Iterator<Item = (LeadCells, Vec<SheetCell>)>,
     look: &Look,
 ) -> Done {
     let mut rows = rows.peekable();
@@ -239,13 +239,13 @@ fn sheet(
     fit(sheet, LEAD.len() + heads.len())
 }
 
-fn put(sheet: &mut Worksheet, line: u32, column: u16, cell: Cell, look: &Look) -> Done {
+fn put(sheet: &mut Worksheet, line: u32, column: u16, cell: SheetCell, look: &Look) -> Done {
     match cell {
-        Cell::Text(text) => sheet.write(line, column, clean(&text)).map(|_| ()),
-        Cell::Number(Some(v)) if v.is_finite() => {
+        SheetCell::Text(text) => sheet.write(line, column, clean(&text)).map(|_| ()),
+        SheetCell::Number(Some(v)) if v.is_finite() => {
             let format = if v.fract() == 0.0 { &look.whole } else { &look.ratio };
             sheet.write_with_format(line, column, v, format).map(|_| ())
         }
-        Cell::Number(_) => Ok(()),
+        SheetCell::Number(_) => Ok(()),
     }
 }

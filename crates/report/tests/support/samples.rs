@@ -807,8 +807,8 @@ pub fn imported_run() -> Run {
 
 /// A simulated run of one phase with its inner course.
 pub fn simulated_run() -> Run {
-    use fathom_record::inside::{
-        DepthCourse, DepthInterval, Dot, IdleWait, IdleWaits, PhaseInside, ServiceTime, Thinned, Window,
+    use fathom_record::course::{
+        DepthCourse, DepthInterval, Dot, IdleWait, IdleWaits, PhaseCourse, ServiceTime, Thinned, Window,
     };
     use fathom_record::{Doubt, Histogram, Simulation, ValueSources};
     const MS: u64 = 1_000_000;
@@ -826,7 +826,7 @@ pub fn simulated_run() -> Run {
         stack: "full".into(),
         values: ValueSources { datasheet: 11, guessed: 6, ..ValueSources::default() },
         counts: vec![("events".into(), 4242)],
-        phases: vec![PhaseInside {
+        phases: vec![PhaseCourse {
             phase: run.phases[0].seq,
             service: ServiceTime {
                 busy_ns: 10 * MS,

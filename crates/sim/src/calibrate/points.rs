@@ -1,7 +1,7 @@
 //! Data for plotting a fit: the fitted curve, and an even sample of the requests of both halves.
 
 use crate::thin::Thin;
-use fathom_record::inside::Thinned;
+use fathom_record::course::Thinned;
 use serde::Serialize;
 
 /// Requests kept of each half.

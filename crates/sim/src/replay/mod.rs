@@ -27,7 +27,7 @@ pub use watch::DEVICE;
 
 use crate::devices::{AnyDevice, Counters};
 use fathom_iopath::{MergeCounts, Queue};
-use fathom_record::inside::PhaseInside;
+use fathom_record::course::PhaseCourse;
 use fathom_record::{BlockLayer, OpStat};
 use std::num::NonZeroU32;
 
@@ -104,7 +104,7 @@ pub struct Replayed {
     /// Sum of the times that requests spent in the device, ns. By Little's law it equals `depth_ns`.
     pub response_ns: u128,
     /// Course of the replay, for plotting.
-    pub inside: PhaseInside,
+    pub inside: PhaseCourse,
 }
 
 /// Counters of a replay.

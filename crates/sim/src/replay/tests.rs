@@ -103,7 +103,7 @@ fn waits_of_an_idle_disk_are_seen_where_the_scheduler_anticipates_and_nowhere_el
     assert!(anticipatory.paid.count() >= 10, "{anticipatory:?}");
     // The process thinks for 1 ms; a wait that times out takes 6 ms.
     assert!(anticipatory.paid.max_ns() < 2 * MS, "{anticipatory:?}");
-    let mine = |w: &&fathom_record::inside::IdleWait| w.paid;
+    let mine = |w: &&fathom_record::course::IdleWait| w.paid;
     assert!(anticipatory.kept.kept.iter().filter(mine).all(|w| w.sector < 1_000_000), "{anticipatory:?}");
     // Why the scheduler idles for the first task only: it thinks for a tick, and reads near its last position.
     let [reader, random] = &anticipatory.habits[..] else { panic!("{:?}", anticipatory.habits) };

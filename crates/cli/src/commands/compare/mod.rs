@@ -12,7 +12,9 @@ use super::write;
 use crate::console;
 use crate::exit::{self, Usage};
 use crate::line::Common;
-use fathom_report::compared::{self, Asked, Compared, Gate, Metric, Outcome, Part, SessionMark};
+use fathom_report::compared::{
+    self, CompareOptions, Compared, Gate, Metric, Outcome, SessionMark, SessionPart,
+};
 use fathom_report::{markdown, svg};
 use line::Compare;
 use sides::Chosen;
@@ -60,12 +62,12 @@ const NOISE_ALONE: &str =
     "A was compared with itself, to measure this machine's noise: there is no B for the gate to judge";
 
 fn is_of_noise(compared: &Compared) -> bool {
-    compared.session.as_ref().is_some_and(|session| session.part == Part::Noise)
+    compared.session.as_ref().is_some_and(|session| session.part == SessionPart::Noise)
 }
 
 /// A figure that no cell of both sides has is a typing error or belongs to another kind of run.
-fn no_such_figure(word: &str, chosen: &Chosen, asked: &Asked) -> Usage {
-    let everything = Asked { metrics: vec![Metric::All], ..asked.clone() };
+fn no_such_figure(word: &str, chosen: &Chosen, asked: &CompareOptions) -> Usage {
+    let everything = CompareOptions { metrics: vec![Metric::All], ..asked.clone() };
     let all: Vec<Compared> = chosen.pairs().map(|(a, b)| Compared::of(&a, &b, &everything)).collect();
     let names: BTreeSet<&str> = all.iter().flat_map(|c| &c.rows).map(|r| r.metric.as_str()).collect();
     let names: Vec<&str> = names.into_iter().collect();
@@ -168,8 +170,8 @@ fn code(gates: &[Gate]) -> u8 {
 }
 
 /// Reads the request; `planned` is the threshold if none was typed.
-fn asked(options: &Compare, planned: Option<f64>) -> Result<Asked, Usage> {
-    let mut asked = Asked::default();
+fn asked(options: &Compare, planned: Option<f64>) -> Result<CompareOptions, Usage> {
+    let mut asked = CompareOptions::default();
     asked.rules.threshold = match (&options.threshold, planned) {
         (Some(text), _) => share("--threshold", text)?,
         (None, Some(planned)) => planned,

@@ -5,7 +5,7 @@ use super::sides::{Chosen, Runs};
 use super::sweep::{Marked, runs_of};
 use crate::exit::Usage;
 use fathom_record::{Run, Status};
-use fathom_report::compared::{KEY, Part, SessionMark};
+use fathom_report::compared::{KEY, SessionMark, SessionPart};
 use std::collections::BTreeMap;
 
 const COMPARISON: Marked = Marked { begins: "compare ", key: KEY, option: "--of", what: "comparison" };
@@ -16,16 +16,16 @@ pub fn sides(id: &str, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> {
         all.into_iter().filter_map(|r| Some((SessionMark::of(&r)?, r))).collect();
     // Incomplete runs are included: they belong to no quad, but the gate must know about them.
     let complete = marked.iter().filter(|m| m.1.status == Status::Completed).map(|m| &m.0);
-    let of = |part: Part, side: &str| -> Vec<Run> {
+    let of = |part: SessionPart, side: &str| -> Vec<Run> {
         marked.iter().filter(|(m, _)| m.part == part && m.side == side).map(|(_, r)| r.clone()).collect()
     };
-    for part in [Part::Quads, Part::Noise] {
+    for part in [SessionPart::Quads, SessionPart::Noise] {
         let (a, b) = (of(part, "A"), of(part, "B"));
         if let Some((mark, _)) = marked.first()
             && has_a_whole_quad(complete.clone().filter(|m| m.part == part))
         {
             let [one, two] = mark.plan.sides.clone();
-            let two = if part == Part::Noise { format!("{one}, again") } else { two };
+            let two = if part == SessionPart::Noise { format!("{one}, again") } else { two };
             return Ok(Chosen(vec![(one, a), (two, b)]));
         }
     }

@@ -5,8 +5,10 @@ use super::{choose, line::History};
 use fathom_record::figures::Series;
 use fathom_record::store::PastRun;
 use fathom_record::{Run, Store};
-use fathom_report::compared::{Metric, RunTold};
-use fathom_report::history::{Course, Found, Given, Input, Latest, Listed, choose as chosen, value};
+use fathom_report::compared::{Metric, RunInfo};
+use fathom_report::history::{
+    EnvironmentTracker, FigureLookup, Given, Input, LatestFigure, Listed, choose as chosen, value,
+};
 
 /// Runs whose figures are held in memory at once.
 const AT_ONCE: usize = 512;
@@ -25,9 +27,9 @@ pub fn past_of(store: &Store, group: &Group<'_>, options: &History) -> anyhow::R
     })
 }
 
-pub fn told(run: &PastRun) -> RunTold {
+pub fn told(run: &PastRun) -> RunInfo {
     let source = run.source.as_ref();
-    RunTold {
+    RunInfo {
         id: run.id.clone(),
         label: run.label.to_string(),
         started_at: run.started_at.clone(),
@@ -36,7 +38,7 @@ pub fn told(run: &PastRun) -> RunTold {
 }
 
 fn events(store: &Store, runs: &[&PastRun]) -> anyhow::Result<Vec<fathom_report::history::Event>> {
-    let mut course = Course::default();
+    let mut course = EnvironmentTracker::default();
     store.each_environment(runs.iter().map(|r| (r.id.as_str(), r.environment)), |number, environment| {
         course.see(environment.as_ref(), &beside(runs[number]));
     })?;
@@ -94,7 +96,7 @@ fn series(
             let mut hint = 0;
             for series in chosen(&of_run, metrics) {
                 let mut found = value(series, None);
-                if found == Found::InHistograms {
+                if found == FigureLookup::InHistograms {
                     if whole.is_none() {
                         whole = Some(store.load(id)?);
                     }
@@ -113,7 +115,7 @@ fn series(
 }
 
 /// Enters a run's value. The search starts where the last one ended, since runs have their figures in the same order.
-fn enter(all: &mut Vec<Given>, hint: &mut usize, series: &Series, run: usize, found: Found) {
+fn enter(all: &mut Vec<Given>, hint: &mut usize, series: &Series, run: usize, found: FigureLookup) {
     // A figure that occurs twice in a run is two figures; the second is matched with the second of other runs.
     let free = |g: &Given| g.is_of(series) && g.values.last().is_none_or(|v| v.0 != run);
     let from = (*hint).min(all.len());
@@ -124,9 +126,9 @@ fn enter(all: &mut Vec<Given>, hint: &mut usize, series: &Series, run: usize, fo
     });
     *hint = at + 1;
     match found {
-        Found::Value(value) => all[at].values.push((run, value)),
-        Found::TooFewOperations => all[at].too_few_operations += 1,
-        Found::InHistograms | Found::Nothing => {}
+        FigureLookup::Value(value) => all[at].values.push((run, value)),
+        FigureLookup::TooFewOperations => all[at].too_few_operations += 1,
+        FigureLookup::InHistograms | FigureLookup::Nothing => {}
     }
 }
 
@@ -160,14 +162,14 @@ fn listed_together(store: &Store, groups: &[Group<'_>]) -> anyhow::Result<Vec<Li
 }
 
 /// The first figure of a run; for a survey, the one databases wait for, since its first is of memory.
-fn latest(figures: &[Series], by: &str) -> Option<Latest> {
+fn latest(figures: &[Series], by: &str) -> Option<LatestFigure> {
     const OF_A_SURVEY: &str = "write and fsync";
     let quoted = chosen(figures, &[]);
     let operations = chosen(figures, &[Metric::Operations]);
     let synced = operations.iter().find(|series| Given::empty(series).title().starts_with(OF_A_SURVEY));
     let first = synced.filter(|_| by == "survey").or(quoted.first())?;
-    let Found::Value(value) = value(first, None) else { return None };
-    Some(Latest {
+    let FigureLookup::Value(value) = value(first, None) else { return None };
+    Some(LatestFigure {
         figure: format!("{}: {}", Given::empty(first).title(), first.metric),
         value,
         unit: first.unit.clone(),

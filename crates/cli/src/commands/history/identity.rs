@@ -3,8 +3,8 @@
 //! sweep or comparison; surveys by directory and length instead of the workload; imported runs by program and command
 //! line, or else by program and file. Directories of files do not count: a CI uses a new one every night.
 
-use fathom_record::same_work::{base, without_names};
-use fathom_record::store::{Made, Past, PastRun, hash_of_text, name_of_hash};
+use fathom_record::same_work::{base, work_only};
+use fathom_record::store::{Past, PastRun, RunContext, hash_of_text, name_of_hash};
 use fathom_report::history::Workload;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -101,12 +101,12 @@ impl Identities {
         let mut left = order.iter().map(|i| *i as usize).peekable();
         let mut enter = |all: &mut Self, workload: i64, text: &str| {
             let mut model = None;
-            let mut before: Option<(&Arc<Made>, u32)> = None;
+            let mut before: Option<(&Arc<RunContext>, u32)> = None;
             while let Some(i) = left.next_if(|i| past.runs[*i].workload <= workload) {
                 let run = &past.runs[i];
                 let same = before.filter(|(made, _)| run.source.is_none() && Arc::ptr_eq(made, &run.made));
                 let number = same.map(|(_, number)| number).unwrap_or_else(|| {
-                    let hash = hash_of_text(&identity(run, model.get_or_insert_with(|| without_names(text))));
+                    let hash = hash_of_text(&identity(run, model.get_or_insert_with(|| work_only(text))));
                     *numbers.entry(hash).or_insert_with(|| {
                         all.hashes.push(hash);
                         all.hashes.len() as u32 - 1
@@ -294,18 +294,18 @@ mod tests {
         }
     }
 
-    fn made() -> Made {
-        Made {
+    fn made() -> RunContext {
+        RunContext {
             dialect: "native".into(),
             version: "0.1.0".into(),
             directory: "/data".into(),
             host: Some("db1".into()),
             mount_point: Some("/data".into()),
-            ..Made::default()
+            ..RunContext::default()
         }
     }
 
-    fn as_made(id: &str, workload: i64, made: Made) -> PastRun {
+    fn as_made(id: &str, workload: i64, made: RunContext) -> PastRun {
         PastRun { made: Arc::new(made), ..measured(id, workload) }
     }
 
@@ -315,7 +315,7 @@ mod tests {
             argv: argv.iter().map(|w| (*w).to_owned()).collect(),
             started_at: started_at.into(),
             source: Some(source.into()),
-            ..as_made(id, 0, Made { dialect: dialect.into(), host: None, mount_point: None, ..made() })
+            ..as_made(id, 0, RunContext { dialect: dialect.into(), host: None, mount_point: None, ..made() })
         }
     }
 
@@ -345,24 +345,24 @@ mod tests {
             (4, model(1, "/tmp/a/x.io", "8KiB")),
         ];
         let mut runs: Vec<PastRun> = (1..=4).map(|n| measured(&format!("a{n}"), n)).collect();
-        runs.push(as_made("a5", 1, Made { mount_point: Some("/other".into()), ..made() }));
-        runs.push(as_made("a6", 1, Made { settings: Some("{\"scheduler\":\"bfq\"}".into()), ..made() }));
-        runs.push(as_made("a7", 2, Made { host: Some("db2".into()), ..made() }));
+        runs.push(as_made("a5", 1, RunContext { mount_point: Some("/other".into()), ..made() }));
+        runs.push(as_made("a6", 1, RunContext { settings: Some("{\"scheduler\":\"bfq\"}".into()), ..made() }));
+        runs.push(as_made("a7", 2, RunContext { host: Some("db2".into()), ..made() }));
         // The names a comparison gives its sides are not settings.
-        runs.push(as_made("a8", 1, Made { settings: Some("{}".into()), ..made() }));
+        runs.push(as_made("a8", 1, RunContext { settings: Some("{}".into()), ..made() }));
         let settings = Some("{\"workload\":\"/b1/w.toml\",\"in\":\"/b1\"}".into());
-        runs.push(as_made("a9", 2, Made { settings, ..made() }));
-        runs.push(as_made("b1", 1, Made { cold: Some("files".into()), ..made() }));
+        runs.push(as_made("a9", 2, RunContext { settings, ..made() }));
+        runs.push(as_made("b1", 1, RunContext { cold: Some("files".into()), ..made() }));
         // If directories were compared, they count as settings.
         for (id, dir) in [("c1", "/mnt/a"), ("c2", "/mnt/b"), ("c3", "/other/a")] {
             let settings = Some(format!("{{\"in\":\"{dir}\"}}"));
             let sides = Some("[\"in=/mnt/a\",\"in=/mnt/b\"]".into());
-            runs.push(as_made(id, 1, Made { settings, sides, ..made() }));
+            runs.push(as_made(id, 1, RunContext { settings, sides, ..made() }));
         }
         for (id, dir) in [("d1", "/old/bench"), ("d2", "/new/bench")] {
             let settings = Some(format!("{{\"in\":\"{dir}\"}}"));
             let sides = Some("[\"in=/old/bench\",\"in=/new/bench\"]".into());
-            runs.push(as_made(id, 1, Made { settings, sides, ..made() }));
+            runs.push(as_made(id, 1, RunContext { settings, sides, ..made() }));
         }
         let past = Past { runs, ..Past::default() };
         let known = identities(&past, &workloads);
@@ -398,7 +398,11 @@ mod tests {
     fn surveys_of_one_directory_and_length_are_one_history() {
         let of = |id: &str, workload: i64, directory: &str, argv: &[&str]| PastRun {
             argv: argv.iter().map(|w| (*w).to_owned()).collect(),
-            ..as_made(id, workload, Made { dialect: "survey".into(), directory: directory.into(), ..made() })
+            ..as_made(
+                id,
+                workload,
+                RunContext { dialect: "survey".into(), directory: directory.into(), ..made() },
+            )
         };
         let workloads: Vec<(i64, String)> =
             (1..=5).map(|n| (n, format!("[[fileset]]\nname = \"f\"\nsize = \"{n}MiB\"\n"))).collect();
@@ -447,7 +451,7 @@ mod tests {
 
     #[test]
     fn runs_that_did_not_end_well_are_counted_by_how_they_ended() {
-        let of_part = |id: &str, part: &str| as_made(id, 1, Made { part: Some(part.into()), ..made() });
+        let of_part = |id: &str, part: &str| as_made(id, 1, RunContext { part: Some(part.into()), ..made() });
         let runs = vec![
             measured("c1", 1),
             PastRun { status: Status::Interrupted, ..measured("c2", 1) },
@@ -475,12 +479,12 @@ mod tests {
                 "[[fileset]]\nname = \"docs\"\nfiles = {{ tree = {{ root = \"{root}\", entries = {entries}, width = {{ fixed = 20 }} }} }}\n"
             )
         };
-        let same = without_names(&model("/tmp/nightly-1123", 100));
-        assert_eq!(same, without_names(&model("/tmp/nightly-1124", 100)));
-        assert_ne!(same, without_names(&model("/tmp/nightly-1123", 101)));
+        let same = work_only(&model("/tmp/nightly-1123", 100));
+        assert_eq!(same, work_only(&model("/tmp/nightly-1124", 100)));
+        assert_ne!(same, work_only(&model("/tmp/nightly-1123", 101)));
         assert_ne!(
-            without_names(&model("www", 100)),
-            without_names(&model("mail", 100)),
+            work_only(&model("www", 100)),
+            work_only(&model("mail", 100)),
             "relative ones are its own"
         );
     }

@@ -16,7 +16,7 @@ use crate::{console, state};
 use anyhow::Context as _;
 use fathom_compare::history::e_divisive::Search;
 use fathom_report::compared::Outcome;
-use fathom_report::history::{self, Asked, Gate};
+use fathom_report::history::{self, HistoryGate, HistoryOptions};
 use identity::Identities;
 use line::History;
 use std::io::{BufWriter, Write as _};
@@ -52,7 +52,7 @@ pub fn run(options: &History, common: &Common) -> anyhow::Result<ExitCode> {
     }
     let input = gather::past_of(&store, group, options)?;
     let found = history::History::of(&input, &asked);
-    let gate = options.gate.then(|| Gate::of(&found));
+    let gate = options.gate.then(|| HistoryGate::of(&found));
     if options.json {
         let listed = gather::listed(&store, std::slice::from_ref(group)).collect::<Result<Vec<_>, _>>()?;
         let mut out = console::Lines::default();
@@ -83,7 +83,7 @@ fn list(options: &History, all: impl Iterator<Item = anyhow::Result<history::Lis
         history::json(&mut out, read, None, None)?;
         failed?;
     } else {
-        let mut rows = history::Rows::default();
+        let mut rows = history::ListLines::default();
         for one in all {
             rows.push(&one?);
         }
@@ -94,7 +94,7 @@ fn list(options: &History, all: impl Iterator<Item = anyhow::Result<history::Lis
     Ok(out.flush()?)
 }
 
-fn asked(options: &History) -> Result<Asked, Usage> {
+fn asked(options: &History) -> Result<HistoryOptions, Usage> {
     let mut search = Search::seeded(options.seed);
     if options.min_segment < 2 {
         return Err(Usage(format!(
@@ -116,7 +116,11 @@ fn asked(options: &History) -> Result<Asked, Usage> {
     if options.last == Some(0) {
         return Err(Usage("--last 0: at least one run is needed".into()));
     }
-    Ok(Asked { search, threshold: share("--threshold", &options.threshold)?, overview: options.pelt })
+    Ok(HistoryOptions {
+        search,
+        threshold: share("--threshold", &options.threshold)?,
+        overview: options.pelt,
+    })
 }
 
 #[derive(Clone, Copy)]
@@ -152,7 +156,7 @@ fn keep(
     path: &Path,
     form: Form,
     found: &history::History,
-    gate: Option<&Gate>,
+    gate: Option<&HistoryGate>,
     replace: bool,
 ) -> anyhow::Result<()> {
     let text = match form {

@@ -4,7 +4,7 @@ use super::page::{self, percent};
 use super::{Reproduce, cannot};
 use crate::exit::Usage;
 use fathom_dialects::iozone::{self, Context};
-use fathom_report::reproduced::{Pair, Pairs, Part, Reproduced};
+use fathom_report::reproduced::{Pair, Pairs, Reproduced, ReproducedPart};
 use fathom_sim::reproduce::cciss as table;
 use fathom_workload::Workload;
 use jiff::civil::DateTime;
@@ -80,7 +80,7 @@ pub(super) fn drawn(t: &table::CcissTable) -> Reproduced {
         (format!("{} {}", label(r), o.hypothesis), cells)
     });
     let mut parts = vec![
-        Part {
+        ReproducedPart {
             heading: "Rates of writers".into(),
             pairs: vec![
                 pairs("Initial writers", |r| r.published_write_kb_s, |o| o.write_kb_s),
@@ -101,9 +101,9 @@ pub(super) fn drawn(t: &table::CcissTable) -> Reproduced {
                 rates.collect(),
             )],
             notes: t.misses.clone(),
-            ..Part::default()
+            ..ReproducedPart::default()
         },
-        Part {
+        ReproducedPart {
             heading: "Requests".into(),
             tables: vec![page::grid(
                 "Requests that reach the controller: the length that moves most bytes, commands in a row that follow each other, \
@@ -111,7 +111,7 @@ pub(super) fn drawn(t: &table::CcissTable) -> Reproduced {
                 &["test and kernel", "KiB", "run", "past the cache", "segments"],
                 requests.collect(),
             )],
-            ..Part::default()
+            ..ReproducedPart::default()
         },
     ];
     if !t.ablations.is_empty() {
@@ -124,14 +124,14 @@ pub(super) fn drawn(t: &table::CcissTable) -> Reproduced {
             let cells = a.write_kb_s.iter().map(|r| format!("{r:.1}")).chain([a.request_kib.to_string()]);
             (format!("{} {}", a.variant, a.hypothesis), cells.collect())
         });
-        parts.push(Part {
+        parts.push(ReproducedPart {
             heading: "What each mechanism contributes".into(),
             tables: vec![page::grid(
                 "KB/s of the initial writers with one thing changed",
                 &heads,
                 rows.collect(),
             )],
-            ..Part::default()
+            ..ReproducedPart::default()
         });
     }
     let hypotheses = t.hypotheses.iter().map(|h| format!("{}: {} ({}).", h.name, h.says, h.device));

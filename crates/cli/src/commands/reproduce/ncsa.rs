@@ -3,7 +3,7 @@
 use super::{Reproduce, cannot, page};
 use crate::exit::Usage;
 use fathom_dialects::iozone::{self, Context};
-use fathom_report::reproduced::{Map, Part, Reproduced};
+use fathom_report::reproduced::{Reproduced, ReproducedPart, SurfaceMap};
 use fathom_report::units;
 use fathom_sim::reproduce::ncsa as table;
 use table::published::{FILES_KIB, RECORDS_KIB, Standing};
@@ -50,7 +50,7 @@ pub(super) fn drawn(t: &table::NcsaTable) -> Reproduced {
         ];
         (s.test.to_string(), cells)
     });
-    let overview = Part {
+    let overview = ReproducedPart {
         heading: "How near the surfaces are".into(),
         tables: vec![page::grid(
             "Correlations of log throughput, errors of the cells that were held out",
@@ -62,7 +62,7 @@ pub(super) fn drawn(t: &table::NcsaTable) -> Reproduced {
              model; where they slow down to the disk's pace is."
                 .into(),
         ],
-        ..Part::default()
+        ..ReproducedPart::default()
     };
     let mut parts = vec![overview];
     parts.extend(t.surfaces.iter().filter(|s| s.test.ends_with("read")).map(surface));
@@ -81,7 +81,7 @@ pub(super) fn drawn(t: &table::NcsaTable) -> Reproduced {
 }
 
 /// A surface: published, simulated, and the deviation.
-fn surface(surface: &table::Surface) -> Part {
+fn surface(surface: &table::Surface) -> ReproducedPart {
     let name = if surface.test == "read" { "First reads" } else { "Rereads" };
     let size = |kib: &u64| units::bytes_short(kib * 1024);
     let rates = surface.cells.iter().flat_map(|c| [c.published_kib_s, c.simulated_kib_s]);
@@ -106,7 +106,7 @@ fn surface(surface: &table::Surface) -> Part {
     };
     let rate = |kib_s: f64| (kib_s / 1024.0, format!("{:.0}", kib_s / 1024.0));
     let shared = "MiB/s, log colour, the same for published and simulated";
-    Part {
+    ReproducedPart {
         heading: name.into(),
         maps: vec![
             map(format!("{name}, published, MiB/s"), false, ends, shared, &|c| rate(c.published_kib_s)),
@@ -119,7 +119,7 @@ fn surface(surface: &table::Surface) -> Part {
                 &|c| (c.error_percent, format!("{:+.0}{}", c.error_percent, mark(c))),
             ),
         ],
-        ..Part::default()
+        ..ReproducedPart::default()
     }
 }
 

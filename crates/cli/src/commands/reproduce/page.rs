@@ -5,7 +5,7 @@ use crate::commands::write;
 use crate::console;
 use crate::exit::Usage;
 use fathom_report::html::reproduction_page;
-use fathom_report::reproduced::{self, Grid, Reproduced};
+use fathom_report::reproduced::{self, Reproduced, WordTable};
 use fathom_sim::reproduce::Check;
 use std::path::Path;
 

@@ -4,7 +4,7 @@
 use super::page::{self, percent};
 use super::{Reproduce, cannot};
 use fathom_dialects::sysbench::{self, Context};
-use fathom_report::reproduced::{Pair, Pairs, Part, Reproduced};
+use fathom_report::reproduced::{Pair, Pairs, Reproduced, ReproducedPart};
 use fathom_sim::reproduce::sysbench::{self as table, held_out};
 use fathom_workload::Workload;
 
@@ -59,7 +59,7 @@ pub(super) fn drawn(t: &table::SysbenchTable) -> Reproduced {
         (format!("{}: {}", c.setting, c.name), cells)
     });
     let mut parts = vec![
-        Part {
+        ReproducedPart {
             heading: "Time under each scheduler".into(),
             pairs: vec![pairs],
             tables: vec![page::grid(
@@ -72,10 +72,10 @@ pub(super) fn drawn(t: &table::SysbenchTable) -> Reproduced {
                  kernel again (\"as rc3\").",
                 t.seeds, t.rms_percent
             )],
-            ..Part::default()
+            ..ReproducedPart::default()
         },
         other_figures(t),
-        Part {
+        ReproducedPart {
             heading: "Counters of read-ahead".into(),
             tables: vec![page::grid(
                 "Counters, published and simulated",
@@ -87,7 +87,7 @@ pub(super) fn drawn(t: &table::SysbenchTable) -> Reproduced {
                  instrumentation has it that the thread printed these numbers with."
                     .into(),
             ],
-            ..Part::default()
+            ..ReproducedPart::default()
         },
     ];
     if !t.ablations.is_empty() {
@@ -98,10 +98,10 @@ pub(super) fn drawn(t: &table::SysbenchTable) -> Reproduced {
             .ablations
             .iter()
             .map(|a| (a.variant.to_string(), a.seconds.iter().map(|s| format!("{s:.1}")).collect()));
-        parts.push(Part {
+        parts.push(ReproducedPart {
             heading: "What each mechanism contributes".into(),
             tables: vec![page::grid("Seconds with one thing changed; p-: patched", &heads, rows.collect())],
-            ..Part::default()
+            ..ReproducedPart::default()
         });
     }
     Reproduced {
@@ -117,7 +117,7 @@ pub(super) fn drawn(t: &table::SysbenchTable) -> Reproduced {
 }
 
 /// What is held out, in seconds and as shares of another time.
-fn other_figures(t: &table::SysbenchTable) -> Part {
+fn other_figures(t: &table::SysbenchTable) -> ReproducedPart {
     let label = |r: &table::HeldOutFigure| format!("{}, {}", r.kernel, r.setting);
     let pairs = |title: &str, unit: &str| Pairs {
         title: title.into(),
@@ -140,7 +140,7 @@ fn other_figures(t: &table::SysbenchTable) -> Part {
         (label(r), cells)
     });
     let counted = t.held_out.iter().filter(|r| r.held_out).count();
-    Part {
+    ReproducedPart {
         heading: "Held out: other figures of the thread".into(),
         pairs: vec![
             pairs("Seconds for 10 000 requests, published and simulated", "s"),
@@ -156,7 +156,7 @@ fn other_figures(t: &table::SysbenchTable) -> Part {
              counted: the journal's rules were chosen by which way it goes.",
             t.held_out_rms_percent
         )],
-        ..Part::default()
+        ..ReproducedPart::default()
     }
 }
 

@@ -194,9 +194,9 @@ fn values(host: &Host, device: &DeviceProfile) -> ValueSources {
     }
 }
 
-fn rests_on(host: &Host, device: &DeviceProfile) -> RestsOn {
+fn rests_on(host: &Host, device: &DeviceProfile) -> Uncertainty {
     let all = Uncertain::default().and("host", &host.uncertain).and("device", &device.uncertain);
-    RestsOn {
+    Uncertainty {
         fitted: all.fitted,
         guessed: all.guessed,
         demerit_percent: device.demerit_percent,

@@ -40,7 +40,7 @@ pub fn run(o: &SweepSimulated, common: &Common) -> anyhow::Result<ExitCode> {
             .iter()
             .map(|v| Factor { name: v.name.clone(), values: v.values.clone(), before: None })
             .collect(),
-        cells: plan.cells.iter().map(|levels| Cell { levels: levels.clone(), ..Cell::default() }).collect(),
+        cells: plan.cells.iter().map(|levels| SweepCell { levels: levels.clone(), ..SweepCell::default() }).collect(),
         order: plan.order.clone(),
         runs: Vec::new(),
         figure: figure(o.figure),

@@ -20,7 +20,7 @@ pub mod vary;
 use crate::console;
 use crate::exit::{self, Usage};
 use crate::line::{self, Common};
-use fathom_report::sweep::{self as report, Factor, Figure, Sweep};
+use fathom_report::sweep::{self as report, Factor, Sweep, SweepFigure};
 use fathom_workload::Duration;
 use session::{Session, SessionEnd};
 use std::path::Path;
@@ -140,15 +140,15 @@ pub fn check_page(output: &Path) -> Result<(), Usage> {
     super::write::check_before(output)
 }
 
-pub fn figure(figure: line::SweepFigure) -> Figure {
+pub fn figure(figure: line::SweepFigure) -> SweepFigure {
     use line::SweepFigure as F;
     match figure {
-        F::Rate => Figure::Rate,
-        F::Ops => Figure::Ops,
-        F::Time => Figure::Time,
-        F::P50 => Figure::P50,
-        F::P99 => Figure::P99,
-        F::P999 => Figure::P999,
-        F::Max => Figure::Max,
+        F::Rate => SweepFigure::Rate,
+        F::Ops => SweepFigure::Ops,
+        F::Time => SweepFigure::Time,
+        F::P50 => SweepFigure::P50,
+        F::P99 => SweepFigure::P99,
+        F::P999 => SweepFigure::P999,
+        F::Max => SweepFigure::Max,
     }
 }

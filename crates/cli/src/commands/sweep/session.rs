@@ -2,14 +2,14 @@
 //! measures each cell.
 
 use super::stage::{Stage, Stop};
-use super::{Asked, Factor, Figure, Sweep};
+use super::{Asked, Factor, Sweep, SweepFigure};
 use crate::console;
 use crate::exit::Usage;
 use crate::line::{ColdReach, Common};
 use crate::mark::Mark;
 use crate::run_loop::{Finished, Listener};
 use fathom_observe::knobs::Outcome;
-use fathom_report::sweep::{Cell, Found, PhaseFigures, Ran, SCHEMA};
+use fathom_report::sweep::{KernelValue, PhaseFigures, Ran, SCHEMA, SweepCell};
 use indicatif::ProgressBar;
 use std::io::IsTerminal as _;
 use std::time::Instant;
@@ -168,7 +168,7 @@ impl<'a> Session<'a> {
 fn mark(
     stage: &Stage<'_>,
     (cell, block, number): (usize, usize, usize),
-    found: &[Found],
+    found: &[KernelValue],
     cold: Option<ColdReach>,
 ) -> Mark {
     let settings: serde_json::Map<String, serde_json::Value> =

@@ -66,7 +66,7 @@ pub struct Stage<'a> {
     pub places: Vec<Vec<Place>>,
     /// For each, its previous value.
     pub before: Vec<Option<String>>,
-    pub cells: Vec<Cell>,
+    pub cells: Vec<SweepCell>,
     pub notes: Vec<String>,
     setter: Option<Setter<'static>>,
     disk: Option<Disk>,
@@ -106,8 +106,10 @@ impl<'a> Stage<'a> {
         let directories = directories::all(&asked.varied, &here)?;
         let started = fathom_observe::local_time::now();
         let counts: Vec<usize> = asked.varied.iter().map(|v| v.values.len()).collect();
-        let cells: Vec<Cell> =
-            combinations(&counts).into_iter().map(|levels| Cell { levels, ..Cell::default() }).collect();
+        let cells: Vec<SweepCell> = combinations(&counts)
+            .into_iter()
+            .map(|levels| SweepCell { levels, ..SweepCell::default() })
+            .collect();
         let mut stage = Self {
             asked,
             common,
@@ -248,7 +250,7 @@ impl<'a> Stage<'a> {
         cell: usize,
         seed: u64,
         listener: &mut dyn Listener,
-        mark: impl FnOnce(&Self, &[Found]) -> Mark,
+        mark: impl FnOnce(&Self, &[KernelValue]) -> Mark,
     ) -> Result<Vec<Finished>, Stop> {
         let outcome = self.one_there(cell, seed, listener, mark);
         // The directory on a file system made for the cell is left before unmounting.
@@ -273,7 +275,7 @@ impl<'a> Stage<'a> {
         cell: usize,
         seed: u64,
         listener: &mut dyn Listener,
-        mark: impl FnOnce(&Self, &[Found]) -> Mark,
+        mark: impl FnOnce(&Self, &[KernelValue]) -> Mark,
     ) -> Result<Vec<Finished>, Stop> {
         if let (Some(disk), Some(wanted)) =
             (&self.disk, kernel::file_system(&self.varied, &self.cells[cell].levels))
@@ -305,7 +307,7 @@ impl<'a> Stage<'a> {
         if let Some(signal) = interrupted_by() {
             return Err(Stop::Signal(signal));
         }
-        let read_back: Vec<Found> = readings.iter().cloned().map(found).collect();
+        let read_back: Vec<KernelValue> = readings.iter().cloned().map(found).collect();
         self.cells[cell].found.clone_from(&read_back);
         let mut mark = mark(self, &read_back);
         let places: Vec<Place> = wanted.into_iter().map(|w| w.0).collect();
@@ -384,8 +386,8 @@ fn disturbed(places: &[Place], readings: &[Reading]) -> Option<String> {
     })
 }
 
-fn found(reading: Reading) -> Found {
-    Found { knob: reading.knob, device: reading.device, asked: reading.asked, found: reading.found }
+fn found(reading: Reading) -> KernelValue {
+    KernelValue { knob: reading.knob, device: reading.device, asked: reading.asked, found: reading.found }
 }
 
 /// All combinations of levels; the last factor varies fastest.

@@ -4,7 +4,7 @@ use super::super::Version;
 use super::super::tests::planned;
 use super::*;
 use fathom_record::{
-    DeviceDelta, InFlight, Interval, Moved, OpStat, Repetition, ThreadCounts, Worker, WorkerInterval,
+    DeviceDelta, InFlight, Interval, OpStat, OpTotal, Repetition, ThreadCounts, Worker, WorkerInterval,
 };
 
 /// A record of running `args`: every worker did some reads and writes of 4 KiB with varying latencies.
@@ -98,7 +98,7 @@ fn worker(plan: &Plan, index: u32) -> Worker {
 /// Half a second with 100 more reads than the interval before.
 fn interval(number: u64) -> WorkerInterval {
     let reads =
-        Moved { op: OpKind::Read, ops: number * 100, bytes: number * 409_600, sum_ns: number * 6_000_000 };
+        OpTotal { op: OpKind::Read, ops: number * 100, bytes: number * 409_600, sum_ns: number * 6_000_000 };
     WorkerInterval { end_ns: number * 500_000_000, width_ns: 500_000_000, moved: vec![reads] }
 }
 

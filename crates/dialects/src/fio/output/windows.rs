@@ -54,14 +54,14 @@ pub fn of(worker: &Worker, width_ns: u64) -> BTreeMap<u64, Window> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_record::{Moved, WorkerInterval};
+    use fathom_record::{OpTotal, WorkerInterval};
 
     #[test]
     fn intervals_belong_where_their_middle_lies() {
         let interval = |end_ms: u64, width_ms: u64, ops: u64| WorkerInterval {
             end_ns: end_ms * 1_000_000,
             width_ns: width_ms * 1_000_000,
-            moved: vec![Moved { op: OpKind::Read, ops, bytes: ops * 512, sum_ns: ops * 7 }],
+            moved: vec![OpTotal { op: OpKind::Read, ops, bytes: ops * 512, sum_ns: ops * 7 }],
         };
         let intervals = vec![
             interval(1101, 101, 1),

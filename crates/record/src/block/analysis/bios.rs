@@ -7,7 +7,7 @@
 use super::super::activity::{IssuerKind, RequestClass};
 use super::super::event::{BlockAction, BlockEvent};
 use super::class::class_of;
-use super::places::Place;
+use super::positions::Position;
 use super::tally::{Completed, Issued, Tally};
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ const LOOK: usize = 64;
 /// Direction, end, and a number that makes it unique.
 type Key = (u16, u64, u64);
 
-struct Flight {
+struct InFlightBio {
     class: RequestClass,
     start: u64,
     sectors: u32,
@@ -29,13 +29,13 @@ struct Flight {
 }
 
 /// State of a device without requests.
-pub(super) struct Bios {
-    flights: BTreeMap<Key, Flight>,
+pub(super) struct BioTracker {
+    flights: BTreeMap<Key, InFlightBio>,
     count: u64,
     queueing: bool,
 }
 
-impl Bios {
+impl BioTracker {
     /// `queueing`: whether to count arrivals and splits too.
     pub(super) fn new(queueing: bool) -> Self {
         Self { flights: BTreeMap::new(), count: 0, queueing }
@@ -52,14 +52,14 @@ impl Bios {
     }
 
     fn issue(&mut self, tally: &mut Tally, event: &BlockEvent, now_ns: u64, kind: IssuerKind) {
-        let place = Place::of(event);
+        let position = Position::of(event);
         let class = class_of(event.flags, event.sectors);
         let issuer = tally.issuers.number(kind, event);
         tally.class(class).bios += u64::from(self.queueing);
         tally.issue(Issued {
             class,
             flags: event.flags,
-            sector: place.sector,
+            sector: position.sector,
             sectors: event.sectors,
             issuer,
         });
@@ -68,24 +68,24 @@ impl Bios {
             tally.give_up(tally.watch);
             return;
         }
-        let end = place.sector.saturating_add(u64::from(event.sectors));
+        let end = position.sector.saturating_add(u64::from(event.sectors));
         self.count += 1;
-        let flight = Flight {
+        let flight = InFlightBio {
             class,
-            start: place.sector,
+            start: position.sector,
             sectors: event.sectors,
             issued_ns: now_ns,
             watch: tally.watch,
             error: false,
         };
-        self.flights.insert((place.way, end, self.count), flight);
+        self.flights.insert((position.direction, end, self.count), flight);
     }
 
     fn complete(&mut self, tally: &mut Tally, event: &BlockEvent, now_ns: u64) {
-        let place = Place::of(event);
-        let end = place.sector.saturating_add(u64::from(event.sectors));
-        let Some(flight) = self.whole(place, end).and_then(|key| self.flights.remove(&key)) else {
-            let known = self.part(place, end, event.error != 0);
+        let position = Position::of(event);
+        let end = position.sector.saturating_add(u64::from(event.sectors));
+        let Some(flight) = self.whole(position, end).and_then(|key| self.flights.remove(&key)) else {
+            let known = self.part(position, end, event.error != 0);
             tally.begun_before += u64::from(!known && event.sectors > 0);
             return;
         };
@@ -105,17 +105,22 @@ impl Bios {
     }
 
     /// The bio that ends here: preferably one that also begins here, else the newest that encloses it.
-    fn whole(&self, place: Place, end: u64) -> Option<Key> {
-        let all = self.flights.range((place.way, end, 0)..=(place.way, end, u64::MAX)).rev().take(LOOK);
-        let around = all.filter(|(_, flight)| flight.start <= place.sector);
-        around.max_by_key(|&(&(_, _, n), flight)| (flight.start == place.sector, n)).map(|(&key, _)| key)
+    fn whole(&self, position: Position, end: u64) -> Option<Key> {
+        let all = self
+            .flights
+            .range((position.direction, end, 0)..=(position.direction, end, u64::MAX))
+            .rev()
+            .take(LOOK);
+        let around = all.filter(|(_, flight)| flight.start <= position.sector);
+        around.max_by_key(|&(&(_, _, n), flight)| (flight.start == position.sector, n)).map(|(&key, _)| key)
     }
 
     /// Whether this is a piece of a bio in flight; an error of a piece marks the whole.
-    fn part(&mut self, place: Place, end: u64, error: bool) -> bool {
-        let beyond = (place.way, end.saturating_add(1), 0)..=(place.way, u64::MAX, u64::MAX);
+    fn part(&mut self, position: Position, end: u64, error: bool) -> bool {
+        let beyond =
+            (position.direction, end.saturating_add(1), 0)..=(position.direction, u64::MAX, u64::MAX);
         match self.flights.range_mut(beyond).next() {
-            Some((_, flight)) if flight.start <= place.sector => {
+            Some((_, flight)) if flight.start <= position.sector => {
                 flight.error |= error;
                 true
             }

@@ -46,12 +46,12 @@ fn measure(what: &str, queueing: bool, bio_based: bool) {
         "{what}"
     );
     writeln!(std::io::stdout(), "{what}: {ns:.0} ns per event, {} events", events.len())
-        .expect("somebody reads");
+        .expect("stdout is open");
 }
 
 #[test]
-#[ignore = "measures: cargo test -p fathom-record --lib --config 'profile.dev.package.fathom-record.opt-level=3' -- --ignored --nocapture what_an_event_costs"]
-fn what_an_event_costs() {
+#[ignore = "measures: cargo test -p fathom-record --lib --config 'profile.dev.package.fathom-record.opt-level=3' -- --ignored --nocapture cost_per_event"]
+fn cost_per_event() {
     for _ in 0..3 {
         measure("issue and complete", false, false);
         measure("with queueing", true, false);

@@ -3,7 +3,7 @@
 //!
 //! * [`classes`]: sizes in classes, for tables
 //! * `requests`, `bios`: pairing of events, on devices with and without requests
-//! * `places`: lookup of what is in flight
+//! * `positions`: lookup of what is in flight
 //! * `tally`, `class`, `depth`, `rows`, `sizes`, `issuers`: the counters
 //!
 //! Invariants for every sequence of events, whatever was lost: `issued` equals `completed` plus `unfinished`; the sizes add up
@@ -19,7 +19,7 @@ mod class;
 pub mod classes;
 mod depth;
 mod issuers;
-mod places;
+mod positions;
 mod requests;
 mod rows;
 mod sizes;
@@ -27,9 +27,9 @@ mod tally;
 
 use super::activity::{BlockLayer, IssuerKind};
 use super::event::{BlockEvent, DeviceNumber};
-use bios::Bios;
+use bios::BioTracker;
 pub use issuers::{merged_issuers, without_numbers};
-use requests::Requests;
+use requests::RequestTracker;
 use tally::Tally;
 
 /// A watched device.
@@ -63,12 +63,12 @@ pub struct Options {
 struct Device {
     who: WatchedDevice,
     tally: Tally,
-    hand: Hand,
+    tracker: Tracker,
 }
 
-enum Hand {
-    Requests(Requests),
-    Bios(Bios),
+enum Tracker {
+    Requests(RequestTracker),
+    Bios(BioTracker),
 }
 
 /// The analysis of a stream of events.
@@ -105,10 +105,10 @@ impl Analysis {
             return;
         }
         let queueing = self.options.queueing;
-        let hand = if who.bio_based {
-            Hand::Bios(Bios::new(queueing))
+        let tracker = if who.bio_based {
+            Tracker::Bios(BioTracker::new(queueing))
         } else {
-            Hand::Requests(Requests::new(queueing))
+            Tracker::Requests(RequestTracker::new(queueing))
         };
         let mut tally = Tally::new();
         if self.watching {
@@ -116,7 +116,7 @@ impl Analysis {
             tally.restart(self.from_ns, self.options.interval_ns);
             tally.pass(self.now_ns);
         }
-        self.devices.push(Device { who, tally, hand });
+        self.devices.push(Device { who, tally, tracker });
     }
 
     /// Whether a device is watched.
@@ -138,11 +138,11 @@ impl Analysis {
             let Some(found) = self.devices.iter().position(|d| d.who.number == event.device) else { return };
             self.last = found;
         }
-        let Device { tally, hand, .. } = &mut self.devices[self.last];
+        let Device { tally, tracker, .. } = &mut self.devices[self.last];
         tally.pass(self.now_ns);
-        match hand {
-            Hand::Requests(requests) => requests.event(tally, event, self.now_ns, issuer),
-            Hand::Bios(bios) => bios.event(tally, event, self.now_ns, issuer),
+        match tracker {
+            Tracker::Requests(requests) => requests.event(tally, event, self.now_ns, issuer),
+            Tracker::Bios(bios) => bios.event(tally, event, self.now_ns, issuer),
         }
     }
 
@@ -169,11 +169,11 @@ impl Analysis {
     /// Events were lost here, so nothing is known to be in flight any more. Requests issued and not completed are reported as
     /// unfinished, and their completions, if any, as begun before.
     pub fn gap(&mut self) {
-        for Device { tally, hand, .. } in &mut self.devices {
+        for Device { tally, tracker, .. } in &mut self.devices {
             tally.pass(self.now_ns);
-            match hand {
-                Hand::Requests(requests) => requests.gap(tally),
-                Hand::Bios(bios) => bios.gap(tally),
+            match tracker {
+                Tracker::Requests(requests) => requests.gap(tally),
+                Tracker::Bios(bios) => bios.gap(tally),
             }
         }
     }
@@ -190,11 +190,11 @@ impl Analysis {
             watched_ns: self.now_ns - self.from_ns,
             ..BlockLayer::default()
         };
-        for (n, Device { who, tally, hand }) in (0..).zip(&mut self.devices) {
+        for (n, Device { who, tally, tracker }) in (0..).zip(&mut self.devices) {
             tally.pass(self.now_ns);
-            let in_flight = match hand {
-                Hand::Requests(requests) => requests.in_flight(tally.watch),
-                Hand::Bios(bios) => bios.in_flight(tally.watch),
+            let in_flight = match tracker {
+                Tracker::Requests(requests) => requests.in_flight(tally.watch),
+                Tracker::Bios(bios) => bios.in_flight(tally.watch),
             };
             let mut activity = tally.activity(self.options.queueing, in_flight);
             activity.name.clone_from(&who.name);

@@ -12,7 +12,7 @@ const KINDS: [&str; 5] = ["R", "RA", "WS", "WFS", "D"];
 
 /// A generated request: arrival, waiting and service times, position, size.
 #[derive(Clone, Debug)]
-struct Made {
+struct GeneratedRequest {
     arrives_ns: u64,
     waits_ns: u64,
     takes_ns: u64,
@@ -21,7 +21,7 @@ struct Made {
     sectors: u32,
 }
 
-fn made() -> impl Strategy<Value = Made> {
+fn made() -> impl Strategy<Value = GeneratedRequest> {
     // Few positions, so that some are in use twice at a time.
     (
         0u64..5000,
@@ -31,7 +31,7 @@ fn made() -> impl Strategy<Value = Made> {
         0u64..12,
         prop::sample::select(vec![1u32, 8, 8, 8, 40, 9000]),
     )
-        .prop_map(|(arrives_ns, waits_ns, takes_ns, kind, place, sectors)| Made {
+        .prop_map(|(arrives_ns, waits_ns, takes_ns, kind, place, sectors)| GeneratedRequest {
             arrives_ns,
             waits_ns,
             takes_ns,
@@ -42,7 +42,7 @@ fn made() -> impl Strategy<Value = Made> {
 }
 
 /// Its events in order of time; ties keep the order of generation.
-fn events_of(all: &[Made], bios: bool) -> Vec<BlockEvent> {
+fn events_of(all: &[GeneratedRequest], bios: bool) -> Vec<BlockEvent> {
     let mut events = Vec::new();
     for m in all {
         let issued = m.arrives_ns + m.waits_ns;
@@ -148,7 +148,7 @@ proptest! {
         let device = &layer.devices[0];
         prop_assert_eq!((layer.watched_ns, device.unfinished, device.begun_before), (10_000, 0, 0));
         prop_assert_eq!(sum(&device.requests, |s| s.issued), all.len() as u64);
-        let bytes = |m: &Made| u64::from(m.sectors) * 512;
+        let bytes = |m: &GeneratedRequest| u64::from(m.sectors) * 512;
         prop_assert_eq!(sum(&device.requests, |s| s.completed_bytes), all.iter().map(bytes).sum::<u64>());
         // Little: whichever of two identical requests is taken as completed, the sum is the same.
         let served: u64 = all.iter().map(|m| m.takes_ns).sum();
@@ -181,13 +181,13 @@ proptest! {
         let layer = analysis.finish(end_ns);
         check_always(&layer)?;
         let device = &layer.devices[0];
-        let (issue, complete) = (|m: &Made| m.arrives_ns + m.waits_ns, |m: &Made| m.arrives_ns + m.waits_ns + m.takes_ns);
+        let (issue, complete) = (|m: &GeneratedRequest| m.arrives_ns + m.waits_ns, |m: &GeneratedRequest| m.arrives_ns + m.waits_ns + m.takes_ns);
         let inside = |t: u64| t >= from_ns && t <= end_ns;
-        let count = |wanted: &dyn Fn(&Made) -> bool| all.iter().filter(|m| wanted(m)).count() as u64;
+        let count = |wanted: &dyn Fn(&GeneratedRequest) -> bool| all.iter().filter(|m| wanted(m)).count() as u64;
         prop_assert_eq!(sum(&device.requests, |s| s.issued), count(&|m| inside(issue(m))));
         prop_assert_eq!(sum(&device.requests, |s| s.completed), count(&|m| inside(issue(m)) && complete(m) <= end_ns));
         prop_assert_eq!(device.begun_before, count(&|m| issue(m) < from_ns && inside(complete(m))));
-        let time_inside = |m: &Made| u128::from(complete(m).clamp(from_ns, end_ns) - issue(m).clamp(from_ns, end_ns));
+        let time_inside = |m: &GeneratedRequest| u128::from(complete(m).clamp(from_ns, end_ns) - issue(m).clamp(from_ns, end_ns));
         prop_assert_eq!(integral(&device.in_device), all.iter().map(time_inside).sum::<u128>());
     }
 

@@ -4,7 +4,7 @@
 use super::super::activity::{IssuerKind, RequestClass};
 use super::super::event::{BlockAction, BlockEvent};
 use super::class::class_of;
-use super::places::{Place, Places};
+use super::positions::{InFlightIndex, Position};
 use super::tally::{Completed, Issued, Tally};
 
 /// Maximum number of requests followed per device; real devices have at most a few thousand in flight.
@@ -13,7 +13,7 @@ const FLIGHTS_MAX: usize = 1 << 16;
 const WAITING_MAX: usize = 1 << 17;
 
 /// A request in the driver, or returned by it and to be issued again.
-struct Flight {
+struct DriverRequest {
     class: RequestClass,
     issued_ns: u64,
     /// Arrival of its first bio, if seen.
@@ -28,7 +28,7 @@ struct Flight {
 }
 
 /// A bio, or the rest of one, without an issued request yet.
-struct Waiting {
+struct UnissuedBio {
     arrived_ns: u64,
     end: u64,
     issuer: u16,
@@ -37,17 +37,22 @@ struct Waiting {
 }
 
 /// State of a device with requests.
-pub(super) struct Requests {
-    flights: Places<Flight>,
-    waiting: Places<Waiting>,
+pub(super) struct RequestTracker {
+    flights: InFlightIndex<DriverRequest>,
+    waiting: InFlightIndex<UnissuedBio>,
     given_back: usize,
     queueing: bool,
 }
 
-impl Requests {
+impl RequestTracker {
     /// `queueing`: whether arrivals are seen.
     pub(super) fn new(queueing: bool) -> Self {
-        Self { flights: Places::new(FLIGHTS_MAX), waiting: Places::new(WAITING_MAX), given_back: 0, queueing }
+        Self {
+            flights: InFlightIndex::new(FLIGHTS_MAX),
+            waiting: InFlightIndex::new(WAITING_MAX),
+            given_back: 0,
+            queueing,
+        }
     }
 
     /// Takes an event of the device; `now_ns` never runs backwards.
@@ -74,12 +79,12 @@ impl Requests {
 
     #[inline]
     fn issue(&mut self, tally: &mut Tally, event: &BlockEvent, now_ns: u64, kind: IssuerKind) {
-        let place = Place::of(event);
-        if self.given_back > 0 && self.reissue(tally, place, event.sectors, now_ns) {
+        let position = Position::of(event);
+        if self.given_back > 0 && self.reissue(tally, position, event.sectors, now_ns) {
             return;
         }
         let class = class_of(event.flags, event.sectors);
-        let first = self.first_bio(tally, place, event.sectors);
+        let first = self.first_bio(tally, position, event.sectors);
         let arrived_ns = first.as_ref().map(|bio| bio.arrived_ns);
         // A kernel thread often issues requests on behalf of others, so the submitter of the bio is the better issuer.
         let issuer = match first {
@@ -92,11 +97,11 @@ impl Requests {
         tally.issue(Issued {
             class,
             flags: event.flags,
-            sector: place.sector,
+            sector: position.sector,
             sectors: event.sectors,
             issuer,
         });
-        let flight = Flight {
+        let flight = DriverRequest {
             class,
             issued_ns: now_ns,
             arrived_ns,
@@ -106,7 +111,7 @@ impl Requests {
             given_back: false,
             error: false,
         };
-        if let Some(lost) = self.flights.put(place, flight) {
+        if let Some(lost) = self.flights.put(position, flight) {
             self.forget(tally, &lost);
         }
     }
@@ -114,13 +119,13 @@ impl Requests {
     /// Removes the request's bios from the waiting ones and returns the one that arrived first: the others were merged before
     /// or behind it.
     #[inline]
-    fn first_bio(&mut self, tally: &mut Tally, place: Place, sectors: u32) -> Option<Waiting> {
-        let mut first: Option<Waiting> = None;
-        let (mut at, end) = (place.sector, place.sector.saturating_add(u64::from(sectors)));
+    fn first_bio(&mut self, tally: &mut Tally, position: Position, sectors: u32) -> Option<UnissuedBio> {
+        let mut first: Option<UnissuedBio> = None;
+        let (mut at, end) = (position.sector, position.sector.saturating_add(u64::from(sectors)));
         while at < end && self.waiting.len() > 0 {
             // Several may begin here: prefer one that ends where the request does.
-            let fit = |bio: &Waiting| u8::from(bio.end <= end) + u8::from(bio.end == end);
-            let Some(bio) = self.waiting.take(place.at(at), fit) else {
+            let fit = |bio: &UnissuedBio| u8::from(bio.end <= end) + u8::from(bio.end == end);
+            let Some(bio) = self.waiting.take(position.at(at), fit) else {
                 // One of the merged bios arrived unseen.
                 at += 1;
                 continue;
@@ -135,8 +140,8 @@ impl Requests {
     }
 
     /// Handles a returned request that is issued again: it is not counted twice. It may have grown since.
-    fn reissue(&mut self, tally: &mut Tally, place: Place, sectors: u32, now_ns: u64) -> bool {
-        let Some(flight) = self.flights.find(place, |f| f.given_back) else { return false };
+    fn reissue(&mut self, tally: &mut Tally, position: Position, sectors: u32, now_ns: u64) -> bool {
+        let Some(flight) = self.flights.find(position, |f| f.given_back) else { return false };
         flight.given_back = false;
         flight.issued_ns = now_ns;
         let grown = flight.sectors.saturating_add(sectors.saturating_sub(flight.left));
@@ -155,7 +160,7 @@ impl Requests {
     fn requeue(&mut self, tally: &mut Tally, event: &BlockEvent) {
         tally.requeued += 1;
         // A driver may refuse a request before its issue is reported; then there is nothing to return.
-        if let Some(flight) = self.flights.find(Place::of(event), |f| !f.given_back) {
+        if let Some(flight) = self.flights.find(Position::of(event), |f| !f.given_back) {
             flight.given_back = true;
             self.given_back += 1;
             tally.in_device.down(1);
@@ -164,17 +169,17 @@ impl Requests {
 
     #[inline]
     fn complete(&mut self, tally: &mut Tally, event: &BlockEvent, now_ns: u64) {
-        let place = Place::of(event);
+        let position = Position::of(event);
         let told = event.sectors;
         // Prefer a flight with exactly this much left, then one with more, then any. Empty requests only match empty ones.
-        let fit = |f: &Flight| match (told == 0, f.left == 0) {
+        let fit = |f: &DriverRequest| match (told == 0, f.left == 0) {
             (true, true) => 3,
             (false, false) if f.left == told => 3,
             (false, false) if f.left > told => 2,
             (false, false) => 1,
             _ => 0,
         };
-        let Some(mut flight) = self.flights.take(place, fit) else {
+        let Some(mut flight) = self.flights.take(position, fit) else {
             // The kernel completes a flush twice: the device's own, and the empty request that wanted it.
             tally.begun_before += u64::from(told > 0);
             return;
@@ -182,7 +187,7 @@ impl Requests {
         flight.error |= event.error != 0;
         if flight.left > told {
             flight.left -= told;
-            let rest = place.at(place.sector.saturating_add(u64::from(told)));
+            let rest = position.at(position.sector.saturating_add(u64::from(told)));
             if let Some(lost) = self.flights.put(rest, flight) {
                 self.forget(tally, &lost);
             }
@@ -205,7 +210,7 @@ impl Requests {
 
     /// Removes a request from the driver's depth.
     #[inline]
-    fn leave(&mut self, tally: &mut Tally, flight: &Flight) {
+    fn leave(&mut self, tally: &mut Tally, flight: &DriverRequest) {
         if flight.given_back {
             self.given_back -= 1;
         } else {
@@ -213,16 +218,16 @@ impl Requests {
         }
     }
 
-    fn forget(&mut self, tally: &mut Tally, flight: &Flight) {
+    fn forget(&mut self, tally: &mut Tally, flight: &DriverRequest) {
         self.leave(tally, flight);
         tally.give_up(flight.watch);
     }
 
     fn arrive(&mut self, tally: &mut Tally, event: &BlockEvent, now_ns: u64, kind: IssuerKind) {
-        let place = Place::of(event);
-        let end = place.sector.saturating_add(u64::from(event.sectors));
+        let position = Position::of(event);
+        let end = position.sector.saturating_add(u64::from(event.sectors));
         // Kernels before 4.13 report the arrival of a split bio's second part again.
-        if let Some(rest) = self.waiting.find(place, |bio| bio.cut && bio.end == end) {
+        if let Some(rest) = self.waiting.find(position, |bio| bio.cut && bio.end == end) {
             rest.cut = false;
             return;
         }
@@ -231,12 +236,12 @@ impl Requests {
             return;
         }
         let issuer = tally.issuers.number(kind, event);
-        self.wait(tally, place, Waiting { arrived_ns: now_ns, end, issuer, cut: false });
+        self.wait(tally, position, UnissuedBio { arrived_ns: now_ns, end, issuer, cut: false });
     }
 
-    fn wait(&mut self, tally: &mut Tally, place: Place, bio: Waiting) {
+    fn wait(&mut self, tally: &mut Tally, position: Position, bio: UnissuedBio) {
         tally.in_queue.up();
-        if self.waiting.put(place, bio).is_some() {
+        if self.waiting.put(position, bio).is_some() {
             tally.in_queue.down(1);
         }
     }
@@ -244,20 +249,20 @@ impl Requests {
     /// Handles a split bio: the second part counts as arrived with the whole.
     fn split(&mut self, tally: &mut Tally, event: &BlockEvent) {
         tally.splits += 1;
-        let place = Place::of(event);
-        let cut = place.sector.saturating_add(u64::from(event.sectors));
-        let inside = |bio: &Waiting| place.sector < cut && cut < bio.end;
-        let Some(whole) = self.waiting.find(place, inside) else { return };
+        let position = Position::of(event);
+        let cut = position.sector.saturating_add(u64::from(event.sectors));
+        let inside = |bio: &UnissuedBio| position.sector < cut && cut < bio.end;
+        let Some(whole) = self.waiting.find(position, inside) else { return };
         let end = std::mem::replace(&mut whole.end, cut);
-        let rest = Waiting { arrived_ns: whole.arrived_ns, end, issuer: whole.issuer, cut: true };
-        self.wait(tally, place.at(cut), rest);
+        let rest = UnissuedBio { arrived_ns: whole.arrived_ns, end, issuer: whole.issuer, cut: true };
+        self.wait(tally, position.at(cut), rest);
     }
 
     /// Handles a bio that ended without a request because its submitter did not wait for a free one.
     fn withdraw(&mut self, tally: &mut Tally, event: &BlockEvent) {
-        let place = Place::of(event);
-        let end = place.sector.saturating_add(u64::from(event.sectors));
-        if self.waiting.take(place, |bio| u8::from(bio.end == end)).is_some() {
+        let position = Position::of(event);
+        let end = position.sector.saturating_add(u64::from(event.sectors));
+        if self.waiting.take(position, |bio| u8::from(bio.end == end)).is_some() {
             tally.in_queue.down(1);
         }
     }

@@ -33,21 +33,21 @@ fn options(queueing: bool) -> Options {
     Options { devices: vec![device(false)], interval_ns: 1000, queueing, ..Options::default() }
 }
 
-type Told<'a> = (u64, BlockAction, &'a str, u64, u32);
+type EventLine<'a> = (u64, BlockAction, &'a str, u64, u32);
 
-fn feed(analysis: &mut Analysis, events: &[Told]) {
+fn feed(analysis: &mut Analysis, events: &[EventLine]) {
     for &(time_ns, action, rwbs, sector, sectors) in events {
         analysis.event(&event(time_ns, action, rwbs, sector, sectors), IssuerKind::Other);
     }
 }
 
-fn analysed(options: Options, events: &[Told], end_ns: u64) -> BlockLayer {
+fn analysed(options: Options, events: &[EventLine], end_ns: u64) -> BlockLayer {
     let mut analysis = Analysis::new(options);
     feed(&mut analysis, events);
     analysis.finish(end_ns)
 }
 
-fn of(events: &[Told], end_ns: u64) -> DeviceActivity {
+fn of(events: &[EventLine], end_ns: u64) -> DeviceActivity {
     analysed(options(true), events, end_ns).devices.remove(0)
 }
 
@@ -318,7 +318,7 @@ fn a_request_that_was_given_back_may_end_without_coming_again() {
 }
 
 #[test]
-fn what_was_in_flight_at_either_end_is_told() {
+fn requests_in_flight_at_either_end_are_reported() {
     let device = of(&[(0, Complete, "R", 8, 8), (1, Complete, "R", 16, 8), (2, Issue, "R", 24, 8)], 10);
     assert_eq!((device.begun_before, device.unfinished), (2, 1));
     assert_eq!(counts(reads(&device)), (1, 4096, 0, 0));
@@ -587,7 +587,7 @@ fn what_only_informs_changes_nothing() {
 }
 
 #[test]
-fn what_a_trace_claims_does_not_overflow() {
+fn huge_values_in_a_trace_do_not_overflow() {
     for bio_based in [false, true] {
         let options = Options { devices: vec![device(bio_based)], ..options(true) };
         let mut analysis = Analysis::new(options);

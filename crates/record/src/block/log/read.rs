@@ -1,7 +1,7 @@
 //! Reads the event log: constant memory whatever the file says, an error with its byte offset for malformed data, and a clean
 //! end where a recording was cut off.
 
-use super::varint::{self, Bad, unfold};
+use super::varint::{self, VarintError, unfold};
 use super::{
     LogClock, LogDevice, LogEnd, LogHeader, MAGIC, MAX_DEVICES, MAX_HEADER_BYTES, MAX_TASKS, MAX_TEXT_BYTES,
     VERSION, bit, control,
@@ -200,7 +200,7 @@ impl<R: Read> LogReader<R> {
                 return Ok(None);
             }
             if self.end.is_some() {
-                return Err(self.malformed("there are bytes behind the end of the log"));
+                return Err(self.malformed("bytes follow the end of the log"));
             }
             let (record, used) = {
                 let whole = &self.buffer[self.at..];
@@ -235,14 +235,16 @@ impl<R: Read> LogReader<R> {
                     self.at += used;
                 }
                 // Cut inside a record: everything before it is the recording.
-                Err(Wrong::Short) if self.ended => {
+                Err(RecordError::Short) if self.ended => {
                     self.base += self.buffer.len() as u64;
                     self.at = 0;
                     self.buffer.clear();
                     return Ok(None);
                 }
-                Err(Wrong::Short) => return Err(self.malformed("a record longer than any can be")),
-                Err(Wrong::Not(what)) => return Err(self.malformed(&what)),
+                Err(RecordError::Short) => {
+                    return Err(self.malformed("a record longer than the format allows"));
+                }
+                Err(RecordError::Not(what)) => return Err(self.malformed(&what)),
             }
         }
     }
@@ -262,16 +264,16 @@ impl<R: Read> Iterator for LogReader<R> {
 }
 
 /// Why a record could not be decoded.
-enum Wrong {
+enum RecordError {
     Short,
     Not(String),
 }
 
-impl From<Bad> for Wrong {
-    fn from(bad: Bad) -> Self {
+impl From<VarintError> for RecordError {
+    fn from(bad: VarintError) -> Self {
         match bad {
-            Bad::Short => Self::Short,
-            Bad::Long => Self::Not("a number of more than 64 bits".into()),
+            VarintError::Short => Self::Short,
+            VarintError::Long => Self::Not("a number of more than 64 bits".into()),
         }
     }
 }
@@ -288,20 +290,22 @@ struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    fn record(self, bytes: &mut &[u8]) -> Result<Record, Wrong> {
+    fn record(self, bytes: &mut &[u8]) -> Result<Record, RecordError> {
         match byte(bytes)? {
             0 => self.control(bytes).map(|()| Record::Other),
             tag => self.event(tag, bytes).map(Record::Event),
         }
     }
 
-    fn event(self, tag: u8, bytes: &mut &[u8]) -> Result<BlockEvent, Wrong> {
+    fn event(self, tag: u8, bytes: &mut &[u8]) -> Result<BlockEvent, RecordError> {
         let Some(&action) = BlockAction::ALL.get(usize::from(tag & 0xf).wrapping_sub(1)) else {
-            return Err(Wrong::Not(format!("a record that begins with {tag:#04x}, which no event does")));
+            return Err(RecordError::Not(format!(
+                "a record that begins with {tag:#04x}, which no event does"
+            )));
         };
         let before = *self.before;
         if self.first && tag & (bit::SAME_DEVICE | bit::SAME_TASK) != 0 {
-            return Err(Wrong::Not("the first event refers to one before it".into()));
+            return Err(RecordError::Not("the first event refers to one before it".into()));
         }
         let step = varint::take(bytes)?;
         let time = if tag & bit::TIME_BACK == 0 {
@@ -310,7 +314,7 @@ impl Decoder<'_> {
             before.time_ns.checked_sub(step)
         };
         let Some(time_ns) = time else {
-            return Err(Wrong::Not("a time before 0 or beyond 2^64 ns".into()));
+            return Err(RecordError::Not("a time before 0 or beyond 2^64 ns".into()));
         };
         let device = if tag & bit::SAME_DEVICE != 0 {
             before.device
@@ -320,7 +324,7 @@ impl Decoder<'_> {
                 Some(device) => device.number,
                 None => {
                     let many = self.devices.len();
-                    return Err(Wrong::Not(format!("device {index} of {many} that were named")));
+                    return Err(RecordError::Not(format!("device {index} of {many} that were named")));
                 }
             }
         };
@@ -336,7 +340,7 @@ impl Decoder<'_> {
         };
         let error = if tag & bit::ERROR != 0 {
             i32::try_from(unfold(varint::take(bytes)?))
-                .map_err(|_| Wrong::Not("an error number beyond 32 bits".into()))?
+                .map_err(|_| RecordError::Not("an error number beyond 32 bits".into()))?
         } else {
             0
         };
@@ -345,30 +349,29 @@ impl Decoder<'_> {
         Ok(event)
     }
 
-    fn task(&self, index: u64) -> Result<[u8; TASK_NAME_BYTES], Wrong> {
+    fn task(&self, index: u64) -> Result<[u8; TASK_NAME_BYTES], RecordError> {
         if index == 0 {
             return Ok([0; TASK_NAME_BYTES]);
         }
         let place = usize::try_from(index - 1).ok();
-        place
-            .and_then(|i| self.tasks.get(i))
-            .copied()
-            .ok_or_else(|| Wrong::Not(format!("task name {index} of {} that were given", self.tasks.len())))
+        place.and_then(|i| self.tasks.get(i)).copied().ok_or_else(|| {
+            RecordError::Not(format!("task name {index} of {} that were given", self.tasks.len()))
+        })
     }
 
-    fn control(self, bytes: &mut &[u8]) -> Result<(), Wrong> {
+    fn control(self, bytes: &mut &[u8]) -> Result<(), RecordError> {
         match byte(bytes)? {
             control::DEVICE => self.device(bytes),
             control::TASK => {
                 let length = usize::from(byte(bytes)?);
                 if length == 0 || length > TASK_NAME_BYTES {
-                    return Err(Wrong::Not(format!(
+                    return Err(RecordError::Not(format!(
                         "a task name of {length} bytes; it has 1 to {TASK_NAME_BYTES}"
                     )));
                 }
                 let given = slice(bytes, length)?;
                 if self.tasks.len() >= MAX_TASKS {
-                    return Err(Wrong::Not(format!("more than {MAX_TASKS} task names at a time")));
+                    return Err(RecordError::Not(format!("more than {MAX_TASKS} task names at a time")));
                 }
                 let mut name = [0; TASK_NAME_BYTES];
                 name[..length].copy_from_slice(given);
@@ -399,13 +402,13 @@ impl Decoder<'_> {
                 *self.end = Some(LogEnd { events, lost, end_ns, start_ns, observer_cpu_ns });
                 Ok(())
             }
-            kind => {
-                Err(Wrong::Not(format!("a control record of kind {kind}, which this version does not know")))
-            }
+            kind => Err(RecordError::Not(format!(
+                "a control record of kind {kind}, which this version does not know"
+            ))),
         }
     }
 
-    fn device(self, bytes: &mut &[u8]) -> Result<(), Wrong> {
+    fn device(self, bytes: &mut &[u8]) -> Result<(), RecordError> {
         let major = narrow(varint::take(bytes)?, "a major number")?;
         let minor = narrow(varint::take(bytes)?, "a minor number")?;
         let level = narrow(varint::take(bytes)?, "a level")?;
@@ -418,40 +421,40 @@ impl Decoder<'_> {
         } else if self.devices.len() < MAX_DEVICES {
             self.devices.push(device);
         } else {
-            return Err(Wrong::Not(format!("more than {MAX_DEVICES} devices")));
+            return Err(RecordError::Not(format!("more than {MAX_DEVICES} devices")));
         }
         Ok(())
     }
 }
 
-fn byte(bytes: &mut &[u8]) -> Result<u8, Wrong> {
-    let (&first, rest) = bytes.split_first().ok_or(Wrong::Short)?;
+fn byte(bytes: &mut &[u8]) -> Result<u8, RecordError> {
+    let (&first, rest) = bytes.split_first().ok_or(RecordError::Short)?;
     *bytes = rest;
     Ok(first)
 }
 
-fn slice<'b>(bytes: &mut &'b [u8], length: usize) -> Result<&'b [u8], Wrong> {
-    let (front, rest) = bytes.split_at_checked(length).ok_or(Wrong::Short)?;
+fn slice<'b>(bytes: &mut &'b [u8], length: usize) -> Result<&'b [u8], RecordError> {
+    let (front, rest) = bytes.split_at_checked(length).ok_or(RecordError::Short)?;
     *bytes = rest;
     Ok(front)
 }
 
-fn text(bytes: &mut &[u8]) -> Result<String, Wrong> {
+fn text(bytes: &mut &[u8]) -> Result<String, RecordError> {
     let length = varint::take(bytes)?;
     if length > MAX_TEXT_BYTES as u64 {
-        return Err(Wrong::Not(format!("a text of {length} bytes; it has at most {MAX_TEXT_BYTES}")));
+        return Err(RecordError::Not(format!("a text of {length} bytes; it has at most {MAX_TEXT_BYTES}")));
     }
     Ok(String::from_utf8_lossy(slice(bytes, length as usize)?).into_owned())
 }
 
-fn narrow<T: TryFrom<u64>>(value: u64, what: &str) -> Result<T, Wrong> {
-    T::try_from(value).map_err(|_| Wrong::Not(format!("{what} of {value}, which is out of range")))
+fn narrow<T: TryFrom<u64>>(value: u64, what: &str) -> Result<T, RecordError> {
+    T::try_from(value).map_err(|_| RecordError::Not(format!("{what} of {value}, which is out of range")))
 }
 
 /// Parses the header's body. Bytes that a later writer of the same version appended are skipped.
 fn header(mut body: &[u8]) -> Result<LogHeader, String> {
     let bytes = &mut body;
-    let mut parse = || -> Result<LogHeader, Wrong> {
+    let mut parse = || -> Result<LogHeader, RecordError> {
         let clock = byte(bytes)?;
         let flags = byte(bytes)?;
         let wall = slice(bytes, 8)?;
@@ -468,7 +471,7 @@ fn header(mut body: &[u8]) -> Result<LogHeader, String> {
         })
     };
     parse().map_err(|wrong| match wrong {
-        Wrong::Short => "the header ends inside one of its fields".into(),
-        Wrong::Not(what) => what,
+        RecordError::Short => "the header ends inside one of its fields".into(),
+        RecordError::Not(what) => what,
     })
 }

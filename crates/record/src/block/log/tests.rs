@@ -188,7 +188,7 @@ fn mistakes_have_their_byte() {
     assert!(read(&newer).contains("version 2 of the event log"), "{}", read(&newer));
     let mut longer = whole.clone();
     longer.push(1);
-    assert_eq!(read(&longer), format!("byte {}: there are bytes behind the end of the log", whole.len()));
+    assert_eq!(read(&longer), format!("byte {}: bytes follow the end of the log", whole.len()));
     let mut strange = written(&[], false);
     let at = strange.len();
     strange.push(0x0f);

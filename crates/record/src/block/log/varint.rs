@@ -6,7 +6,7 @@ const MAX_BYTES: usize = 10;
 
 /// Why a number could not be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bad {
+pub(crate) enum VarintError {
     /// The slice ends inside it.
     Short,
     /// It has more than 64 bits.
@@ -34,11 +34,11 @@ pub(crate) fn unfold(value: u64) -> i64 {
 }
 
 /// Takes a number from the front of `bytes` and advances it.
-pub(crate) fn take(bytes: &mut &[u8]) -> Result<u64, Bad> {
+pub(crate) fn take(bytes: &mut &[u8]) -> Result<u64, VarintError> {
     let mut value = 0u64;
     for (n, &byte) in bytes.iter().enumerate().take(MAX_BYTES) {
         if n == MAX_BYTES - 1 && byte > 1 {
-            return Err(Bad::Long);
+            return Err(VarintError::Long);
         }
         value |= u64::from(byte & 0x7f) << (7 * n);
         if byte < 0x80 {
@@ -46,7 +46,7 @@ pub(crate) fn take(bytes: &mut &[u8]) -> Result<u64, Bad> {
             return Ok(value);
         }
     }
-    Err(if bytes.len() < MAX_BYTES { Bad::Short } else { Bad::Long })
+    Err(if bytes.len() < MAX_BYTES { VarintError::Short } else { VarintError::Long })
 }
 
 #[cfg(test)]
@@ -69,12 +69,12 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_refused() {
-        assert_eq!(take(&mut [0x80u8].as_slice()), Err(Bad::Short));
-        assert_eq!(take(&mut [].as_slice()), Err(Bad::Short));
-        assert_eq!(take(&mut [0xffu8; 10].as_slice()), Err(Bad::Long));
+        assert_eq!(take(&mut [0x80u8].as_slice()), Err(VarintError::Short));
+        assert_eq!(take(&mut [].as_slice()), Err(VarintError::Short));
+        assert_eq!(take(&mut [0xffu8; 10].as_slice()), Err(VarintError::Long));
         assert_eq!(
             take(&mut [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2].as_slice()),
-            Err(Bad::Long)
+            Err(VarintError::Long)
         );
     }
 }

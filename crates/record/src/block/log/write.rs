@@ -111,7 +111,7 @@ impl<W: Write> LogWriter<W> {
     pub fn device(&mut self, device: &LogDevice) -> io::Result<()> {
         if !self.devices.contains_key(&device.number) {
             if self.devices.len() >= MAX_DEVICES {
-                let what = format!("an event log has room for {MAX_DEVICES} devices, and here is one more");
+                let what = format!("an event log holds at most {MAX_DEVICES} devices");
                 return Err(io::Error::other(what));
             }
             let index = self.devices.len() as u64;

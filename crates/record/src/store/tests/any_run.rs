@@ -162,7 +162,7 @@ fn any_simulation() -> impl Strategy<Value = Option<Simulation>> {
         |(host, device, scheduler, guessed, counts)| Simulation {
             limits: device.clone(),
             set: vec![(device.clone(), scheduler.clone())],
-            handed_in: (guessed % 3 == 0).then(|| crate::HandedIn {
+            handed_in: (guessed % 3 == 0).then(|| crate::FeedMode {
                 mode: scheduler.clone(),
                 scale: (guessed % 2 == 0).then_some(0.5),
                 depth: (guessed % 2 == 1).then_some(guessed),
@@ -172,13 +172,13 @@ fn any_simulation() -> impl Strategy<Value = Option<Simulation>> {
             device,
             scheduler,
             values: crate::ValueSources { guessed, ..Default::default() },
-            rests_on: crate::RestsOn {
+            rests_on: crate::Uncertainty {
                 guessed: vec!["host cpu.call_us".into()],
                 demerit_percent: (guessed % 2 == 0).then_some(f64::from(guessed) / 8.0),
                 ..Default::default()
             },
             counts,
-            phases: vec![crate::inside::PhaseInside { phase: guessed, ..Default::default() }],
+            phases: vec![crate::course::PhaseCourse { phase: guessed, ..Default::default() }],
             ..Simulation::default()
         },
     );

@@ -39,7 +39,7 @@ fn the_cost_of_a_phase_of_many_processes() {
     let mut say = |what: &str, phase: &Phase| {
         let begun = std::time::Instant::now();
         store.append_phase(&run.id, phase).expect("appends");
-        writeln!(std::io::stdout(), "{what}: {:?}", begun.elapsed()).expect("somebody reads");
+        writeln!(std::io::stdout(), "{what}: {:?}", begun.elapsed()).expect("stdout is open");
     };
     say("first (statements are prepared)", &write_phase());
     let mut with = Phase { seq: 1, repetitions: vec![repetition], ..flow_phase() };

@@ -5,7 +5,7 @@ use super::*;
 use std::io::Write as _;
 
 #[test]
-fn what_a_killed_writer_stored_is_there_and_the_run_counts_as_killed() {
+fn data_of_a_killed_writer_is_kept_and_its_run_counts_as_killed() {
     let (_dir, path) = scratch();
     let mut store = Store::open(&path).expect("opens");
     let run = Run { status: Status::Running, ended_at: String::new(), ..sample_run() };

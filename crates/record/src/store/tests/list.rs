@@ -1,4 +1,4 @@
-//! Finding, listing and removing runs.
+//! Tests of finding, listing and removing runs in the store.
 
 use super::*;
 use crate::store::block_tests::BLOCK_TABLES;
@@ -41,7 +41,7 @@ fn the_list_can_be_narrowed() {
 }
 
 #[test]
-fn who_lists_keeps_nobody_from_writing() {
+fn listing_does_not_block_writers() {
     let (_dir, path) = scratch();
     let mut store = Store::open(&path).expect("opens");
     let names = ["e", "d", "c", "b", "a"];

@@ -78,7 +78,7 @@ pub(in crate::survey) fn limit(run: &Run) -> Option<Finding> {
         _ => "a limit, or a device that does one at a time".to_string(),
     };
     let sentence = format!(
-        "operations are held to about {}: 1 in flight or {}, the rate is the same; {who}.",
+        "operations are limited to about {}: the rate is the same with 1 in flight or {}; {who}.",
         per_s(mean),
         last.0
     );
@@ -117,7 +117,7 @@ pub(super) fn knee(run: &Run) -> Option<Finding> {
         if deeper.filter_map(|p| highest(p)).any(|r| r > first.1 * NOTHING) {
             unclear(&points)
         } else {
-            format!("random reads with one in flight come to {}; {more}.", per_s(first.1))
+            format!("random reads with one in flight reach {}; {more}.", per_s(first.1))
         }
     } else if at(best.0).is_some_and(|p| overlap(single, p)) {
         unclear(&points)
@@ -128,7 +128,7 @@ pub(super) fn knee(run: &Run) -> Option<Finding> {
             ""
         };
         format!(
-            "random reads gain until {} are in flight: {}, {} what one in flight gets ({}, measured anew); {more}{whose}.",
+            "random reads gain until {} are in flight: {}, {} what one in flight gets ({}, measured again); {more}{whose}.",
             knee.0,
             per_s(knee.1),
             ratio(knee.1 / first.1),
@@ -142,7 +142,7 @@ pub(super) fn knee(run: &Run) -> Option<Finding> {
 fn unclear(points: &[(u64, f64, f64, Option<f64>)]) -> String {
     let rates = || points.iter().map(|p| p.1);
     format!(
-        "random reads: {} to {} with 1 to {} in flight, and repetitions of one depth lie as far apart as the depths: whether more in flight bring anything cannot be told.",
+        "random reads: {} to {} with 1 to {} in flight. Repetitions at one depth differ as much as the depths, so it is unclear whether more in flight help.",
         per_s(rates().fold(f64::INFINITY, f64::min)),
         per_s(rates().fold(0.0, f64::max)),
         points.iter().map(|p| p.0).max().unwrap_or(1)
@@ -168,7 +168,7 @@ pub(super) fn scaling(run: &Run, name: &str) -> Option<Finding> {
     let evidence = points.iter().map(|p| proof(&format!("{} streams", p.0), p.1, "bytes/s")).collect();
     let unclear = |other: &(u64, f64, &Phase)| {
         format!(
-            "{what}: {} by one stream and {} by {} together, but repetitions lie as far apart: a gain or a loss cannot be told.",
+            "{what}: {} by one stream and {} by {} together, but repetitions differ as much: gain or loss is unclear.",
             rate(one.1),
             rate(other.1),
             other.0

@@ -106,7 +106,7 @@ fn held_between(phase: &Phase) -> String {
     });
     told.map_or_else(String::new, |(top, below)| {
         format!(
-            " Of {} that {} took, {} reached {} meanwhile: the rest is in this machine's memory, and the rate is memory's.",
+            " Of {} written to {}, {} had reached {} by then: the rest is in this machine's memory, and the rate is memory's.",
             bytes(top.write_bytes),
             top.name,
             bytes(below.write_bytes),

@@ -117,7 +117,7 @@ fn out_of_time(run: &Run) -> Option<Finding> {
         return None;
     }
     let sentence = format!(
-        "the time was over before these parts were measured: {}. The storage is slow, or the machine is busy.",
+        "time ran out before these parts were measured: {}. The storage is slow, or the machine is busy.",
         missing.join(", ")
     );
     let mut found = finding("out-of-time", sentence, vec![proof("parts left out", missing.len() as f64, "")]);
@@ -195,7 +195,7 @@ fn amplified(run: &Run) -> Option<Finding> {
     ];
     if share < 0.5 {
         let sentence = format!(
-            "fsync returned although the device had written only {} of {}: something below says it is sure when it is not.",
+            "fsync returned although the device had written only {} of {}: something below reports data as safe when it is not.",
             bytes(wrote),
             bytes(asked)
         );
@@ -258,7 +258,7 @@ fn repeatable(run: &Run) -> Option<Finding> {
     let (half, tests) = (median(&spreads)?, spreads.len());
     let once = run.phases.iter().filter(|p| p.repetitions.len() == 1).count();
     let sentence = format!(
-        "repetitions of one test lie {} apart (median of {tests} tests, {once} more were measured once): less than that means nothing.",
+        "repetitions of one test lie {} apart (median of {tests} tests, {once} more were measured once): smaller differences mean nothing.",
         percent(half)
     );
     Some(finding(

@@ -8,7 +8,7 @@ use super::super::{
 };
 use crate::{block::depth_words, units};
 use fathom_record::Phase;
-use fathom_record::inside::{DepthCourse, DepthInterval, PhaseInside};
+use fathom_record::course::{DepthCourse, DepthInterval, PhaseCourse};
 use std::fmt::Write as _;
 
 const FEWEST_INTERVALS: usize = 3;
@@ -23,7 +23,7 @@ fn intervals(course: &DepthCourse) -> impl Iterator<Item = (f64, f64, &DepthInte
 }
 
 /// Number of requests in the device, and waiting above it.
-pub(super) fn depths(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
+pub(super) fn depths(phase: &Phase, inside: &PhaseCourse) -> Option<Picture> {
     if inside.depths.intervals.len() < FEWEST_INTERVALS {
         return None;
     }
@@ -36,7 +36,7 @@ pub(super) fn depths(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
             }
             points.push((begin + ns, depth));
         }
-        lines::Line { label: label.into(), class, points }
+        lines::ChartLine { label: label.into(), class, points }
     };
     let both =
         [line("in the device", "a", |i| i.in_device_ns), line("waiting above it", "b", |i| i.waiting_ns)];
@@ -51,7 +51,7 @@ pub(super) fn depths(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
 }
 
 /// Share of the time with a command in the device, and with the device kept idle by the scheduler.
-pub(super) fn busy(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
+pub(super) fn busy(phase: &Phase, inside: &PhaseCourse) -> Option<Picture> {
     let course = &inside.depths;
     let sum = |of: fn(&DepthInterval) -> u64| course.intervals.iter().map(|i| of(i) as f64).sum::<f64>();
     let (busy_ns, held_ns, end_ns) = (sum(|i| i.busy_ns), sum(|i| i.held_ns), course.end_ns as f64);

@@ -3,11 +3,11 @@
 
 use super::super::{Picture, bars::Bars, chart::Frame};
 use crate::units;
-use fathom_record::inside::{Habits, IdleWaits, PhaseInside};
+use fathom_record::course::{Habits, IdleWaits, PhaseCourse};
 use fathom_record::{Histogram, Phase};
 
 /// The picture; `None` if no device was kept idle.
-pub(super) fn idle_waits(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
+pub(super) fn idle_waits(phase: &Phase, inside: &PhaseCourse) -> Option<Picture> {
     let waits = &inside.idle_waits;
     let words = idle_words(waits)?;
     let both = [&waits.paid, &waits.in_vain];
@@ -72,14 +72,14 @@ fn habits(all: &[Habits]) -> String {
     }
     let one = |of: &Habits| {
         let (think, apart) = (units::time_ns(of.think_ns as f64), units::count(of.seek_sectors));
-        format!("{} thinks {think}, its requests lie {apart} sectors apart", of.task)
+        format!("{}: think time {think}, distance between requests {apart} sectors", of.task)
     };
     let told: Vec<String> = all.iter().take(MOST_TOLD).map(one).collect();
     let more = match all.len().saturating_sub(MOST_TOLD) {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
-    format!(" Its means of processes in the end: {}{more}.", told.join("; "))
+    format!(" Its means per process at the end: {}{more}.", told.join("; "))
 }
 
 /// Index of a value's class; classes begin at 1, 2 and 5 times a power of ten.
@@ -143,9 +143,12 @@ mod tests {
         let habit =
             |n: u64| Habits { task: format!("worker {n}"), think_ns: n * 1_000_000, seek_sectors: 12_000 };
         let told = idle_words(&IdleWaits { habits: vec![habit(0)], ..waits.clone() }).unwrap();
-        let end = "75 % paid. Its means of processes in the end: worker 0 thinks 0 ns, its requests lie 12 000 sectors apart.";
+        let end = "75 % paid. Its means per process at the end: worker 0: think time 0 ns, distance between requests 12 000 sectors.";
         assert!(told.ends_with(end), "{told}");
         let told = idle_words(&IdleWaits { habits: (0..6).map(habit).collect(), ..waits }).unwrap();
-        assert!(told.contains("worker 3 thinks 3.00 ms") && told.ends_with("apart; and 2 more."), "{told}");
+        assert!(
+            told.contains("worker 3: think time 3.00 ms") && told.ends_with("sectors; and 2 more."),
+            "{told}"
+        );
     }
 }

@@ -14,7 +14,7 @@ use super::{
     line, text, text_width,
 };
 use crate::units;
-use fathom_record::inside::{Dot, PhaseInside, Thinned};
+use fathom_record::course::{Dot, PhaseCourse, Thinned};
 use fathom_record::{Phase, Run};
 use std::fmt::Write as _;
 
@@ -40,7 +40,7 @@ pub fn inside(run: &Run, phase: &Phase) -> Vec<Picture> {
 }
 
 /// Sector over time.
-fn places(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
+fn places(phase: &Phase, inside: &PhaseCourse) -> Option<Picture> {
     let all = || inside.served.kept.iter().chain(&inside.queued.kept);
     let waits = || inside.idle_waits.kept.kept.iter();
     let sectors = || all().map(|d| d.sector).chain(waits().map(|w| w.sector));
@@ -122,7 +122,7 @@ fn marks(out: &mut String, class: &str, places: impl Iterator<Item = (f64, f64)>
 }
 
 /// How the device spent its busy time.
-fn service(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
+fn service(phase: &Phase, inside: &PhaseCourse) -> Option<Picture> {
     let s = &inside.service;
     // For several arms or channels these are sums; only their mean can be a share.
     let each = |ns: u64| ns / u64::from(s.members.max(1));
@@ -176,7 +176,7 @@ fn service(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
 }
 
 /// Length of read-ahead windows over time.
-fn windows(phase: &Phase, inside: &PhaseInside) -> Option<Picture> {
+fn windows(phase: &Phase, inside: &PhaseCourse) -> Option<Picture> {
     const PAGE_BYTES: f64 = 4096.0;
     let kept = &inside.windows.kept;
     let end_ns = kept.iter().map(|w| w.at_ns).max()?.max(1) as f64;
@@ -250,7 +250,7 @@ mod tests {
         let mut run = samples::simulated_run();
         if let Some(simulation) = &mut run.simulation {
             simulation.phases[0] =
-                PhaseInside { phase: simulation.phases[0].phase, ..PhaseInside::default() };
+                PhaseCourse { phase: simulation.phases[0].phase, ..PhaseCourse::default() };
         }
         assert!(inside(&run, &run.phases[0]).is_empty());
     }

@@ -6,7 +6,7 @@ use super::flushes::OpenFlushes;
 use crate::devices::SECTOR_BYTES;
 use crate::thin::Thin;
 use fathom_record::block::{BlockEvent, DeviceNumber};
-use fathom_record::inside::Thinned;
+use fathom_record::course::Thinned;
 use std::collections::BTreeMap;
 
 /// Requests per window.

@@ -17,7 +17,7 @@ use fathom_compare::design;
 use fathom_observe::knobs::Outcome;
 use fathom_record::{Doubt, Run};
 use fathom_report::compared::{
-    Asked, Compared, ENDED_EARLY, KEY, Metric, Part, Plan, Row, SessionMark, Side,
+    CompareOptions, Compared, ComparedRow, ENDED_EARLY, KEY, Metric, Plan, SessionMark, SessionPart, Side,
 };
 use std::time::{Duration, Instant};
 
@@ -55,7 +55,7 @@ impl From<Stop> for SessionEnd {
 /// A run's position in the design.
 #[derive(Clone, Copy)]
 struct QuadRun<'o> {
-    part: Part,
+    part: SessionPart,
     /// The stage's cell: 0 is A, 1 is B.
     cell: usize,
     /// The side the run counts for; both are cell 0 when A is measured against itself.
@@ -69,7 +69,7 @@ pub struct Session<'a> {
     pub request: &'a Request,
     common: &'a Common,
     pub stage: Stage<'a>,
-    asked: Asked,
+    asked: CompareOptions,
     /// Order of the sides within each quad of A against itself.
     pub noise_orders: Vec<Vec<usize>>,
     /// The same for the comparison, up to its maximum.
@@ -91,7 +91,7 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Checks all that can be checked without changing anything.
-    pub fn begin(request: &'a Request, asked: Asked, common: &'a Common) -> Result<Self, Usage> {
+    pub fn begin(request: &'a Request, asked: CompareOptions, common: &'a Common) -> Result<Self, Usage> {
         let stage = Stage::begin(&request.stage, common)?;
         let most = request.plan.stopping.most_quads() as usize;
         let rounds = u32::try_from(2 * (NOISE_QUADS + most)).unwrap_or(u32::MAX);
@@ -168,7 +168,7 @@ impl<'a> Session<'a> {
                     self.times_run = [0; 2];
                     return Ok(());
                 }
-                let turn = QuadRun { part: Part::WarmUp, cell, side: cell, quad: 0, place: 0, order: "" };
+                let turn = QuadRun { part: SessionPart::WarmUp, cell, side: cell, quad: 0, place: 0, order: "" };
                 let runs = self.turn(turn, progress)?;
                 self.warm[cell].extend(runs);
             }
@@ -183,7 +183,7 @@ impl<'a> Session<'a> {
         if self.warm[0].is_empty() || (self.plan.figure.is_none() && self.asked.metrics.is_empty()) {
             return Ok(());
         }
-        let all = Asked { metrics: vec![Metric::All], ..self.asked.clone() };
+        let all = CompareOptions { metrics: vec![Metric::All], ..self.asked.clone() };
         // Without B, A alone has everything to be compared.
         let other = if self.request.alone { &self.warm[0] } else { &self.warm[1] };
         let found = compared(&self.plan, &[self.warm[0].clone(), other.clone()], &all);
@@ -198,7 +198,7 @@ impl<'a> Session<'a> {
             return Err(Stop::Failed(format!("--metric {}: both sides have {}", metric.word(), has())));
         }
         let Some(word) = &self.plan.figure else { return Ok(()) };
-        let watched: Vec<&Row> = found.rows.iter().filter(|r| self.plan.watches(r)).collect();
+        let watched: Vec<&ComparedRow> = found.rows.iter().filter(|r| self.plan.watches(r)).collect();
         if let Some(row) = watched.iter().find(|r| r.has_too_few()) {
             return Err(Stop::Failed(format!(
                 "--figure {word}: {}: {} Longer runs have more, and a lower percentile needs fewer",
@@ -262,7 +262,7 @@ impl<'a> Session<'a> {
                     ));
                 }
                 let turn = QuadRun {
-                    part: Part::Quads,
+                    part: SessionPart::Quads,
                     cell: *side,
                     side: *side,
                     quad: number + 1,
@@ -372,7 +372,7 @@ impl<'a> Session<'a> {
     }
 }
 
-fn compared(plan: &Plan, runs: &[Vec<Run>; 2], asked: &Asked) -> Compared {
+fn compared(plan: &Plan, runs: &[Vec<Run>; 2], asked: &CompareOptions) -> Compared {
     let side = |at: usize| Side { name: plan.sides[at].clone(), runs: runs[at].iter().collect() };
     Compared::of(&side(0), &side(1), asked)
 }
@@ -380,9 +380,9 @@ fn compared(plan: &Plan, runs: &[Vec<Run>; 2], asked: &Asked) -> Compared {
 /// The label, and the entry in the environment.
 fn labelled(mark: &SessionMark) -> Mark {
     let label = match mark.part {
-        Part::WarmUp => format!("compare {} warm-up {}", mark.id, mark.side),
-        Part::Noise => format!("compare {} noise {}", mark.id, mark.side),
-        Part::Quads => {
+        SessionPart::WarmUp => format!("compare {} warm-up {}", mark.id, mark.side),
+        SessionPart::Noise => format!("compare {} noise {}", mark.id, mark.side),
+        SessionPart::Quads => {
             let at = usize::from(mark.side != LETTERS[0]);
             format!("compare {} {}: {}", mark.id, mark.side, mark.plan.sides[at])
         }

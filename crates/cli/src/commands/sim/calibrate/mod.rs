@@ -19,7 +19,7 @@ use crate::console;
 use crate::exit::{self, Usage};
 use anyhow::Context as _;
 use fathom_record::block::DeviceNumber;
-use fathom_record::inside::Thinned;
+use fathom_record::course::Thinned;
 use fathom_report::units;
 use fathom_sim::agree::Look;
 use fathom_sim::calibrate::{Course, Fitting, Judged, Point, Points, Value, with_demerit};

@@ -3,7 +3,7 @@
 use super::{Point, Thinned, Times, Told};
 use crate::console;
 use crate::exit::Usage;
-use fathom_report::calibrated::{Calibrated, Curve, Fitted, Judged, Over, Request};
+use fathom_report::calibrated::{Calibrated, Curve, Fitted, HeldOutResult, Over, Request};
 use fathom_report::html::calibration_page;
 use fathom_sim::calibrate;
 use std::path::Path;
@@ -49,7 +49,7 @@ fn drawn(told: &Told, times: Times) -> Calibrated {
         curve: told.curve.map(curve),
         fitted: requests(&told.points.fitted),
         held_out: requests(&told.points.held_out),
-        judged: told.held_out.as_ref().map(|j| Judged {
+        judged: told.held_out.as_ref().map(|j| HeldOutResult {
             device: times.device,
             model: times.model,
             demerit_percent: j.demerit_percent,

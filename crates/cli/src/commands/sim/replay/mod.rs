@@ -17,7 +17,7 @@ use crate::state;
 use anyhow::anyhow;
 use fathom_engine::interrupted_by;
 use fathom_iopath::{Queue, elevator};
-use fathom_record::{HandedIn, Run, Simulation};
+use fathom_record::{FeedMode, Run, Simulation};
 use fathom_sim::devices::Device as _;
 use fathom_sim::replay::{Mode, ReplayError, ReplaySetup, Replayed, Scale, replay};
 use source::{Arriving, Broken, Origin};
@@ -104,13 +104,13 @@ fn simulated<'o>(o: &'o Replay, machine: &SimulatedMachine) -> anyhow::Result<Do
     Ok(Done { options: o, origin, mode, simulation, out })
 }
 
-fn handed_in(mode: Mode) -> HandedIn {
+fn handed_in(mode: Mode) -> FeedMode {
     let (mode, scale, depth) = match mode {
         Mode::Open(scale) => ("open", Some(scale.factor()), None),
         Mode::Closed(depth) => ("closed", None, Some(depth.get())),
         Mode::Dependent(scale) => ("dependent", Some(scale.factor()), None),
     };
-    HandedIn { mode: mode.into(), scale: scale.filter(|x| *x != 1.0), depth }
+    FeedMode { mode: mode.into(), scale: scale.filter(|x| *x != 1.0), depth }
 }
 
 /// When arrivals are submitted.

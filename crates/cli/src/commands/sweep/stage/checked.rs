@@ -9,7 +9,7 @@ use crate::line::ColdReach;
 use crate::{console, state};
 use fathom_engine::{Engine, interrupted_by};
 use fathom_observe::knobs::{KnobError, KnobFiles as _, Place, target};
-use fathom_report::sweep::Found;
+use fathom_report::sweep::KernelValue;
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
@@ -170,7 +170,7 @@ impl Stage<'_> {
             ));
         }
         for found in self.cells.iter().flat_map(|c| &c.found) {
-            let same = |f: &&Found| {
+            let same = |f: &&KernelValue| {
                 f.knob == found.knob
                     && f.device == found.device
                     && f.found == found.found

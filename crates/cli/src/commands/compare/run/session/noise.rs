@@ -7,7 +7,7 @@ use crate::commands::sweep::stage::Stop;
 use crate::console;
 use fathom_compare::sequential::FIRST_LOOK;
 use fathom_compare::wording;
-use fathom_report::compared::{Compared, Noise, NoiseOf, Part, Row};
+use fathom_report::compared::{Compared, ComparedRow, Noise, NoiseOf, SessionPart};
 
 impl Session<'_> {
     /// Measures A against itself. Returns why nothing can be compared, or what was found if there is no B.
@@ -33,7 +33,7 @@ impl Session<'_> {
                     ))));
                 }
                 let turn = QuadRun {
-                    part: Part::Noise,
+                    part: SessionPart::Noise,
                     cell: 0,
                     side: *side,
                     quad: number + 1,
@@ -46,7 +46,7 @@ impl Session<'_> {
         }
         let found = compared(&self.plan, &self.noise, &self.asked);
         let orders: Vec<String> = self.noise_orders.iter().map(|o| letters(o)).collect();
-        let of = |row: &Row| NoiseOf {
+        let of = |row: &ComparedRow| NoiseOf {
             cell: row.cell.clone(),
             operation: row.operation.clone(),
             metric: row.metric.clone(),

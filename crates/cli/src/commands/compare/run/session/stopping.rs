@@ -5,13 +5,13 @@ use crate::commands::compare::run::progress::Progress;
 use crate::commands::sweep::stage::Stop;
 use fathom_compare::quads::effect::half_width;
 use fathom_compare::sequential::{Decision, FIRST_LOOK, Precision, Spending};
-use fathom_report::compared::{Row, Stopping, first_look};
+use fathom_report::compared::{ComparedRow, Stopping, first_look};
 
 impl Session<'_> {
     /// The only look after a quad. Returns why to stop, if so.
     pub(super) fn look(&self, quads: usize, progress: &Progress) -> Result<Option<String>, Stop> {
         let found = self.compared();
-        let watched: Vec<&Row> = found.rows.iter().filter(|r| self.plan.watches(r)).collect();
+        let watched: Vec<&ComparedRow> = found.rows.iter().filter(|r| self.plan.watches(r)).collect();
         if watched.is_empty() {
             return Err(Stop::Failed("the sides have no figure in common".into()));
         }
@@ -32,7 +32,7 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    fn of(row: &Row) -> Self {
+    fn of(row: &ComparedRow) -> Self {
         let bounds = row.effect.filter(|_| row.ratio().is_some()).and_then(|e| Some((e.low?, e.high?)));
         Self { p: row.p, half_width: bounds.map(|(low, high)| half_width(low, high)) }
     }

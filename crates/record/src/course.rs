@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The course of one phase, taken from its last repetition. Times count from the start of the repetition, ns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PhaseInside {
+pub struct PhaseCourse {
     /// Number of the phase, as in [`Phase::seq`](crate::Phase::seq).
     pub phase: u32,
     /// How the device spent its time.

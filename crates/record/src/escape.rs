@@ -7,36 +7,36 @@ use std::fmt::Write as _;
 
 /// For a single line: line breaks are escaped too.
 #[must_use]
-pub fn shown(text: &str) -> Cow<'_, str> {
+pub fn escape_controls(text: &str) -> Cow<'_, str> {
     replaced(text, |_| false)
 }
 
 /// For text of several lines: line breaks and tabs stay.
 #[must_use]
-pub fn shown_lines(text: &str) -> Cow<'_, str> {
+pub fn escape_lines(text: &str) -> Cow<'_, str> {
     replaced(text, |c| matches!(c, '\n' | '\t'))
 }
 
-/// For text we have coloured ourselves: as [`shown_lines`], but sequences that only set colours and weights stay.
+/// For text we have coloured ourselves: as [`escape_lines`], but sequences that only set colours and weights stay.
 #[must_use]
-pub fn shown_coloured(text: &str) -> Cow<'_, str> {
+pub fn escape_coloured(text: &str) -> Cow<'_, str> {
     if !text.contains('\x1b') {
-        return shown_lines(text);
+        return escape_lines(text);
     }
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\x1b') {
-        out.push_str(&shown_lines(&rest[..at]));
+        out.push_str(&escape_lines(&rest[..at]));
         let length = colour_sequence(&rest[at..]).unwrap_or(0);
         if length == 0 {
-            out.push_str(&shown(&rest[at..=at]));
+            out.push_str(&escape_controls(&rest[at..=at]));
             rest = &rest[at + 1..];
         } else {
             out.push_str(&rest[at..at + length]);
             rest = &rest[at + length..];
         }
     }
-    out.push_str(&shown_lines(rest));
+    out.push_str(&escape_lines(rest));
     Cow::Owned(out)
 }
 
@@ -75,28 +75,28 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_a_terminal_would_obey_is_shown() {
-        assert_eq!(shown("12 MB/s größer"), "12 MB/s größer");
-        assert_eq!(shown("\x1b]0;OWNED\x07"), "\\u001b]0;OWNED\\u0007");
-        assert_eq!(shown("a\nb\tc\rd\u{9b}2J\u{202e}"), "a\\nb\\tc\\rd\\u009b2J\\u202e");
-        assert_eq!(shown_lines("a\nb\tc\x1b[2J"), "a\nb\tc\\u001b[2J");
+    fn control_characters_are_escaped() {
+        assert_eq!(escape_controls("12 MB/s größer"), "12 MB/s größer");
+        assert_eq!(escape_controls("\x1b]0;OWNED\x07"), "\\u001b]0;OWNED\\u0007");
+        assert_eq!(escape_controls("a\nb\tc\rd\u{9b}2J\u{202e}"), "a\\nb\\tc\\rd\\u009b2J\\u202e");
+        assert_eq!(escape_lines("a\nb\tc\x1b[2J"), "a\nb\tc\\u001b[2J");
     }
 
     #[test]
     fn colours_stay_and_nothing_else() {
         for colour in ["\x1b[1;31mred\x1b[0m", "\x1b[m"] {
-            assert_eq!(shown_coloured(colour), colour);
+            assert_eq!(escape_coloured(colour), colour);
         }
-        assert_eq!(shown_coloured("\x1b[1mbold\x1b[2J\x1b"), "\x1b[1mbold\\u001b[2J\\u001b");
-        assert_eq!(shown_coloured("\x1b[31\x1b]0;x\x07"), "\\u001b[31\\u001b]0;x\\u0007");
+        assert_eq!(escape_coloured("\x1b[1mbold\x1b[2J\x1b"), "\x1b[1mbold\\u001b[2J\\u001b");
+        assert_eq!(escape_coloured("\x1b[31\x1b]0;x\x07"), "\\u001b[31\\u001b]0;x\\u0007");
     }
 
     proptest! {
         #[test]
         fn nothing_dangerous_is_left(text in any::<String>()) {
-            prop_assert!(!shown(&text).chars().any(is_dangerous));
-            prop_assert!(!shown_lines(&text).chars().any(|c| c != '\n' && c != '\t' && is_dangerous(c)));
-            let coloured = shown_coloured(&text).into_owned();
+            prop_assert!(!escape_controls(&text).chars().any(is_dangerous));
+            prop_assert!(!escape_lines(&text).chars().any(|c| c != '\n' && c != '\t' && is_dangerous(c)));
+            let coloured = escape_coloured(&text).into_owned();
             let mut rest = coloured.as_str();
             while let Some(at) = rest.find('\x1b') {
                 let length = colour_sequence(&rest[at..]);

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 /// Link targets of a figure, in the order of the links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Lead {
+pub(super) enum Link {
     /// The surface it is a median of.
     Surface,
     /// Percentiles of its operations.
@@ -30,7 +30,7 @@ pub(super) enum Lead {
     Raw,
 }
 
-impl Lead {
+impl Link {
     fn words(self) -> &'static str {
         match self {
             Self::Surface => "surface",
@@ -50,37 +50,37 @@ const CLOSES: char = '\u{3}';
 
 /// Link targets found so far, and placeholders given out.
 #[derive(Debug, Default)]
-pub(super) struct Leads {
+pub(super) struct Links {
     /// By run, title and kind: the first target. An empty title matches all figures of the run.
-    places: BTreeMap<(String, String, Lead), String>,
-    promised: Vec<(String, String)>,
+    places: BTreeMap<(String, String, Link), String>,
+    placeholders: Vec<(String, String)>,
 }
 
-impl Leads {
+impl Links {
     /// Registers a target for all figures of a run.
-    pub(super) fn whole(&mut self, lead: Lead, run: &str, id: &str) {
-        self.test(lead, run, "", id);
+    pub(super) fn whole(&mut self, link: Link, run: &str, id: &str) {
+        self.test(link, run, "", id);
     }
 
     /// Registers a target for the figure of this title.
-    pub(super) fn test(&mut self, lead: Lead, run: &str, title: &str, id: &str) {
-        self.places.entry((run.to_string(), title.to_string(), lead)).or_insert_with(|| id.to_string());
+    pub(super) fn test(&mut self, link: Link, run: &str, title: &str, id: &str) {
+        self.places.entry((run.to_string(), title.to_string(), link)).or_insert_with(|| id.to_string());
     }
 
     /// Registers a target for the figure of a phase, or of the surface that it is a cell of.
-    pub(super) fn phase(&mut self, lead: Lead, run: &str, phase: &Phase, id: &str) {
-        self.test(lead, run, &full_title(phase), id);
-        self.test(lead, run, &format!("{} (failed part way)", full_title(phase)), id);
+    pub(super) fn phase(&mut self, link: Link, run: &str, phase: &Phase, id: &str) {
+        self.test(link, run, &full_title(phase), id);
+        self.test(link, run, &format!("{} (failed part way)", full_title(phase)), id);
         // A phase that could be a cell: only surfaces have figures of this name.
         if phase.axes.file_bytes.is_some() && phase.axes.record_bytes.is_some() {
-            self.test(lead, run, &title(phase), id);
+            self.test(link, run, &title(phase), id);
         }
     }
 
     /// A placeholder for the links of a figure until the page is closed.
-    pub(super) fn promise(&mut self, run: &str, title: &str) -> String {
-        self.promised.push((run.to_string(), title.to_string()));
-        format!("{OPENS}{}{CLOSES}", self.promised.len() - 1)
+    pub(super) fn placeholder(&mut self, run: &str, title: &str) -> String {
+        self.placeholders.push((run.to_string(), title.to_string()));
+        format!("{OPENS}{}{CLOSES}", self.placeholders.len() - 1)
     }
 
     /// Replaces the placeholders in the body by links.
@@ -93,7 +93,7 @@ impl Leads {
                 out.push_str(part);
                 continue;
             };
-            if let Some((run, title)) = number.parse().ok().and_then(|n: usize| self.promised.get(n)) {
+            if let Some((run, title)) = number.parse().ok().and_then(|n: usize| self.placeholders.get(n)) {
                 out.push_str(&self.links(run, title));
             }
             out.push_str(rest);
@@ -102,15 +102,15 @@ impl Leads {
     }
 
     fn links(&self, run: &str, title: &str) -> String {
-        let mut found: BTreeMap<Lead, &str> = BTreeMap::new();
-        for ((of, what, lead), id) in &self.places {
+        let mut found: BTreeMap<Link, &str> = BTreeMap::new();
+        for ((of, what, link), id) in &self.places {
             if of == run && (what.is_empty() || what == title) {
-                found.insert(*lead, id);
+                found.insert(*link, id);
             }
         }
         let mut html = String::from("<span class=\"leads\">");
-        for (lead, id) in found {
-            let words = lead.words();
+        for (link, id) in found {
+            let words = link.words();
             let name = escape(&format!("{words}: {}", clean(title))).to_string();
             let _ = write!(html, "<a href=\"#{id}\" aria-label=\"{name}\">{words}</a> ");
         }
@@ -174,12 +174,12 @@ mod tests {
 
     #[test]
     fn nothing_leads_to_what_is_not_there() {
-        let mut leads = Leads::default();
-        let promise = leads.promise("r", "write");
-        leads.test(Lead::OverTime, "r", "write", "s7");
-        leads.test(Lead::OverTime, "r", "write", "s8");
-        leads.test(Lead::Surface, "another", "write", "s9");
-        let html = leads.led(&promise);
+        let mut links = Links::default();
+        let placeholder = links.placeholder("r", "write");
+        links.test(Link::OverTime, "r", "write", "s7");
+        links.test(Link::OverTime, "r", "write", "s8");
+        links.test(Link::Surface, "another", "write", "s9");
+        let html = links.led(&placeholder);
         assert_eq!(
             html,
             "<span class=\"leads\"><a href=\"#s7\" aria-label=\"over time: write\">over time</a> </span>"
