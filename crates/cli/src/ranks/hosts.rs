@@ -61,7 +61,7 @@ impl Hosts {
     }
 
     /// Whether a rank is the first of its machine, and so reports the machine's devices.
-    pub fn tells_of_machine(&self, rank: u32) -> bool {
+    pub fn reports_machine_counters(&self, rank: u32) -> bool {
         let me = self.0.get(rank as usize).map(|m| &m.machine);
         self.0.iter().find(|w| Some(&w.machine) == me).is_none_or(|w| w.rank == rank)
     }
@@ -125,7 +125,7 @@ mod tests {
         let hosts = ranks_on(&["a", "b", "a", "b"]);
         let first: Vec<bool> = (0..4).map(|r| hosts.seat(r).first_on_host).collect();
         assert_eq!(first, [true, true, false, false]);
-        let tells: Vec<bool> = (0..4).map(|r| hosts.tells_of_machine(r)).collect();
+        let tells: Vec<bool> = (0..4).map(|r| hosts.reports_machine_counters(r)).collect();
         assert_eq!(tells, [true, false, false, false], "namespaces of one kernel share its devices");
         assert_eq!(hosts.hosts(), [("a", 2), ("b", 2)]);
     }

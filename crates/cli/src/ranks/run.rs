@@ -16,7 +16,7 @@ use crate::{cold, console, exit, small, state, sweeper};
 use fathom_engine::{Engine, Ledger, Moments};
 use fathom_observe::cache::cold::Reach;
 use fathom_observe::doubts::DoubtInputs;
-use fathom_record::ranks::{Doer, Share};
+use fathom_record::ranks::{RankIdentity, Share};
 use fathom_record::{Repetition, Run};
 use fathom_workload::Workload;
 use fathom_workload::ranks::wear_out;
@@ -136,7 +136,7 @@ fn prepare<'a>(
     });
     let mut engine = Engine::new(ledger);
     engine.check(&share).map_err(|e| e.to_string())?;
-    let device = hosts.tells_of_machine(rank) && run_loop::meets_a_device(&share, &order.directory);
+    let device = hosts.reports_machine_counters(rank) && run_loop::meets_a_device(&share, &order.directory);
     let observe = if device { common.observe } else { Some(Observe::None) };
     let observer =
         Observer::new(observe, &mut engine, device, small::is_small(&share)).map_err(|e| e.to_string())?;
@@ -260,7 +260,7 @@ fn phase(
         let rank_identity = RankIdentity {
             rank,
             host: setting.hosts.host(rank),
-            tells_of_machine: setting.hosts.tells_of_machine(rank),
+            reports_machine_counters: setting.hosts.reports_machine_counters(rank),
             alone: comm.alone(),
         };
         last.share = Some(Share::of(rank_identity, measured));

@@ -274,7 +274,7 @@ fn sync_tells_what_was_safe() {
     expect(&passed, "sync", Verdict::Good, "O_DIRECT went through the page cache and left nothing there");
     let below = waits(UnwrittenData { below_bytes: MIB, ..UnwrittenData::default() });
     expect(&below, "sync", Verdict::Good, "into a file that serves as a disk, of which 1 MiB wait in memory");
-    let left = waits(Waiting { after_bytes: MIB, ..Waiting::default() });
+    let left = waits(UnwrittenData { after_bytes: MIB, ..UnwrittenData::default() });
     expect(&left, "sync", Verdict::Good, "1 MiB of it wait in the page cache despite O_DIRECT");
     let mut served = direct.clone();
     served.phases[1].repetitions.iter_mut().for_each(|r| r.physical = Physical::default());

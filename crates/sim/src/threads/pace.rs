@@ -30,14 +30,14 @@ pub(super) struct Paused {
 /// The pace of a worker.
 pub(super) struct Pace<'a> {
     pub rules: Pacing<'a>,
-    /// Turn-taking with other workers in a ratio.
+    /// RatioTurn-taking with other workers in a ratio.
     pub turn: Option<RatioTurn<'a>>,
     released_ns: u64,
 }
 
 impl<'a> Pace<'a> {
     /// For a worker released at `released_ns`.
-    pub fn of(plan: &WorkerPlan<'a>, turn: Option<Turn<'a>>, released_ns: u64) -> Self {
+    pub fn of(plan: &WorkerPlan<'a>, turn: Option<RatioTurn<'a>>, released_ns: u64) -> Self {
         let common = plan.pool.as_ref().map(|p| &p.common.due);
         Self { rules: Pacing::of(plan.stream, plan.seed, plan.place, common), turn, released_ns }
     }

@@ -31,7 +31,7 @@ impl Progress {
     }
 
     /// The turn of a worker that starts now, if it has a ratio.
-    pub fn join(&self, plan: &WorkerPlan<'_>) -> Option<Turn<'_>> {
+    pub fn join(&self, plan: &WorkerPlan<'_>) -> Option<RatioTurn<'_>> {
         let ratio = plan.stream.pace.ratio?;
         let others = self.workers.iter();
         let others = others.filter(|(at, (group, _))| **at != plan.index && *group == ratio.group);
@@ -54,7 +54,7 @@ pub(super) async fn wait(
     machine: &Machine,
     plan: &WorkerPlan<'_>,
     together: &PhaseControl,
-    turn: Option<&Turn<'_>>,
+    turn: Option<&RatioTurn<'_>>,
     deadline_ns: u64,
 ) -> PaceResult {
     let sleep_ns = plan.stream.pace.ratio.map_or(0, |ratio| ratio.sleep.0);

@@ -346,7 +346,11 @@ mod tests {
         ];
         let mut runs: Vec<PastRun> = (1..=4).map(|n| measured(&format!("a{n}"), n)).collect();
         runs.push(as_made("a5", 1, RunContext { mount_point: Some("/other".into()), ..made() }));
-        runs.push(as_made("a6", 1, RunContext { settings: Some("{\"scheduler\":\"bfq\"}".into()), ..made() }));
+        runs.push(as_made(
+            "a6",
+            1,
+            RunContext { settings: Some("{\"scheduler\":\"bfq\"}".into()), ..made() },
+        ));
         runs.push(as_made("a7", 2, RunContext { host: Some("db2".into()), ..made() }));
         // The names a comparison gives its sides are not settings.
         runs.push(as_made("a8", 1, RunContext { settings: Some("{}".into()), ..made() }));

@@ -91,7 +91,7 @@ fn surface(surface: &table::Surface) -> ReproducedPart {
                errors: bool,
                ends: (f64, f64),
                note: &str,
-               of: &dyn Fn(&table::NcsaCell) -> (f64, String)| Map {
+               of: &dyn Fn(&table::NcsaCell) -> (f64, String)| SurfaceMap {
         title,
         names: ("file".into(), "record".into()),
         rows: FILES_KIB.iter().map(size).collect(),

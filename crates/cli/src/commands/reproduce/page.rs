@@ -39,8 +39,8 @@ pub(super) fn sources([datasheet, measured, fitted, guessed]: [u32; 4]) -> Strin
     )
 }
 
-pub(super) fn grid(caption: &str, heads: &[&str], rows: Vec<(String, Vec<String>)>) -> Grid {
-    Grid { caption: caption.into(), heads: heads.iter().map(|h| (*h).to_string()).collect(), rows }
+pub(super) fn grid(caption: &str, heads: &[&str], rows: Vec<(String, Vec<String>)>) -> WordTable {
+    WordTable { caption: caption.into(), heads: heads.iter().map(|h| (*h).to_string()).collect(), rows }
 }
 
 pub(super) fn percent(error: f64) -> String {

@@ -5,7 +5,7 @@ use crate::commands::fio::Place;
 use crate::exit::Usage;
 use crate::input;
 use fathom_iopath::Limits;
-use fathom_record::{BlockLayer, OffHeldOut, ProfileText, RestsOn, Simulation, ValueSources};
+use fathom_record::{BlockLayer, OffHeldOut, ProfileText, Simulation, Uncertainty, ValueSources};
 use fathom_sim::changed::ProfileChange;
 use fathom_sim::devices::{self, DeviceProfile, HeldOut, is_file};
 use fathom_sim::host::{self, Host};

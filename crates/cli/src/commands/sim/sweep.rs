@@ -14,7 +14,7 @@ use crate::{console, state};
 use fathom_engine::interrupted_by;
 use fathom_record::Run;
 use fathom_record::store::new_run_id;
-use fathom_report::sweep::{self as report, Cell, Factor, PhaseFigures, SCHEMA, Sweep};
+use fathom_report::sweep::{self as report, Factor, PhaseFigures, SCHEMA, Sweep, SweepCell};
 use plan::{Plan, Turn, What};
 use results::Results;
 use std::process::ExitCode;
@@ -40,7 +40,11 @@ pub fn run(o: &SweepSimulated, common: &Common) -> anyhow::Result<ExitCode> {
             .iter()
             .map(|v| Factor { name: v.name.clone(), values: v.values.clone(), before: None })
             .collect(),
-        cells: plan.cells.iter().map(|levels| SweepCell { levels: levels.clone(), ..SweepCell::default() }).collect(),
+        cells: plan
+            .cells
+            .iter()
+            .map(|levels| SweepCell { levels: levels.clone(), ..SweepCell::default() })
+            .collect(),
         order: plan.order.clone(),
         runs: Vec::new(),
         figure: figure(o.figure),

@@ -55,7 +55,7 @@ impl<'a> Session<'a> {
     }
 
     fn run_blocks(&mut self) -> SessionEnd {
-        let runnable = |cells: &[Cell], block: &[usize]| -> Vec<usize> {
+        let runnable = |cells: &[SweepCell], block: &[usize]| -> Vec<usize> {
             block.iter().copied().filter(|c| cells[*c].left_out.is_none()).collect()
         };
         let planned: usize = self.blocks.iter().map(|b| runnable(&self.stage.cells, b).len()).sum();
@@ -139,7 +139,7 @@ impl<'a> Session<'a> {
         self.stage.put_back()
     }
 
-    pub fn result(self, figure: Figure) -> Sweep {
+    pub fn result(self, figure: SweepFigure) -> Sweep {
         let Self { asked, stage, blocks, runs, ended_early, .. } = self;
         let directory = stage.measured.parent().unwrap_or(&stage.here).display().to_string();
         let factors = stage.varied.into_iter().zip(stage.before);

@@ -19,7 +19,7 @@ use fathom_engine::interrupted_by;
 use fathom_observe::device::DeviceStack;
 use fathom_observe::knobs::disk::DiskPlan;
 use fathom_observe::knobs::{Disk, KnobError, Outcome, Place, Reading, Setter, target};
-use fathom_report::sweep::{Cell, Found};
+use fathom_report::sweep::{KernelValue, SweepCell};
 use fathom_workload::Workload;
 use rustix::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -88,7 +88,7 @@ pub enum Stop {
 }
 
 /// Result of setting a combination of knobs: the values read back, or the refusal.
-type Tried = Result<Vec<Found>, String>;
+type Tried = Result<Vec<KernelValue>, String>;
 
 impl From<KnobError> for Stop {
     fn from(error: KnobError) -> Self {

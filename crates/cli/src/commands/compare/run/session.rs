@@ -168,7 +168,8 @@ impl<'a> Session<'a> {
                     self.times_run = [0; 2];
                     return Ok(());
                 }
-                let turn = QuadRun { part: SessionPart::WarmUp, cell, side: cell, quad: 0, place: 0, order: "" };
+                let turn =
+                    QuadRun { part: SessionPart::WarmUp, cell, side: cell, quad: 0, place: 0, order: "" };
                 let runs = self.turn(turn, progress)?;
                 self.warm[cell].extend(runs);
             }

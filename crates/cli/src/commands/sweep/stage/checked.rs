@@ -145,7 +145,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    fn try_one(&mut self, wanted: &[(Place, String)]) -> Result<Result<Vec<Found>, String>, Stop> {
+    fn try_one(&mut self, wanted: &[(Place, String)]) -> Result<Result<Vec<KernelValue>, String>, Stop> {
         let Some(setter) = &mut self.setter else { return Ok(Ok(Vec::new())) };
         match setter.apply(wanted) {
             Ok(readings) => Ok(Ok(readings.into_iter().map(found).collect())),
