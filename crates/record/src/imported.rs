@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// Names with the same meaning for every program. Programs add their own.
 pub mod names {
-    /// File data per second as the program quotes it; for several streams, the sum of their own rates.
+    /// File data per second as the program quotes it; for several streams, the sum of their rates.
     pub const THROUGHPUT: &str = "throughput";
     /// The same by the clock of the parent, which waits for all streams.
     pub const PARENT: &str = "throughput by the parent's clock";

@@ -1,4 +1,4 @@
-//! Throughput by number of streams: what the children see (the sum of their own rates), what the parent sees (all counted bytes
+//! Throughput by number of streams: what the children see (the sum of their rates), what the parent sees (all counted bytes
 //! over its own clock), and the slowest and fastest child. The two totals differ when children do not work at the same time, so
 //! both are kept and neither replaces the other.
 

@@ -9,7 +9,7 @@ use crate::unusable::{Unusable, enough, positive};
 /// A difference that chance produces more often than this is not flagged.
 const CHANCE: f64 = 0.01;
 
-/// Runs grouped by the side of the run before them, each relative to the mean of its own side.
+/// Runs grouped by the side of the run before them, each relative to the mean of that side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CarryOver {
     /// Geometric mean of the runs after an A; 1 is their sides' mean.

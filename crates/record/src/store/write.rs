@@ -135,7 +135,7 @@ impl Store {
     }
 }
 
-/// A step inside a transaction fails in the database or for a reason of ours.
+/// A step inside a transaction fails in the database or because of our own check.
 pub(super) enum WriteError {
     Database(rusqlite::Error),
     Store(StoreError),

@@ -38,7 +38,7 @@ impl Gate {
     pub fn of(compared: &Compared, chosen: &[Metric]) -> Self {
         let counts = |row: &ComparedRow| match chosen {
             [] => is_quoted(compared, row),
-            // A user who names a figure with too few operations must be told; a word such as "p99" does not mean it.
+            // A user who names a figure with too few operations must see an error; a word such as "p99" does not mean it.
             _ => chosen
                 .iter()
                 .filter(|m| m.takes(&row.metric))

@@ -1,4 +1,4 @@
-//! Comparisons that a gate must not pass, and what CI is told about them; each was passed once.
+//! Comparisons that a gate must not pass, and what CI sees of them; each was passed once.
 
 use super::super::session::{Noise, NoiseOf, Plan, SessionMark, SessionPart, Stopping};
 use super::super::tests::{SAME, compared, compared_with, sides_of};

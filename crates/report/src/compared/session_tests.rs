@@ -229,7 +229,7 @@ fn a_percentile_of_few_operations_beside_one_of_many_is_not_watched() {
     };
     use super::super::Outcome;
     assert_eq!(with("p99"), (vec!["read p99".into()], Outcome::Passed));
-    // 2000 reads give no p99.9, and a user who asks for that of opens is told, too.
+    // 2000 reads give no p99.9, and a user who asks for that of opens gets an error, too.
     assert_eq!(with("p99.9").1, Outcome::NotEnoughData);
     assert_eq!(with("open p99"), (vec!["open p99".into()], Outcome::NotEnoughData));
 }

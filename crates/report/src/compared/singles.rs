@@ -29,7 +29,7 @@ pub(crate) fn singles(compared: &Compared) -> Option<Vec<Singles>> {
             None => groups.push((operation, &row.metric, vec![ratio])),
         }
     }
-    // Many tests of one cell each are not tables: each operation would stand for a single cell.
+    // Many tests of one cell each are not tables: each operation would represent a single cell.
     if groups.len() * 3 > compared.rows.len() {
         return None;
     }

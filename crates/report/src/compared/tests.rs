@@ -275,7 +275,7 @@ fn percentiles_need_ten_operations_beyond_them_in_every_run() {
 #[test]
 fn of_many_cells_chance_alone_is_a_suspect() {
     let mut sides = sides_of(&SAME[..3], 8);
-    // One cell of eight is below in all three quads: p = 0.0093, which is likely for one of so many.
+    // One cell of eight is below in all three quads: p = 0.0093, which is likely for one of eight.
     for run in &mut sides[1] {
         run.phases[3] = phase(3, "read", 4096 << 3, 1900.0);
     }
@@ -352,7 +352,7 @@ fn an_operation_that_only_b_hardly_does_any_more_is_not_passed_over() {
     let found =
         compared_with(&sides, &CompareOptions { metrics: metrics.clone(), ..CompareOptions::default() });
     assert_eq!(Gate::of(&found, &metrics).outcome, Outcome::Passed);
-    // A user who names the figure is told, whatever else is named.
+    // A user who names the figure gets an error, whatever else is named.
     let metrics = vec![Metric::of_word("read p99"), Metric::of_word("write p99")];
     let found =
         compared_with(&sides, &CompareOptions { metrics: metrics.clone(), ..CompareOptions::default() });

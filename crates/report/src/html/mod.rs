@@ -6,7 +6,7 @@
 //! of `trust`, both with `tiles`; `links` links figures to their details. `surfaces` has the surfaces and their ratio, `blocks` the flat
 //! figures and tables, `block` the requests that reached the devices, `requests` those of a survey, `operations` the breakdown by
 //! operation, `imported` the figures of other programs, `conduct` how phases ran, `counted` the counts of simulations, `ranks` the ranks
-//! over time. `compared`, `history`, `calibrated` and `reproduced` are pages of their own. `plotly` makes the figure data for the
+//! over time. `compared`, `history`, `calibrated` and `reproduced` are separate pages. `plotly` makes the figure data for the
 //! script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
 
 mod answer;

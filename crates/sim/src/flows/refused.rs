@@ -3,7 +3,7 @@
 use fathom_workload::flow::flows;
 use fathom_workload::{Flow, Phase, Thread, Workload};
 
-/// Number of workers of a phase that can be told apart.
+/// Number of workers of a phase that can be distinguished.
 const MOST_WORKERS: u64 = 60_000;
 
 /// Why a flow cannot be executed.

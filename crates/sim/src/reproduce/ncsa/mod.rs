@@ -44,7 +44,7 @@ pub struct NcsaCell {
     pub published_kib_s: f64,
     /// Simulated throughput, KiB/s.
     pub simulated_kib_s: f64,
-    /// Error of ours against the published one, %.
+    /// Our error against the published one, %.
     pub error_percent: f64,
     /// Whether profile values were fitted to it or changed after looking at it.
     pub standing: Standing,

@@ -61,7 +61,7 @@ pub struct SysbenchRow {
     pub simulated_s: f64,
     /// Standard deviation over the seeds, s.
     pub deviation_s: f64,
-    /// Error of ours against the published one, %.
+    /// Our error against the published one, %.
     pub error_percent: f64,
     /// Whether it is one of the nine that are simulated; the others repeat those of 2.6.6-rc3.
     pub distinct: bool,
@@ -85,7 +85,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// Error of ours against the published one, %; for a published 0, our count.
+    /// Our error against the published one, %; for a published 0, our count.
     #[must_use]
     pub fn error_percent(&self) -> f64 {
         if self.published == 0 {
