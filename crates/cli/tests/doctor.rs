@@ -110,7 +110,7 @@ fn what_it_says_of_a_directory_is_what_others_say() {
 fn a_tmpfs_is_memory() {
     let Some(tmpfs) = TmpFs::mount("a_tmpfs_is_memory", 64 << 20) else { return };
     let (document, code) = examined(tmpfs.path());
-    says(&document, "file-system", "error", "is a tmpfs: files here are main memory");
+    says(&document, "file-system", "error", "is a tmpfs: files here are in main memory");
     assert_eq!(code, Some(1));
     for of_a_device in ["scheduler", "disk-traffic", "read-ahead", "block-events"] {
         assert_eq!(under(&document, of_a_device), [], "{of_a_device}");

@@ -41,7 +41,7 @@ fn lists_pages_json_and_comparisons_call_it_simulated() {
     let runs: Vec<serde_json::Value> = serde_json::from_str(&runs.stdout).expect("JSON");
     let id = |n: usize| runs[n]["id"].as_str().expect("an id").to_owned();
     let compared = fathom.run(["compare", &id(0), &id(1)]);
-    assert!(compared.stdout.contains("A is simulated: nothing of it was measured"), "{}", compared.stdout);
+    assert!(compared.stdout.contains("A is simulated: none of it was measured"), "{}", compared.stdout);
 }
 
 #[test]

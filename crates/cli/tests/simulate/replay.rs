@@ -133,7 +133,7 @@ fn a_replay_is_kept_as_a_run_that_calls_itself_simulated() {
     let runs: Vec<Value> = serde_json::from_str(&runs).expect("JSON");
     let ids: Vec<&str> = runs.iter().filter_map(|r| r["id"].as_str()).collect();
     let compared = fathom.run(["compare", ids[0], ids[1]]);
-    assert!(compared.stdout.contains("is simulated: nothing of it was measured"), "{}", compared.stdout);
+    assert!(compared.stdout.contains("is simulated: none of it was measured"), "{}", compared.stdout);
 }
 
 #[test]

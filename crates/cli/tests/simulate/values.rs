@@ -43,7 +43,7 @@ fn a_value_that_is_set_changes_the_answer_and_stands_in_it() {
     let _ = fathom
         .run_line(&format!("sim run --set device.controler.firmware_us=9 --device smartarray-6i-h1 {FIO}"))
         .expect_code(2)
-        .expect_stderr("near it are controller.firmware_us");
+        .expect_stderr("similar names: controller.firmware_us");
     let _ = fathom.run_line(&format!("sim run --set scheduler=none {FIO}")).expect_code(2);
 }
 
@@ -59,7 +59,7 @@ fn every_value_of_a_profile_can_be_varied() {
     let shown = fathom.run_line("show last --json").expect_code(0).stdout;
     assert!(shown.contains("host.cpu.call_us") && shown.contains("device.controller.firmware_us"), "{shown}");
     for (vary, told) in [
-        ("device.controller.firmware=1,2", "near it are controller.firmware_us"),
+        ("device.controller.firmware=1,2", "similar names: controller.firmware_us"),
         ("device.layout.level=raid5,raid7", "unknown variant"),
         ("controller.firmware_us=1,2", "not a known setting"),
     ] {

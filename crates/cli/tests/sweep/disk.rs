@@ -153,7 +153,10 @@ fn what_is_not_on_the_made_file_system_is_refused() {
         "-f",
         &file,
     ];
-    one_error(&fathom.run(words).expect_code(2), &["would not be on the file system", "relatively"]);
+    one_error(
+        &fathom.run(words).expect_code(2),
+        &["would not be on the file system", "must use relative paths"],
+    );
     let missing = workload(&fathom, "", "");
     one_error(
         &fathom.run(sweep(&["--vary", "fs=nosuchfs", "--image-in", path], &missing)).expect_code(2),

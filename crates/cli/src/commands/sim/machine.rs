@@ -242,7 +242,7 @@ mod tests {
             (&["device.layout.unit_kib="][..], "is expected"),
             (&["disk.layout=1"][..], "is expected"),
             (&["host.cpu.cpus=1", "host.cpu.cpus=2"][..], "set twice"),
-            (&["device.layout.unit=1"][..], "near it are layout.unit_kib"),
+            (&["device.layout.unit=1"][..], "similar names: layout.unit_kib"),
             (&["device.members.disk=./none.toml"][..], "none.toml"),
         ] {
             assert!(told(set).contains(why), "{set:?}: {}", told(set));
