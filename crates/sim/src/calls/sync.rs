@@ -15,36 +15,43 @@ use fathom_iopath::PageSpan;
 type Pages = (u32, u32, PageSpan);
 
 impl Machine {
-    /// fsync or fdatasync; the kernels of these rules treated both alike where a journal is concerned.
+    /// fsync or fdatasync. Only the rules of ext4 treat them differently where a journal is concerned.
     pub async fn fsync(&self, handle: Handle, data_only: bool) {
         let began = self.now();
         self.compute(self.costs.call_ns).await;
-        if self.stack == Stack::Full {
-            self.write_out(handle.who, handle.file, u32::MAX, true).await;
-            self.lock(handle.file).await;
-            let committed = match self.host.filesystem.journal.get() {
-                JournalRule::Linux24 => self.commit_running(handle.who).await,
-                JournalRule::Linux26 => self.commit_for(handle).await,
-                JournalRule::None => {
-                    if !data_only {
-                        self.write_inode(handle).await;
-                    }
-                    false
-                }
-            };
-            self.unlock(handle.file);
-            self.until_written(handle.who, handle.file).await;
-            // A commit has already flushed.
-            if !committed && self.host.filesystem.barriers.get() {
-                self.flush_device(handle.who).await;
-            }
-        } else if self.host.filesystem.barriers.get() {
-            // Nothing is dirty and there is no file system, so the written data is in the device's cache.
+        // Without a file system nothing is dirty, so the written data is in the device's cache.
+        let committed = self.stack == Stack::Full && self.write_file(handle, data_only).await;
+        // A commit has already flushed.
+        if !committed && self.host.filesystem.barriers.get() {
             self.flush_device(handle.who).await;
         }
         let mut counts = self.counts.borrow_mut();
         counts.fsyncs += 1;
         counts.fsync_ns += self.now() - began;
+    }
+
+    /// Writes a file's dirty pages and its inode. Returns whether a transaction was committed.
+    async fn write_file(&self, handle: Handle, data_only: bool) -> bool {
+        self.write_out(handle.who, handle.file, u32::MAX, true).await;
+        let rule = self.host.filesystem.journal.get();
+        if rule == JournalRule::Jbd2 {
+            self.until_written(handle.who, handle.file).await;
+            return self.commit_inode(handle, data_only).await;
+        }
+        self.lock(handle.file).await;
+        let committed = match rule {
+            JournalRule::Linux24 => self.commit_running(handle.who).await,
+            JournalRule::Linux26 => self.commit_for(handle).await,
+            JournalRule::None | JournalRule::Jbd2 => {
+                if !data_only {
+                    self.write_inode(handle).await;
+                }
+                false
+            }
+        };
+        self.unlock(handle.file);
+        self.until_written(handle.who, handle.file).await;
+        committed
     }
 
     /// Submits at most `most` dirty pages of a file, in ascending order. Returns how many.

@@ -16,15 +16,13 @@ impl Machine {
         if bytes == 0 {
             return;
         }
+        let fills = self.files.borrow().get(handle.file).hole((offset / PAGE) as u32) > 0;
         if self.stack != Stack::Full || handle.direct {
             self.transfer(handle, true, offset, bytes).await;
             self.compute(self.costs.page_ns * bytes.div_ceil(PAGE)).await;
-            if self.is_gone(handle) {
-                return;
+            if !self.is_gone(handle) {
+                self.note_write(handle, offset, bytes, fills);
             }
-            let mut files = self.files.borrow_mut();
-            let file = files.get_mut(handle.file);
-            file.bytes = file.bytes.max(offset + bytes);
             return;
         }
         self.lock(handle.file).await;
@@ -35,8 +33,8 @@ impl Machine {
         let pages = (offset + bytes).div_ceil(PAGE) - offset / PAGE;
         let copy_ns = self.costs.page_ns + self.copies.buffer_ns(CopyDirection::Write, pages);
         let between_looks = self.pages_between_looks();
-        // As in a read, the clock is advanced only when something else could happen. A journal needs the time at every page.
-        let has_journal = self.host.filesystem.journal.get() != JournalRule::None;
+        // As in a read, the clock is advanced only when something else could happen. A journal of data needs the time at every page.
+        let notes_data = self.host.filesystem.journal.get().orders_overwrites();
         let mut copying_ns = 0;
         for page in offset / PAGE..offset / PAGE + pages {
             let whole = page * PAGE >= offset && (page + 1) * PAGE <= offset + bytes;
@@ -51,19 +49,41 @@ impl Machine {
                 self.bring_in(handle, page, whole).await;
             }
             copying_ns += copy_ns + self.copy_in(handle, page, pages);
-            if has_journal || !self.goes_on_after(copying_ns) {
+            if notes_data || !self.goes_on_after(copying_ns) {
                 self.compute(std::mem::take(&mut copying_ns)).await;
             }
         }
         self.compute(copying_ns).await;
-        {
-            let mut files = self.files.borrow_mut();
-            let file = files.get_mut(handle.file);
-            file.bytes = file.bytes.max(offset + bytes);
-            file.inode_dirty = true;
-            self.note(|journal| journal.note_inode(file.inode));
-        }
+        self.note_write(handle, offset, bytes, fills);
         self.unlock(handle.file);
+    }
+
+    /// Updates size and inode after a write. `fills`: it gave blocks to a hole.
+    fn note_write(&self, handle: Handle, offset: u64, bytes: u64, fills: bool) {
+        let mut files = self.files.borrow_mut();
+        let file = files.get_mut(handle.file);
+        let grows = fills || offset + bytes > file.bytes;
+        file.bytes = file.bytes.max(offset + bytes);
+        if self.stack != Stack::Full {
+            return;
+        }
+        match self.host.filesystem.journal.get() {
+            JournalRule::Jbd2 => {
+                let tick = Some(self.now() / self.costs.tick_ns);
+                if grows {
+                    self.note(|journal| journal.note_growth(file.inode));
+                } else if file.changed_tick != tick {
+                    self.note(|journal| journal.note_inode(file.inode));
+                }
+                file.changed_tick = tick;
+            }
+            JournalRule::Linux24 | JournalRule::Linux26 | JournalRule::None => {
+                if !handle.direct {
+                    file.inode_dirty = true;
+                    self.note(|journal| journal.note_inode(file.inode));
+                }
+            }
+        }
     }
 
     /// Prepares a page for writing if that needs no wait: a page that is overwritten whole, or lies in a hole or past the end, is not

@@ -53,6 +53,8 @@ pub(crate) struct File {
     pub waiters: Vec<TaskNumber>,
     /// The inode was changed since it was last written.
     pub inode_dirty: bool,
+    /// Clock tick of the last write.
+    pub changed_tick: Option<u64>,
     /// Second of the last access-time update plus one; 0 for never.
     pub accessed_s: u64,
     /// Serialises writes and syncs.

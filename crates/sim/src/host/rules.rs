@@ -86,7 +86,19 @@ pub enum JournalRule {
     /// ext3 of 2.6: a dirty inode forces a commit, even of an empty transaction, after a tick in which other tasks may join.
     #[serde(rename = "26")]
     Linux26,
+    /// ext4: commits the transaction that holds the inode, fdatasync only if that changed the file's size or blocks. An overwrite changes
+    /// the inode when the clock has ticked since the last one.
+    #[serde(rename = "jbd2")]
+    Jbd2,
     /// No journal (ext2): the inode's block is written if it is dirty.
     #[serde(rename = "none")]
     None,
+}
+
+impl JournalRule {
+    /// Whether a commit waits for every page written. ext4 orders only pages whose blocks are new, and those an fsync has written before.
+    #[must_use]
+    pub fn orders_overwrites(self) -> bool {
+        matches!(self, Self::Linux24 | Self::Linux26)
+    }
 }

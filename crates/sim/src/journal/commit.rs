@@ -1,7 +1,7 @@
 //! The committing task, kjournald: commits one transaction after the other. To the scheduler its writes belong to no fsync, although a
 //! task waits for them.
 
-use super::{Journal, Tid, Transaction};
+use super::{CommittingInodes, Journal, Tid, Transaction};
 use crate::block::Submitter;
 use crate::cache::Flags;
 use crate::files::FileNumber;
@@ -122,7 +122,8 @@ impl Journal {
         }
         let transaction = self.running.take_if(|t| t.tid <= self.requested)?;
         self.noted.clear();
-        self.committing = Some(transaction.tid);
+        let Transaction { tid, ref inodes, ref resized, .. } = transaction;
+        self.committing = Some(CommittingInodes { tid, inodes: inodes.clone(), resized: resized.clone() });
         Some(transaction)
     }
 

@@ -1,6 +1,6 @@
-//! The journal of ext3 with ordered data. The running transaction holds the inodes touched and every data page written, overwrites
-//! included. A commit writes the remaining data, then the metadata, then the commit block, and waits for each. When a commit is requested
-//! depends on the kernel (`rules`); a dedicated task commits (`commit`).
+//! The journal of ext3 and ext4 with ordered data. The running transaction holds the inodes touched; in ext3 also every data page written,
+//! overwrites included. A commit writes the remaining data, then the metadata, then the commit block, and waits for each. When a commit is
+//! requested depends on the kernel (`rules`); a dedicated task commits (`commit`).
 
 mod commit;
 mod rules;
@@ -13,10 +13,15 @@ use std::collections::BTreeSet;
 
 pub(crate) type Tid = u64;
 
+/// Sectors of a bitmap and of the group descriptors: one of each for a whole file system.
+const FREE_BLOCK_TABLES: [u64; 2] = [8, 16];
+
 #[derive(Default)]
 struct Transaction {
     tid: Tid,
     inodes: BTreeSet<u32>,
+    /// Those among them whose size or blocks changed.
+    resized: BTreeSet<u32>,
     /// Other changed metadata blocks (directories), by sector.
     blocks: BTreeSet<u64>,
     /// Data pages in order of their first write.
@@ -25,10 +30,17 @@ struct Transaction {
     handles: u64,
 }
 
+/// A transaction that is being committed: its inodes, and those among them whose size or blocks changed.
+struct CommittingInodes {
+    tid: Tid,
+    inodes: BTreeSet<u32>,
+    resized: BTreeSet<u32>,
+}
+
 pub(crate) struct Journal {
     rule: JournalRule,
     running: Option<Transaction>,
-    committing: Option<Tid>,
+    committing: Option<CommittingInodes>,
     /// The last transaction whose commit was requested, and the last committed.
     requested: Tid,
     committed: Tid,
@@ -87,6 +99,26 @@ impl Journal {
         }
     }
 
+    /// Adds an inode whose size or blocks changed, with the blocks that say which are free.
+    pub fn note_growth(&mut self, inode: u32) {
+        if self.rule != JournalRule::None {
+            let transaction = self.join();
+            transaction.inodes.insert(inode);
+            transaction.resized.insert(inode);
+            transaction.blocks.extend(FREE_BLOCK_TABLES);
+        }
+    }
+
+    /// The transaction not yet committed that changes an inode; with `growth`, only one that changes its size or blocks.
+    pub(super) fn of_inode(&self, inode: u32, growth: bool) -> Option<Tid> {
+        let running = self.running.as_ref().map(|t| (t.tid, &t.inodes, &t.resized));
+        let committing = self.committing.as_ref().map(|t| (t.tid, &t.inodes, &t.resized));
+        let holds = |&(_, inodes, resized): &(Tid, &BTreeSet<u32>, &BTreeSet<u32>)| {
+            if growth { resized.contains(&inode) } else { inodes.contains(&inode) }
+        };
+        [running, committing].into_iter().flatten().find(holds).map(|(tid, ..)| tid)
+    }
+
     /// Adds a directory block.
     pub fn note_block(&mut self, sector: u64) {
         if self.rule != JournalRule::None {
@@ -94,9 +126,9 @@ impl Journal {
         }
     }
 
-    /// Adds a data page.
+    /// Adds a data page, in ext3.
     pub fn note_data(&mut self, file: FileNumber, page: u32) {
-        if self.rule != JournalRule::None && self.noted.insert((file, page)) {
+        if self.rule.orders_overwrites() && self.noted.insert((file, page)) {
             self.join().data.push((file, page));
         }
     }

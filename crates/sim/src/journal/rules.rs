@@ -47,6 +47,20 @@ impl Machine {
         true
     }
 
+    /// ext4: commits the transaction that holds the inode. Returns whether there was one.
+    pub(crate) async fn commit_inode(&self, handle: Handle, data_only: bool) -> bool {
+        let inode = self.files.borrow().get(handle.file).inode;
+        let (tid, committer) = {
+            let mut journal = self.journal.borrow_mut();
+            let Some(tid) = journal.of_inode(inode, data_only) else { return false };
+            (tid, journal.request(tid))
+        };
+        if let Some(task) = committer {
+            self.wake(task);
+        }
+        self.until_committed(handle.who, tid).await
+    }
+
     /// Number of handles on a transaction; `None` once it is being committed.
     fn handles_of(&self, tid: Tid) -> Option<u64> {
         self.journal.borrow().running.as_ref().filter(|t| t.tid == tid).map(|t| t.handles)

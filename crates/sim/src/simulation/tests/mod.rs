@@ -158,7 +158,7 @@ fn old_data_is_written_by_the_flusher() {
     let r = only(&out);
     // The first write is older than 30 s when the second comes after 50 s.
     assert_eq!(r.resident_after.unwrap().dirty_pages, 16);
-    assert_eq!(r.physical.devices[0].write_bytes, 65_536);
+    assert_eq!(r.physical.devices[0].write_bytes - out.inside.counts.journal_blocks * 4096, 65_536);
     assert_eq!(r.workers[0].elapsed_ns / (50_000 * MS), 1);
 }
 

@@ -61,10 +61,11 @@ fn an_fsync_waits_for_the_medium_behind_a_write_cache_where_there_are_barriers()
         )
     };
     let (with, flushes, counted) = synced(true);
-    assert_eq!((flushes, counted), (20, 20));
+    // A commit has a flush before and one after its last block.
+    assert_eq!((flushes, counted), (40, 40));
     let (without, none, _) = synced(false);
     assert_eq!(none, 0);
-    // Two seeks (the record and the inode's block) against the speed of the bus.
+    // Seeks to the record and to the journal against the speed of the bus.
     assert!(with > 4 * MS && without < MS, "{with} {without}");
 }
 
@@ -89,4 +90,25 @@ fn a_commit_flushes_before_and_behind_its_last_block() {
     s.host.filesystem.barriers.value = true;
     let counts = run(&workload(1, 1, "", &writes("sync_every = { writes = 1 }")), s).inside.counts;
     assert_eq!((counts.commits, counts.flushes), (20, 40));
+}
+
+/// Commits, journal blocks and flushes of 20 synced writes of 4 KiB by ext4's rules, to a file of 8 MiB.
+fn ext4(stream: &str, ns: u64) -> (u64, u64, u64) {
+    let mut s = setup("today");
+    s.device = Box::new(Constant::new(1 << 23, 32, ns, 0));
+    let counts = run(&workload(1, 1, "", &writes(stream)), s).inside.counts;
+    (counts.commits, counts.journal_blocks, counts.flushes)
+}
+
+#[test]
+fn ext4_commits_an_overwrite_when_the_clock_has_ticked_since_the_last_one() {
+    // 10 ms a request: each write is in a tick of its own. Descriptor, inode, commit block.
+    assert_eq!(ext4("sync_every = { writes = 1 }", 10 * MS), (20, 60, 40));
+    // All in the first tick: only the first write changes the inode; the other fsyncs flush.
+    assert_eq!(ext4("sync_every = { writes = 1 }", 1_000), (1, 3, 21));
+}
+
+#[test]
+fn ext4_commits_nothing_for_fdatasync_of_an_overwrite() {
+    assert_eq!(ext4("sync_every = { writes = 1, data_only = true }", 10 * MS), (0, 0, 20));
 }
