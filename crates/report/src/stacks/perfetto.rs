@@ -102,7 +102,7 @@ impl Trace {
             let next = self.known.len() + 1;
             let number = *self.known.entry((parent, clean(name))).or_insert(next);
             if number == next {
-                let mut frame = json!({"name": clean(name), "category": clean(&stack.layer)});
+                let mut frame = json!({"name": clean(name), "category": "kernel"});
                 if let Some(parent) = parent {
                     frame["parent"] = json!(parent);
                 }
