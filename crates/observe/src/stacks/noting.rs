@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// How often the programs' sleeps are taken.
 const PERIOD: Duration = Duration::from_millis(50);
-/// Stacks in that time, above which only longer sleeps are noted. A stack costs some 2 us: 0.4 % of a processor.
+/// Stacks in that time, above which only longer sleeps are noted. A stack costs some 3 us: 0.6 % of a processor.
 const WANTED: usize = 100;
 /// Time for programs that were entered before noting ended.
 const SETTLE: Duration = Duration::from_millis(1);
