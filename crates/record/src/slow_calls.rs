@@ -93,7 +93,7 @@ impl SlowCalls {
         all.into_iter().map(|(function, layer, ns)| (function, layer, ns as f64 / whole)).collect()
     }
 
-    /// Share of the calls' time that no stack accounts for: they ran, or slept too short to be noted.
+    /// Share of the calls' time that no stack accounts for: they ran, or the wait was too short or too rare to be noted.
     #[must_use]
     pub fn rest(&self) -> f64 {
         let waited: u64 = self.stacks.iter().map(|s| s.total_ns).sum();

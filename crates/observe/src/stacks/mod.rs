@@ -57,7 +57,8 @@ impl Sleeps {
     pub fn load() -> Result<Self, WatchError> {
         let failed = |why: &dyn std::fmt::Display| WatchError::Sleeps(why.to_string());
         let symbols = Arc::new(Symbols::read(&Live).map_err(|why| failed(&why))?);
-        let btf = Btf::from_sys_fs().map_err(|why| failed(&why))?;
+        let btf = Btf::from_sys_fs()
+            .map_err(|why| failed(&format!("{why}; the kernel needs CONFIG_DEBUG_INFO_BTF")))?;
         let mut ebpf = EbpfLoader::new().btf(Some(&btf)).load(OBJECT).map_err(|why| failed(&why))?;
         attach(&mut ebpf, &btf, "switched", "sched_switch")?;
         // Kernels before 5.19 have no such trace points; waiting for a lock is then not told from other sleeps. Without its end the

@@ -137,5 +137,9 @@ mod tests {
             ]
         );
         assert!(sentences(&run.phases[0]).is_empty());
+        let summary = crate::terminal::summary(&run, 100, false);
+        assert!(summary.contains(": Of the time of the slowest 400 of 40 000 fsyncs"), "{summary}");
+        let markdown = crate::markdown::summary(&[&run]);
+        assert!(markdown.contains("(journal) and 4.5 % in folio"), "{markdown}");
     }
 }

@@ -55,7 +55,7 @@ fn one_kind(text: &mut String, slow: &SlowCalls) {
     }
     if slow.rest() >= LEAST_REST {
         let rest = units::percent(slow.rest());
-        line(text, &format!("  {rest:>7} "), "running, or in waits too short to be noted");
+        line(text, &format!("  {rest:>7} "), "running, or in waits too short or too rare to be noted");
     }
 }
 
@@ -69,4 +69,43 @@ fn about(stack: &WaitStack, slow: &SlowCalls) -> String {
         units::count(slow.slowest),
         file(stack)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stacks::sample;
+
+    #[test]
+    fn each_stack_has_its_share_and_the_rest_is_named() {
+        let text = long(&sample());
+        let from = text.find("* Where the slowest 400 of 40 000 fsyncs").expect("the fsyncs");
+        assert_eq!(
+            &text[from..],
+            "* Where the slowest 400 of 40 000 fsyncs (4.00 ms or more) waited, by share of
+  their time:
+     70 % journal: jbd2_log_wait_commit, 3 of 400 calls, longest 700 ms,
+          /data/a;b
+            jbd2_log_wait_commit < ext4_sync_file < do_fsync
+     13 % journal: jbd2_log_wait_commit, 3 of 400 calls, longest 130 ms, (other
+          files)
+            jbd2_log_wait_commit < ext4_sync_file < do_fsync
+    4.5 % page cache: folio_wait_bit, 3 of 400 calls, longest 45.0 ms, /data/c
+            folio_wait_bit < do_fsync
+     12 % running, or in waits too short or too rare to be noted
+"
+        );
+        assert!(text.contains("of the first 40 000 reads"), "{text}");
+        let mut run = sample();
+        run.phases.truncate(1);
+        assert!(long(&run).contains("--observe full"));
+    }
+
+    #[test]
+    fn more_stacks_are_counted() {
+        let mut run = sample();
+        let stacks = &mut run.phases[1].repetitions[0].slow_calls[1].stacks;
+        *stacks = stacks.iter().cycle().take(14).cloned().collect();
+        assert!(long(&run).contains("... and 4 more: fathom report RUN -o FILE.folded"));
+    }
 }
