@@ -38,7 +38,7 @@ pub enum Observe {
     Bpf,
     /// Like events, always from tracefs (root)
     Tracefs,
-    /// Also queueing, and each of our calls with the requests it caused (root)
+    /// Also queueing, each of our calls with the requests it caused, and where the slowest waited (root)
     Full,
     /// The devices' counters, ten times a second
     Counters,
@@ -539,6 +539,16 @@ impl Seen {
                 "findings that join calls and requests stand on the first {} requests; {} more came later",
                 self.kept.len(),
                 self.passed_over
+            ));
+        }
+        if let (Some((sleeps, _)), Some(block)) = (&self.sleeps, &mut repetition.block)
+            && sleeps.lost > 0
+            && !repetition.slow_calls.is_empty()
+        {
+            block.notes.push(format!(
+                "the stacks of the slowest calls stand on {} long waits; {} more were not kept",
+                sleeps.sleeps.len(),
+                sleeps.lost
             ));
         }
         let attributes = if phase.writes { attributes::of(paths) } else { Attributes::default() };
