@@ -475,8 +475,8 @@ pub struct Report {
     /// Runs by id, by the beginning of an id, or "last"
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
-    /// File to write, with the format by its ending: .html .xlsx .md .svg (one picture) .json .csv .parquet .prom; or DIR/ for all
-    /// pictures
+    /// File to write, with the format by its ending: .html .xlsx .md .svg (one picture) .json .csv .parquet .prom; .folded (flame
+    /// graph) and .perfetto.json for where the slowest calls waited; or DIR/ for all pictures
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Write everything into a .md, which otherwise has at most 25 lines
@@ -506,7 +506,8 @@ pub struct List {
   fathom show                      the newest run on a page of text
   fathom show 20261121T2105        another one, by the beginning of its id
   fathom show --original last      in the format of the program, such as IOzone's table
-  fathom show --block last         what reached the devices, in detail")]
+  fathom show --block last         what reached the devices, in detail
+  fathom show --stacks last        where the slowest calls waited in the kernel")]
 pub struct Show {
     /// Runs by id, by the beginning of an id, or "last"
     #[arg(default_value = "last", value_name = "RUN")]
@@ -521,6 +522,9 @@ pub struct Show {
     /// intervals, findings with their evidence
     #[arg(long, conflicts_with_all = ["json", "original"])]
     pub block: bool,
+    /// Print where in the kernel the slowest hundredth of the calls waited, by stack (of runs with --observe full)
+    #[arg(long, conflicts_with_all = ["json", "original", "block"])]
+    pub stacks: bool,
 }
 
 #[derive(Debug, Args)]

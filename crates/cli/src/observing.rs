@@ -15,9 +15,12 @@ use fathom_observe::device::{DeviceKind, DeviceStack};
 use fathom_observe::files::Live;
 use fathom_observe::findings::{self, Facts, WorkloadTraits};
 use fathom_observe::join::{self, Joined, Keeper, Kept, Layout};
+use fathom_observe::stacks::slow::{Names, slow_calls};
+use fathom_observe::stacks::symbols::Symbols;
+use fathom_observe::stacks::{LongSleeps, Noting, Sleeps};
 use fathom_record::block::analysis::{Analysis, Options, WatchedDevice};
 use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber};
-use fathom_record::{BlockLayer, Phase, Repetition};
+use fathom_record::{BlockLayer, Phase, Repetition, SlowCalls};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,7 +38,7 @@ pub enum Observe {
     Bpf,
     /// Like events, always from tracefs (root)
     Tracefs,
-    /// Also queueing, and each of our calls with the requests it caused (root)
+    /// Also queueing, each of our calls with the requests it caused, and where the slowest waited (root)
     Full,
     /// The devices' counters, ten times a second
     Counters,
@@ -70,6 +73,40 @@ pub struct Observer {
     source: Source,
     /// Requests per second in the last phase; sizes the rings.
     rate: u64,
+    stacks: Stacks,
+}
+
+/// State of the BPF programs that note where the measured threads sleep.
+enum Stacks {
+    NotAsked,
+    /// In the background while files are prepared.
+    Loading(JoinHandle<Result<Sleeps, WatchError>>),
+    Loaded(Sleeps),
+}
+
+impl Stacks {
+    fn loading() -> Self {
+        let thread = std::thread::Builder::new().name("long-sleeps".into());
+        thread.spawn(Sleeps::load).map_or(Self::NotAsked, Self::Loading)
+    }
+
+    /// Starts to note. Reports once if that is not possible.
+    fn start(&mut self) -> Option<Noting> {
+        let sleeps = match std::mem::replace(self, Self::NotAsked) {
+            Self::NotAsked => return None,
+            Self::Loading(loading) => {
+                loading.join().unwrap_or_else(|_| Err(WatchError::Thread("failed".into())))
+            }
+            Self::Loaded(sleeps) => Ok(sleeps),
+        };
+        match sleeps.and_then(Noting::start) {
+            Ok(noting) => Some(noting),
+            Err(why) => {
+                console::note(&why.to_string());
+                None
+            }
+        }
+    }
 }
 
 enum Source {
@@ -132,10 +169,12 @@ impl Observer {
                 }
             }
         };
+        let mut stacks = Stacks::NotAsked;
         if wish == Observe::Full {
             engine.note_calls(CALLS_PER_WORKER);
+            stacks = Stacks::loading();
         }
-        Ok(Self { wish, source, rate: 0 })
+        Ok(Self { wish, source, rate: 0, stacks })
     }
 
     /// Prepares a phase on these devices. Nothing is observed if the files are on no device.
@@ -148,6 +187,7 @@ impl Observer {
                 start: 0,
                 restart: Arc::default(),
                 running: Running::Nothing,
+                noting: None,
             };
         }
         if let Source::Coming(_) = &self.source
@@ -168,7 +208,8 @@ impl Observer {
         let start = top
             .filter(|d| d.kind == DeviceKind::Partition)
             .map_or(0, |d| join::layout::partition_start(&Live, &d.sys));
-        PhaseWatch { observer: self, devices, start, restart: Arc::default(), running: Running::Nothing }
+        let running = Running::Nothing;
+        PhaseWatch { observer: self, devices, start, restart: Arc::default(), running, noting: None }
     }
 
     /// Tears down in the background.
@@ -239,6 +280,7 @@ pub struct PhaseWatch<'a> {
     /// When counting restarted after a warm-up, CLOCK_MONOTONIC in ns; 0 if it did not.
     restart: Arc<AtomicU64>,
     running: Running,
+    noting: Option<Noting>,
 }
 
 enum Running {
@@ -254,6 +296,7 @@ pub struct Seen {
     kept: Vec<Kept>,
     passed_over: u64,
     first_sector: u64,
+    sleeps: Option<(LongSleeps, Arc<Symbols>)>,
 }
 
 /// Processes the events on the observer thread.
@@ -296,6 +339,7 @@ impl Sink for Analyst {
 impl PhaseWatch<'_> {
     /// The clocks are about to start.
     pub fn begin(&mut self) {
+        self.noting = self.observer.stacks.start();
         if self.devices.is_empty() {
             return;
         }
@@ -364,6 +408,9 @@ impl PhaseWatch<'_> {
     /// The warm-up is over; counting begins.
     pub fn counting(&mut self) {
         self.restart.store(monotonic_ns(), Ordering::Relaxed);
+        if let Some(noting) = &self.noting {
+            noting.restart();
+        }
         match &self.running {
             Running::Kernel(counting) => counting.restart(),
             Running::Counters(..) => self.running = self.counters(),
@@ -372,6 +419,25 @@ impl PhaseWatch<'_> {
     }
 
     pub fn end(mut self) -> Seen {
+        let sleeps = self.noting.take().and_then(|noting| self.noted(noting));
+        Seen { sleeps, ..self.requests() }
+    }
+
+    fn noted(&mut self, noting: Noting) -> Option<(LongSleeps, Arc<Symbols>)> {
+        match noting.stop() {
+            Ok((noted, programs)) => {
+                let symbols = programs.symbols();
+                self.observer.stacks = Stacks::Loaded(programs);
+                Some((noted, symbols))
+            }
+            Err(why) => {
+                console::note(&why.to_string());
+                None
+            }
+        }
+    }
+
+    fn requests(&mut self) -> Seen {
         match std::mem::replace(&mut self.running, Running::Nothing) {
             Running::Nothing => Seen::default(),
             Running::Counters(rows, group) => {
@@ -405,7 +471,7 @@ impl PhaseWatch<'_> {
                     self.observer.rate =
                         (requests as f64 * 1e9 / layer.watched_ns.max(1) as f64).min(1e7) as u64;
                     let (kept, passed_over) = taken.sink.keeper.map(Keeper::finish).unwrap_or_default();
-                    Seen { layer: Some(layer), kept, passed_over, first_sector: self.start }
+                    Seen { layer: Some(layer), kept, passed_over, first_sector: self.start, sleeps: None }
                 }
             },
         }
@@ -461,6 +527,9 @@ impl Seen {
         calls: Option<Calls>,
         (paths, stack): (&[PathBuf], &DeviceStack),
     ) {
+        if let (Some((sleeps, symbols)), Some(calls)) = (&self.sleeps, &calls) {
+            repetition.slow_calls = slow(calls, sleeps, symbols);
+        }
         let joined = calls.filter(|_| !self.kept.is_empty()).and_then(|calls| self.joined(calls, stack));
         repetition.block = self.layer;
         if self.passed_over > 0
@@ -470,6 +539,16 @@ impl Seen {
                 "findings that join calls and requests stand on the first {} requests; {} more came later",
                 self.kept.len(),
                 self.passed_over
+            ));
+        }
+        if let (Some((sleeps, _)), Some(block)) = (&self.sleeps, &mut repetition.block)
+            && sleeps.lost > 0
+            && !repetition.slow_calls.is_empty()
+        {
+            block.notes.push(format!(
+                "the stacks of the slowest calls stand on {} long waits; {} more were not kept",
+                sleeps.sleeps.len(),
+                sleeps.lost
             ));
         }
         let attributes = if phase.writes { attributes::of(paths) } else { Attributes::default() };
@@ -505,18 +584,24 @@ impl Seen {
             .calls
             .iter()
             .filter(|c| c.start_ns.saturating_add(c.latency_ns) <= end)
-            .map(|c| join::Call {
-                start_ns: c.start_ns,
-                latency_ns: c.latency_ns,
-                op: c.op,
-                file: c.file,
-                offset: c.offset,
-                bytes: c.bytes,
-            })
+            .map(for_join)
             .collect();
         let kept: Vec<Kept> = self.kept.iter().filter(|k| k.issued_ns <= end).copied().collect();
         Some(join::join(&seen, &kept, &layout))
     }
+}
+
+fn for_join(c: &fathom_engine::Call) -> join::Call {
+    let &fathom_engine::Call { start_ns, latency_ns, op, file, worker, offset, bytes } = c;
+    join::Call { start_ns, latency_ns, op, file, offset, bytes, worker }
+}
+
+/// Where the slowest calls waited.
+fn slow(calls: &Calls, sleeps: &LongSleeps, symbols: &Symbols) -> Vec<SlowCalls> {
+    let files: Vec<String> = calls.paths.iter().map(|p| p.display().to_string()).collect();
+    let names = Names { threads: &calls.threads, files: &files, symbols, first_only: calls.dropped > 0 };
+    let all: Vec<join::Call> = calls.calls.iter().map(for_join).collect();
+    slow_calls(&all, sleeps, &names)
 }
 
 #[cfg(test)]

@@ -39,6 +39,8 @@ pub struct Calls {
     pub calls: Vec<Call>,
     /// Number of calls that exceeded the space reserved for them.
     pub dropped: u64,
+    /// Thread of each worker, as our PID namespace numbers it; 0 if it never started.
+    pub threads: Vec<u32>,
 }
 
 /// A call in shared memory. One worker writes it; the parent reads it after the worker has ended.
@@ -64,6 +66,7 @@ const SYNC: u64 = 2;
 pub(crate) struct CallLog {
     entries: Mapped<CallEntry>,
     counts: Mapped<AtomicU64>,
+    threads: Mapped<AtomicU64>,
     per_worker: usize,
 }
 
@@ -93,6 +96,7 @@ impl CallLog {
         Ok(Self {
             entries: Mapped::new(workers.saturating_mul(per_worker))?,
             counts: Mapped::new(workers)?,
+            threads: Mapped::new(workers)?,
             per_worker,
         })
     }
@@ -102,10 +106,17 @@ impl CallLog {
         WorkerLog { entries: &self.entries[from..from + self.per_worker], count: &self.counts[worker] }
     }
 
+    /// The calling thread is this worker.
+    pub fn runs_here(&self, worker: usize) {
+        let thread = rustix::thread::gettid().as_raw_nonzero().get();
+        self.threads[worker].store(u64::from(thread.cast_unsigned()), Relaxed);
+    }
+
     /// All noted calls, in order. `path_of` maps (worker, set, file) to a path.
     pub fn read(&self, clock: Clock, path_of: impl Fn(usize, usize, usize) -> Option<PathBuf>) -> Calls {
         let (now, now_ns) = clock.mark();
-        let mut calls = Calls::default();
+        let threads = self.threads.iter().map(|thread| thread.load(Relaxed) as u32).collect();
+        let mut calls = Calls { threads, ..Calls::default() };
         let mut numbers = std::collections::HashMap::new();
         for (worker, count) in self.counts.iter().enumerate() {
             let count = usize::try_from(count.load(Relaxed)).unwrap_or(usize::MAX);
@@ -182,7 +193,10 @@ mod tests {
         log.worker_log(0).note(&noted(OpKind::Stat, (0, 1), now - 1900));
         log.worker_log(0).note(&noted(OpKind::Sync, (0, 1), now - 500));
         log.worker_log(0).note(&noted(OpKind::Write, (0, 1), now - 400));
+        log.runs_here(1);
         let calls = log.read(clock, |worker, set, file| Some(format!("/{worker}/{set}/{file}").into()));
+        let here = rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned();
+        assert_eq!(calls.threads, [0, here]);
         assert_eq!((calls.calls.len(), calls.dropped, calls.paths.len()), (3, 1, 2));
         let told: Vec<_> = calls.calls.iter().map(|c| (c.op, c.worker, c.bytes, c.latency_ns)).collect();
         assert_eq!(

@@ -491,9 +491,11 @@ impl Shared {
         self.calls.as_ref()
     }
 
-    /// A worker's part of the noted calls.
+    /// The calling worker's part of the noted calls.
     pub fn call_log(&self, worker: usize) -> Option<WorkerLog<'_>> {
-        self.calls.as_ref().map(|log| log.worker_log(worker))
+        let log = self.calls.as_ref()?;
+        log.runs_here(worker);
+        Some(log.worker_log(worker))
     }
 
     pub fn control(&self) -> &Control {

@@ -13,6 +13,7 @@
 //! * [`block`]: events and rows of the block layer, live.
 //! * [`findings`]: sentences proven by the figures, one file per rule.
 //! * [`join`]: relates our own calls to the requests at the device.
+//! * [`stacks`]: where in the kernel the slowest calls waited.
 //! * [`knobs`]: kernel settings, changing them, and restoring them after any kind of exit.
 //! * [`loop_device`]: files as block devices, detached when no longer used.
 //! * [`throttle`]: limits this process to a number of requests per second at a device.
@@ -44,6 +45,7 @@ pub mod loop_device;
 pub mod residency;
 pub mod responsive;
 mod sha256;
+pub mod stacks;
 pub mod throttle;
 pub mod trust;
 mod words;

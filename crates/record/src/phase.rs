@@ -4,7 +4,9 @@
 
 use crate::cache::{CacheCourse, CacheTruth, Cold};
 use crate::imported::names;
-use crate::{BlockLayer, Figure, Finding, Histogram, InFlight, Origin, PassedOver, Physical, Residency, Row};
+use crate::{
+    BlockLayer, Figure, Finding, Histogram, InFlight, Origin, PassedOver, Physical, Residency, Row, SlowCalls,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -76,6 +78,9 @@ pub struct Repetition {
     /// Latencies by I/O priority, if operations had one and it was recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub priorities: Vec<PriorityStat>,
+    /// Where the slowest calls waited in the kernel, if that was noted: one entry per kind of call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slow_calls: Vec<SlowCalls>,
     /// The machine's own stalls during the repetition: see [`Jitter`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Jitter>,

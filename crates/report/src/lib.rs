@@ -4,8 +4,8 @@
 //!
 //! Order of reading: `section`, `surface`, `streams`, `latency`, `operations`, `writes`, `conduct` and `imported` extract
 //! figures from a run; `heading` says where it was made, `results` is its short table. `regimes` and `band` separate disk from
-//! memory; `block` shows what reached a device, `truth` which bytes memory served, `finding` and `budget` why; `why` gives the
-//! answer, `survey` that of a survey. `text` draws plain text; `story` and `trust` put a run into words; `svg`, `html`, `xlsx`,
+//! memory; `block` shows what reached a device, `truth` which bytes memory served, `stacks` where the slowest calls waited,
+//! `finding` and `budget` why; `why` gives the answer, `survey` that of a survey. `text` draws plain text; `story` and `trust` put a run into words; `svg`, `html`, `xlsx`,
 //! `markdown` and `terminal` lay it out; `units`, `spark` and `colour` serve them all. `comparison` divides two runs,
 //! `compared` judges two sides, `history` all runs of one workload; `sweep` draws one workload under different settings,
 //! `calibrated` a fitted device profile, `reproduced` a published table beside its simulation.
@@ -36,6 +36,7 @@ pub mod reproduced;
 pub mod results;
 pub mod section;
 pub mod spark;
+pub mod stacks;
 pub mod story;
 pub mod streams;
 pub mod surface;

@@ -13,6 +13,7 @@ pub fn run(options: &Show, common: &Common) -> anyhow::Result<ExitCode> {
     if !options.json
         && !options.original
         && !options.block
+        && !options.stacks
         && all.len() > 1
         && let Some(parallel) = fathom_report::Parallel::of(&all)
     {
@@ -52,6 +53,8 @@ fn one(options: &Show, run: &Run) -> anyhow::Result<()> {
         console::out_raw(&text);
     } else if options.block {
         console::out(&fathom_report::text::run::long(run, console::columns()));
+    } else if options.stacks {
+        console::out(&fathom_report::text::stacks::long(run));
     } else if let Some(text) = fathom_report::text::imported::long(run) {
         console::out(&text);
     } else {

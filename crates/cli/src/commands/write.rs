@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 
 /// The extensions, for messages.
-const ENDINGS: &str = ".html, .xlsx, .md, .svg, .json, .csv, .parquet, .prom";
+const ENDINGS: &str = ".html, .xlsx, .md, .svg, .json, .csv, .parquet, .prom, .folded, .perfetto.json";
 
 /// Writes the runs to `path` and returns the files written. Overwrites an existing file only if `replace` is set.
 pub fn runs(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
@@ -24,6 +24,8 @@ pub fn runs(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<Vec<Pat
         Form::Csv => fathom_record::export::csv(&owned()),
         Form::Parquet => return put_one(path, fathom_report::parquet::bytes(runs)?, replace),
         Form::Prometheus => fathom_record::export::prometheus(&owned()),
+        Form::Folded => fathom_report::stacks::folded(runs).ok_or_else(|| Usage(NO_STACKS.into()))?,
+        Form::Perfetto => fathom_report::stacks::perfetto(runs).ok_or_else(|| Usage(NO_STACKS.into()))?,
         Form::Svg => return picture(fathom_report::svg::answer(runs), path, replace),
         Form::Pictures => return pictures_into(&all_pictures(runs), path, replace),
         Form::Xlsx => return put_one(path, fathom_report::xlsx::bytes(runs)?, replace),
@@ -100,6 +102,8 @@ pub fn pictures_into(pictures: &[Picture], directory: &Path, replace: bool) -> a
 
 const NOTHING: &str = "there is nothing that could be drawn: no run has enough figures";
 
+const NO_STACKS: &str = "there are no kernel stacks of slow calls: they are noted with --observe full, as root, of phases with at least 100 calls of a kind";
+
 /// Whether a path names a directory: an existing one, or with a trailing slash.
 pub fn is_directory(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
@@ -117,12 +121,20 @@ enum Form {
     Csv,
     Parquet,
     Prometheus,
+    /// Kernel stacks of the slowest calls, for flame graphs.
+    Folded,
+    /// The slowest calls in time.
+    Perfetto,
 }
 
 impl Form {
     fn of(path: &Path) -> Result<Self, Usage> {
         if is_directory(path) {
             return Ok(Self::Pictures);
+        }
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if name.to_ascii_lowercase().ends_with(".perfetto.json") {
+            return Ok(Self::Perfetto);
         }
         Ok(match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("html" | "htm") => Self::Html,
@@ -133,6 +145,7 @@ impl Form {
             Some("csv") => Self::Csv,
             Some("parquet") => Self::Parquet,
             Some("prom") => Self::Prometheus,
+            Some("folded") => Self::Folded,
             _ => {
                 return Err(Usage(format!(
                     "{}: the file's ending is not known; use one of {ENDINGS}, or DIR/ for all pictures",

@@ -7,6 +7,7 @@ mod extents;
 mod first_minute;
 mod history;
 mod kept;
+mod stacks;
 mod statements;
 mod traces;
 mod traces_recorded;

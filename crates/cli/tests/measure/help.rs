@@ -125,7 +125,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ),
     ("report", &["<RUN>...", "--output", "--force", "--store"]),
     ("list", &["--limit", "--json", "--store"]),
-    ("show", &["[RUN]...", "--json", "--original", "--block", "--store"]),
+    ("show", &["[RUN]...", "--json", "--original", "--block", "--stacks", "--store"]),
     ("why", &["[RUN|PATH]", "--phase", "--json", "--store"]),
     ("export", &["[RUN]...", "--format", "json", "csv", "--store"]),
     ("rm", &["<RUN>...", "--json", "--store"]),

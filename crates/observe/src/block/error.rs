@@ -56,6 +56,9 @@ pub enum WatchError {
     /// The kernel refused the BPF programs that count requests.
     #[error("requests cannot be counted in the kernel by BPF: {0}")]
     Programs(String),
+    /// The kernel refused the BPF programs that note where threads wait.
+    #[error("where in the kernel the slowest calls wait cannot be noted by BPF: {0}")]
+    Sleeps(String),
     /// The observer's thread could not be started, or the sink panicked.
     #[error("block events cannot be watched: the observer's thread {0}")]
     Thread(String),

@@ -24,6 +24,8 @@ pub struct Call {
     pub offset: u64,
     /// Bytes requested.
     pub bytes: u64,
+    /// Index of its worker.
+    pub worker: u32,
 }
 
 impl Call {

@@ -28,7 +28,7 @@ mod tests {
 
     /// A call on file 0.
     pub fn call(op: OpKind, start_ns: u64, latency_ns: u64, offset: u64, bytes: u64) -> Call {
-        Call { start_ns, latency_ns, op, file: 0, offset, bytes }
+        Call { start_ns, latency_ns, op, file: 0, offset, bytes, worker: 0 }
     }
 
     /// A request that takes `ns`.

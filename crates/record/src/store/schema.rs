@@ -42,6 +42,13 @@ pub(super) const MIGRATIONS: &[&str] = &[
      ALTER TABLE worker ADD COLUMN in_flight TEXT;",
     // What O_DIRECT left in the page cache for a short time; unknown before.
     "ALTER TABLE cache_waiting ADD COLUMN meanwhile_bytes INTEGER NOT NULL DEFAULT 0;",
+    // Where the slowest calls waited, as JSON: one row per kind of call.
+    "CREATE TABLE slow_calls (
+         repetition_id INTEGER NOT NULL REFERENCES repetition (id) ON DELETE CASCADE,
+         position      INTEGER NOT NULL,
+         doc           TEXT NOT NULL,
+         PRIMARY KEY (repetition_id, position)
+     ) STRICT, WITHOUT ROWID;",
 ];
 
 /// The schema version this program writes.

@@ -1,4 +1,4 @@
-//! Writes and reads steady-state groups of workers and latencies by I/O priority, as JSON documents.
+//! Writes and reads steady-state groups of workers, latencies by I/O priority and the slowest calls, as JSON documents.
 
 use super::load::{LoadError, json, rows};
 use crate::Repetition;
@@ -10,7 +10,9 @@ pub(super) fn append(t: &Transaction, repetition_id: i64, r: &Repetition) -> rus
     let steady = "INSERT INTO steady_group (repetition_id, position, doc) VALUES (?1, ?2, ?3)";
     append_all(t, steady, repetition_id, &r.steady_groups)?;
     let priorities = "INSERT INTO priority_stat (repetition_id, position, doc) VALUES (?1, ?2, ?3)";
-    append_all(t, priorities, repetition_id, &r.priorities)
+    append_all(t, priorities, repetition_id, &r.priorities)?;
+    let slow = "INSERT INTO slow_calls (repetition_id, position, doc) VALUES (?1, ?2, ?3)";
+    append_all(t, slow, repetition_id, &r.slow_calls)
 }
 
 fn append_all<T: Serialize>(t: &Transaction, sql: &str, id: i64, all: &[T]) -> rusqlite::Result<()> {
@@ -26,6 +28,8 @@ pub(super) fn load(db: &Connection, repetition_id: i64, r: &mut Repetition) -> R
     r.steady_groups = load_all(db, steady, repetition_id, "a steady state of some workers")?;
     let priorities = "SELECT doc FROM priority_stat WHERE repetition_id = ?1 ORDER BY position";
     r.priorities = load_all(db, priorities, repetition_id, "latencies of an I/O priority")?;
+    let slow = "SELECT doc FROM slow_calls WHERE repetition_id = ?1 ORDER BY position";
+    r.slow_calls = load_all(db, slow, repetition_id, "the slowest calls")?;
     Ok(())
 }
 

@@ -28,6 +28,7 @@ mod ranks;
 mod raw;
 mod reproduced;
 mod requests;
+mod stacks;
 mod surfaces;
 mod table;
 mod tiles;
@@ -139,6 +140,7 @@ fn behind(page: &mut HtmlPage, shown: &[(&RunView<'_>, &Section<'_>)], level: u8
     } else {
         block::write(page, shown, level);
     }
+    stacks::write(page, shown, level);
 }
 
 /// The survey's stages as headings; others as they are, with a capital.

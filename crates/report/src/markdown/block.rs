@@ -5,6 +5,7 @@ use crate::{
     block::{lost_words, sentence, shown_repetition},
     counters, finding,
     section::full_title,
+    stacks,
     surface::on_surfaces,
     truth,
 };
@@ -20,7 +21,9 @@ pub(super) fn reached(out: &mut String, run: &Run) {
     let told: Vec<_> = single
         .into_iter()
         .map(|p| (p, truth::statement(p), shown_repetition(p)))
-        .filter(|(_, statement, watched)| statement.is_some() || watched.is_some())
+        .filter(|(phase, statement, watched)| {
+            statement.is_some() || watched.is_some() || !stacks::sentences(phase).is_empty()
+        })
         .collect();
     if told.is_empty() {
         return;
@@ -28,7 +31,8 @@ pub(super) fn reached(out: &mut String, run: &Run) {
     out.push_str("What reached the device:\n\n");
     for (phase, statement, watched) in told.iter().take(MOST_PHASES) {
         let requests = watched.map(|(r, layer)| sentence(layer, &r.physical));
-        let said: Vec<String> = statement.iter().chain(&requests).map(|s| escape(s)).collect();
+        let waits = stacks::sentences(phase);
+        let said: Vec<String> = statement.iter().chain(&requests).chain(&waits).map(|s| escape(s)).collect();
         let _ = writeln!(out, "- **{}**: {}", escape(&full_title(phase)), said.join(" "));
         if let Some(lost) = watched.and_then(|(_, layer)| lost_words(layer)) {
             let _ = writeln!(out, "  - **{}**", escape(&lost));

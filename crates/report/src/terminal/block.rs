@@ -6,6 +6,7 @@ use crate::{
     block::{lost_words, sentence, shown_repetition},
     counters, finding,
     section::brief,
+    stacks,
     story::clean,
     surface::on_surfaces,
     trust, truth,
@@ -21,6 +22,7 @@ const KEPT: usize = 16;
 
 pub(super) fn lines(page: &mut TerminalPage, run: &Run, layout: usize) {
     let mut all = requests(run);
+    all.extend(waits(run));
     all.extend(findings(run));
     let kept = if run.trust.is_empty() { 0 } else { KEPT.min(trust::lines(run).len() + 2) };
     let height =
@@ -74,6 +76,14 @@ fn requests(run: &Run) -> Vec<Paragraph> {
         lines.push((Style::Dim, "  ", format!("... and {} more phases", told.len() - MOST_PHASES)));
     }
     lines
+}
+
+/// Where the slowest calls waited.
+fn waits(run: &Run) -> Vec<Paragraph> {
+    let all = run.phases.iter().flat_map(|p| stacks::sentences(p).into_iter().map(move |s| (p, s)));
+    let whose =
+        |p: &Phase| if run.phases.len() > 1 { format!("{}: ", clean(&brief(p))) } else { String::new() };
+    all.take(MOST_PHASES).map(|(p, sentence)| (Style::Plain, "- ", whose(p) + &sentence)).collect()
 }
 
 /// Each sentence once, prefixed with its phases if the run has several.

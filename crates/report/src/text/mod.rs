@@ -8,6 +8,7 @@ pub mod iostat;
 pub mod lquantize;
 pub mod quantize;
 pub mod run;
+pub mod stacks;
 
 use std::fmt::Write as _;
 

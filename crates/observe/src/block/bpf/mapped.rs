@@ -1,6 +1,6 @@
 //! A BPF array mapped into this process's memory: it is read and written without a system call while the programs fill it.
 
-use super::super::error::WatchError;
+use crate::block::WatchError;
 use aya::Ebpf;
 use aya::maps::Map;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
@@ -10,7 +10,7 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// An array whose entries are `N` words, as the programs that fill it have them.
-pub(super) struct Mapped<const N: usize> {
+pub(crate) struct Mapped<const N: usize> {
     words: NonNull<[AtomicU64; N]>,
     entries: usize,
     owns: PhantomData<[AtomicU64; N]>,

@@ -20,6 +20,7 @@ mod maps;
 mod skipping;
 
 pub use counting::Counting;
+pub(crate) use mapped::Mapped;
 pub use skipping::{SKIPPING, skips_programs};
 
 use super::devices::Watched;

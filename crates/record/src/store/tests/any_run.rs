@@ -99,6 +99,7 @@ fn any_repetition() -> BoxedStrategy<Repetition> {
                 (
                     prop::collection::vec(any_steady_group(), 0..3),
                     prop::collection::vec(any_priority(), 0..3),
+                    prop::collection::vec(any_slow_calls(), 0..3),
                 ),
             ),
             prop::option::of(any_jitter()),
@@ -126,6 +127,7 @@ fn any_repetition() -> BoxedStrategy<Repetition> {
                     steady: course.0.0,
                     steady_groups: course.0.1.0,
                     priorities: course.0.1.1,
+                    slow_calls: course.0.1.2,
                     jitter: course.1,
                     cache,
                     extents: course.2,
@@ -140,6 +142,42 @@ fn any_repetition() -> BoxedStrategy<Repetition> {
             },
         )
         .boxed()
+}
+
+fn any_slow_calls() -> impl Strategy<Value = SlowCalls> {
+    let stack = (words(), prop::option::of(words()), prop::collection::vec(words(), 0..3), number())
+        .prop_map(|(layer, file, frames, n)| WaitStack {
+            waits_in: layer.clone(),
+            layer,
+            file,
+            frames,
+            waits: n,
+            calls: n,
+            total_ns: n,
+            longest_ns: n,
+        });
+    let example = (words(), number(), any::<u32>()).prop_map(|(file, n, stack)| SlowCall {
+        worker: stack,
+        start_ns: n,
+        latency_ns: n,
+        file,
+        offset: n,
+        bytes: n,
+        waits: vec![Wait { stack, start_ns: n, ns: n }],
+    });
+    let lists = (prop::collection::vec(stack, 0..3), prop::collection::vec(example, 0..3));
+    (prop::sample::select(OpKind::ALL.to_vec()), any::<bool>(), number(), lists).prop_map(
+        |(op, first_only, n, (stacks, examples))| SlowCalls {
+            op,
+            calls: n,
+            first_only,
+            slowest: n,
+            from_ns: n,
+            total_ns: n,
+            stacks,
+            examples,
+        },
+    )
 }
 
 /// A figure of an imported run.

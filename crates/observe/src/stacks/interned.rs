@@ -1,0 +1,81 @@
+//! Sleeps and their stacks in memory: each distinct stack once.
+
+use super::{FRAMES, LOCKED, SLEEP};
+use std::collections::HashMap;
+
+/// Most sleeps kept of a phase: 10 MB.
+const MOST_SLEEPS: usize = 1 << 18;
+
+/// A long sleep of a measured thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sleep {
+    /// The thread.
+    pub thread: u32,
+    /// When it fell asleep, ns of CLOCK_MONOTONIC.
+    pub since_ns: u64,
+    /// When it ran again.
+    pub until_ns: u64,
+    /// Index of its stack.
+    pub stack: u32,
+}
+
+/// The long sleeps of a phase.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LongSleeps {
+    /// The sleeps, in order of their end.
+    pub sleeps: Vec<Sleep>,
+    /// Stacks as addresses, the innermost function first, and whether a lock was waited for.
+    pub stacks: Vec<(Vec<u64>, bool)>,
+    /// Long sleeps that could not be kept.
+    pub lost: u64,
+    pub(super) known: HashMap<(Vec<u64>, bool), u32>,
+}
+
+impl LongSleeps {
+    /// Adds one as the programs have it, if there is room. One without a stack says nothing and is left out.
+    pub(super) fn add(&mut self, raw: &[u64; SLEEP]) {
+        let frames = &raw[SLEEP - FRAMES..];
+        let depth = frames.iter().position(|&address| address == 0).unwrap_or(FRAMES);
+        if depth == 0 || self.sleeps.len() == MOST_SLEEPS {
+            self.lost += 1;
+            return;
+        }
+        let stack = (frames[..depth].to_vec(), raw[1] >> 32 & LOCKED != 0);
+        let next = self.stacks.len() as u32;
+        let stack = *self.known.entry(stack).or_insert_with_key(|new| {
+            self.stacks.push(new.clone());
+            next
+        });
+        self.sleeps.push(Sleep { thread: raw[1] as u32, since_ns: raw[2], until_ns: raw[3], stack });
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_stack_is_kept_once() {
+        let raw = |thread: u64, frames: &[u64]| {
+            let mut raw = [0; SLEEP];
+            raw[1..4].copy_from_slice(&[thread, 100, 200]);
+            raw[4..4 + frames.len()].copy_from_slice(frames);
+            raw
+        };
+        let mut all = LongSleeps::default();
+        all.add(&raw(7, &[1, 2, 3]));
+        all.add(&raw(8, &[1, 2, 3]));
+        all.add(&raw(7 | LOCKED << 32, &[1, 2, 3]));
+        all.add(&raw(7, &[]));
+        all.add(&raw(7, &[9; FRAMES]));
+        assert_eq!(all.stacks, [(vec![1, 2, 3], false), (vec![1, 2, 3], true), (vec![9; FRAMES], false)]);
+        assert_eq!(all.sleeps.iter().map(|s| s.stack).collect::<Vec<_>>(), [0, 0, 1, 2]);
+        assert_eq!(all.sleeps[1], Sleep { thread: 8, since_ns: 100, until_ns: 200, stack: 0 });
+        assert_eq!(all.lost, 1);
+    }
+}

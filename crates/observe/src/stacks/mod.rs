@@ -1,0 +1,150 @@
+//! Where in the kernel the slowest calls waited. BPF programs note the long sleeps of the measured threads with their kernel stacks
+//! (`cargo xtask bpf` compiles `sleeps.bpf.c`); after a phase they are joined with our own calls.
+//!
+//! * [`Sleeps`]: the programs, loaded and attached. [`Noting`]: notes one phase.
+//! * [`symbols`]: names of the kernel's functions. [`layers`]: which part of the kernel a stack waited in.
+//! * [`slow`]: joins calls and sleeps. Pure.
+
+mod interned;
+pub mod layers;
+mod noting;
+pub mod slow;
+pub mod symbols;
+
+pub use interned::{LongSleeps, Sleep};
+pub use noting::Noting;
+
+use crate::block::WatchError;
+use crate::block::bpf::Mapped;
+use crate::files::Live;
+use aya::programs::BtfTracePoint;
+use aya::{Btf, Ebpf, EbpfLoader};
+use fathom_record::block::{BlockEvent, measured_threads_name};
+use std::os::unix::fs::MetadataExt as _;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use symbols::Symbols;
+
+/// What `sleeps.bpf.c` was compiled to.
+static OBJECT: &[u8] = aya::include_bytes_aligned!("sleeps.bpf.o");
+
+/// As the programs have them.
+const SLEEPERS: usize = 4096;
+const SLEEPS: usize = 4096;
+const FRAMES: usize = 32;
+const LOCKED: u64 = 1 << 31;
+
+// Lengths of the programs' structures in words of 64 bits, and places in the control.
+const CONTROL: usize = 9;
+const SLEEP: usize = 4 + FRAMES;
+const ON: usize = 0;
+const LEAST_NS: usize = 1;
+const ENTERED: usize = 2;
+const READ: usize = 3;
+const LOST: usize = 4;
+
+/// The programs. They do nothing until a [`Noting`] starts, and are gone when this is dropped.
+pub struct Sleeps {
+    _ebpf: Ebpf,
+    control: Mapped<CONTROL>,
+    sleepers: Mapped<3>,
+    sleeps: Mapped<SLEEP>,
+    symbols: Arc<Symbols>,
+}
+
+impl Sleeps {
+    /// Loads and attaches them, and reads the names of the kernel's functions. Takes some 100 ms.
+    pub fn load() -> Result<Self, WatchError> {
+        let failed = |why: &dyn std::fmt::Display| WatchError::Sleeps(why.to_string());
+        let symbols = Arc::new(Symbols::read(&Live).map_err(|why| failed(&why))?);
+        let btf = Btf::from_sys_fs()
+            .map_err(|why| failed(&format!("{why}; the kernel needs CONFIG_DEBUG_INFO_BTF")))?;
+        let mut ebpf = EbpfLoader::new().btf(Some(&btf)).load(OBJECT).map_err(|why| failed(&why))?;
+        attach(&mut ebpf, &btf, "switched", "sched_switch")?;
+        // Kernels before 5.19 have no such trace points; waiting for a lock is then not told from other sleeps. Without its end the
+        // beginning would hold for ever.
+        if attach(&mut ebpf, &btf, "has", "contention_end").is_ok() {
+            attach(&mut ebpf, &btf, "waits", "contention_begin")?;
+        }
+        let all = Self {
+            control: Mapped::take(&mut ebpf, "control", 1)?,
+            sleepers: Mapped::take(&mut ebpf, "sleepers", SLEEPERS)?,
+            sleeps: Mapped::take(&mut ebpf, "sleeps", SLEEPS)?,
+            symbols,
+            _ebpf: ebpf,
+        };
+        let namespace = std::fs::metadata("/proc/self/ns/pid").map_err(|why| failed(&why))?.ino();
+        let control = &all.control.all()[0];
+        control[5].store(u64::from(std::process::id()) | namespace << 32, Relaxed);
+        let name = BlockEvent::task_of(&measured_threads_name(std::process::id()));
+        let (halves, _) = name.as_chunks::<8>();
+        for (word, half) in control[7..].iter().zip(halves) {
+            word.store(u64::from_ne_bytes(*half), Relaxed);
+        }
+        Ok(all)
+    }
+
+    /// Names of the kernel's functions.
+    #[must_use]
+    pub fn symbols(&self) -> Arc<Symbols> {
+        self.symbols.clone()
+    }
+
+    fn word(&self, at: usize) -> u64 {
+        self.control.all()[0][at].load(Acquire)
+    }
+
+    fn set(&self, at: usize, value: u64) {
+        self.control.all()[0][at].store(value, Release);
+    }
+
+    /// Forgets what was noted, and begins or ends. What still is being entered stays in its place until it is read over.
+    fn turn(&self, on: bool) {
+        if on {
+            (0..SLEEPERS).for_each(|at| self.sleepers.clear(at));
+            self.set(READ, self.word(ENTERED));
+            self.set(LOST, 0);
+        }
+        self.set(ON, u64::from(on));
+    }
+
+    /// Passes what was entered since the last time, the oldest first, to `take`.
+    fn drain(&self, mut take: impl FnMut(&[u64; SLEEP])) {
+        let (mut read, entered) = (self.word(READ), self.word(ENTERED));
+        while read < entered {
+            let sleep = &self.sleeps.all()[read as usize & (SLEEPS - 1)];
+            if sleep[0].load(Acquire) != read + 1 {
+                // Another processor is still entering it.
+                break;
+            }
+            take(&sleep.each_ref().map(|word| word.load(Relaxed)));
+            read += 1;
+        }
+        self.set(READ, read);
+    }
+}
+
+impl std::fmt::Debug for Sleeps {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sleeps").finish_non_exhaustive()
+    }
+}
+
+fn attach(ebpf: &mut Ebpf, btf: &Btf, program: &str, point: &str) -> Result<(), WatchError> {
+    let failed = |why: &dyn std::fmt::Display| WatchError::Sleeps(format!("{point}: {why}"));
+    let found = ebpf.program_mut(program).ok_or_else(|| failed(&"the object has no such program"))?;
+    let program: &mut BtfTracePoint = found.try_into().map_err(|why| failed(&why))?;
+    program.load(point, btf).map_err(|why| failed(&why))?;
+    program.attach().map_err(|why| failed(&why))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_object_was_made_of_this_source() {
+        let source = include_str!("sleeps.bpf.c");
+        let of = include_str!("sleeps.bpf.sha256").trim();
+        assert_eq!(crate::sha256::hex(source), of, "run `cargo xtask bpf` to rebuild the object");
+    }
+}

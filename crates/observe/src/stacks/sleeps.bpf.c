@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Notes where in the kernel the measured threads slept, if they slept long.
+ *
+ * When such a thread goes to sleep, only the time is noted. When it runs again and has slept long enough, its stack is taken: the
+ * kernel reads the stack of the thread that is about to run, which still is what it was asleep with. A short sleep costs two look-ups.
+ *
+ * User space maps all arrays into its memory. It sets `least_ns`, and reads the sleeps in the order in which they were entered.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+/* Powers of two. */
+#define SLEEPERS 4096
+#define SLEEPS 4096
+/* Room for what other processors enter after the check. */
+#define SPARE 256
+#define FRAMES 32
+#define TASK_DEAD 0x80
+/* Set with a lock's flags, which may be 0. */
+#define LOCKED (1u << 31)
+
+/* What is used of the kernel's structures; the loader finds where they have it. */
+struct ns_common {
+	unsigned int inum;
+} __attribute__((preserve_access_index));
+
+struct pid_namespace {
+	struct ns_common ns;
+} __attribute__((preserve_access_index));
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+} __attribute__((preserve_access_index));
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	unsigned int __state;
+	int pid;
+	int tgid;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	char comm[16];
+} __attribute__((preserve_access_index));
+
+struct control {
+	/* 0: nothing is noted. */
+	__u64 on;
+	/* Shorter sleeps are not noted. */
+	__u64 least_ns;
+	/* Entered by the programs, and read by user space. */
+	__u64 entered;
+	__u64 read;
+	/* There was no room for them. */
+	__u64 lost;
+	/* The process whose threads and children are measured: its number in its own PID namespace, and that namespace. */
+	__u32 process;
+	__u32 namespace;
+	/* Its number on the whole machine, once it was found. */
+	__u64 found;
+	/* Name of its measured threads. */
+	char workers[16];
+};
+
+/* By number of the thread. */
+struct sleeper {
+	/* 0: free. */
+	__u64 thread;
+	__u64 since_ns;
+	/* Flags of the lock it waits for; 0 if it waits for none. */
+	__u64 lock;
+};
+
+struct sleep {
+	/* One more than its number; written last. */
+	__u64 entered;
+	/* As its own PID namespace numbers it. */
+	__u32 thread;
+	__u32 lock;
+	__u64 since_ns;
+	__u64 until_ns;
+	/* Addresses, the innermost first; 0 ends them. */
+	__u64 frames[FRAMES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct control);
+} control SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, SLEEPERS);
+	__type(key, __u32);
+	__type(value, struct sleeper);
+} sleepers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, SLEEPS);
+	__type(key, __u32);
+	__type(value, struct sleep);
+} sleeps SEC(".maps");
+
+static __always_inline struct control *settings(void)
+{
+	__u32 zero = 0;
+	struct control *c = bpf_map_lookup_elem(&control, &zero);
+	return c && *(volatile __u64 *)&c->on ? c : 0;
+}
+
+static __always_inline struct sleeper *sleeper_of(int pid)
+{
+	__u32 at = (__u32)pid & (SLEEPERS - 1);
+	return bpf_map_lookup_elem(&sleepers, &at);
+}
+
+/* Its number in its own PID namespace. */
+static __always_inline void own_number(struct task_struct *task, struct upid *own)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level);
+	void *at = (void *)pid + bpf_core_field_offset(struct pid, numbers) + level * bpf_core_type_size(struct upid);
+	own->nr = 0;
+	own->ns = 0;
+	bpf_probe_read_kernel(&own->nr, sizeof(own->nr), at + bpf_core_field_offset(struct upid, nr));
+	bpf_probe_read_kernel(&own->ns, sizeof(own->ns), at + bpf_core_field_offset(struct upid, ns));
+}
+
+static __always_inline int is_process(struct control *c, struct task_struct *task)
+{
+	if (c->found)
+		return task->tgid == c->found;
+	struct upid own;
+	own_number(task->group_leader, &own);
+	if (own.nr != c->process || BPF_CORE_READ(own.ns, ns.inum) != c->namespace)
+		return 0;
+	c->found = task->tgid;
+	return 1;
+}
+
+/* A worker is a thread of that name, or a process that was started for it. */
+static __always_inline int is_measured(struct control *c, struct task_struct *task)
+{
+	if (is_process(c, task->real_parent))
+		return 1;
+	if (!is_process(c, task))
+		return 0;
+	__u64 name[2] = {};
+	bpf_probe_read_kernel(name, sizeof(name), task->comm);
+	__u64 *workers = (__u64 *)c->workers;
+	return name[0] == workers[0] && name[1] == workers[1];
+}
+
+static __always_inline void falls_asleep(struct control *c, _Bool preempt, struct task_struct *task)
+{
+	struct sleeper *sleeper = sleeper_of(task->pid);
+	if (!sleeper)
+		return;
+	__u64 thread = task->pid;
+	__u32 state = task->__state;
+	if (preempt || state == 0 || state & TASK_DEAD) {
+		/* It only lost its processor. */
+		if (sleeper->thread == thread)
+			sleeper->since_ns = 0;
+		return;
+	}
+	if (sleeper->thread != thread) {
+		if (!is_measured(c, task) || __sync_val_compare_and_swap(&sleeper->thread, 0, thread) != 0)
+			return;
+		sleeper->lock = 0;
+	}
+	sleeper->since_ns = bpf_ktime_get_ns();
+}
+
+static __always_inline void wakes(struct control *c, struct task_struct *task)
+{
+	struct sleeper *sleeper = sleeper_of(task->pid);
+	if (!sleeper || sleeper->thread != task->pid || !sleeper->since_ns)
+		return;
+	__u64 since_ns = sleeper->since_ns, now_ns = bpf_ktime_get_ns();
+	sleeper->since_ns = 0;
+	if (now_ns - since_ns < c->least_ns)
+		return;
+	if (c->entered - c->read > SLEEPS - SPARE) {
+		__sync_fetch_and_add(&c->lost, 1);
+		return;
+	}
+	__u64 number = __sync_fetch_and_add(&c->entered, 1);
+	__u32 at = number & (SLEEPS - 1);
+	struct sleep *sleep = bpf_map_lookup_elem(&sleeps, &at);
+	if (!sleep)
+		return;
+	struct upid own;
+	own_number(task, &own);
+	sleep->thread = own.nr;
+	sleep->lock = sleeper->lock;
+	sleep->since_ns = since_ns;
+	sleep->until_ns = now_ns;
+	long bytes = bpf_get_task_stack(task, sleep->frames, sizeof(sleep->frames), 0);
+	/* What the kernel does not fill it sets to 0, but not if it fails. */
+	if (bytes <= 0)
+		sleep->frames[0] = 0;
+	__sync_lock_test_and_set(&sleep->entered, number + 1);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(switched, _Bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct control *c = settings();
+	if (!c)
+		return 0;
+	falls_asleep(c, preempt, prev);
+	wakes(c, next);
+	return 0;
+}
+
+/* The functions that wait for a lock are missing in the stack of a sleeping thread: the kernel leaves its scheduler's out. */
+SEC("tp_btf/contention_begin")
+int BPF_PROG(waits, void *lock, unsigned int flags)
+{
+	struct control *c = settings();
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct sleeper *sleeper = c ? sleeper_of(task->pid) : 0;
+	if (!sleeper)
+		return 0;
+	__u64 thread = task->pid;
+	if (sleeper->thread != thread) {
+		if (!is_measured(c, task) || __sync_val_compare_and_swap(&sleeper->thread, 0, thread) != 0)
+			return 0;
+		sleeper->since_ns = 0;
+	}
+	sleeper->lock = flags | LOCKED;
+	return 0;
+}
+
+SEC("tp_btf/contention_end")
+int BPF_PROG(has, void *lock)
+{
+	struct control *c = settings();
+	int pid = (int)bpf_get_current_pid_tgid();
+	struct sleeper *sleeper = c ? sleeper_of(pid) : 0;
+	if (sleeper && sleeper->thread == pid)
+		sleeper->lock = 0;
+	return 0;
+}
+
+char license_text[] SEC("license") = "Dual MIT/GPL";
