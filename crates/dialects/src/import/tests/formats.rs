@@ -196,7 +196,7 @@ fn of_the_states_of_one_run_of_fio_the_last_is_read() {
 
 #[test]
 fn times_of_other_shells_and_programs() {
-    assert_eq!(all_understood("times.txt").found.len(), 4);
+    assert_eq!(all_understood("times.txt").found.len(), 7);
     let phases = all_understood("hyperfine.json").found.remove(0).runs.remove(0).phases;
     assert_eq!((phases.len(), phases[0].repetitions.len()), (2, 3));
 }
