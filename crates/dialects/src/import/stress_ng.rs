@@ -32,8 +32,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
             in_miscellany |= !line.starts_with('(');
         } else if let Some(phase) = (!in_miscellany).then(|| row(line, n)).flatten() {
             phases.push(phase);
-        } else if in_miscellany && metric(&mut phases, line, n) {
-        } else if of_all(&mut all, line, n) {
+        } else if in_miscellany && metric(&mut phases, line, n) || of_all(&mut all, line, n) {
         } else if TALK.iter().any(|t| line.starts_with(t)) {
             let count = line.strip_prefix("failed: ").and_then(leading).map_or(0.0, |(count, ..)| count);
             failed = failed.or((count > 0.0).then(|| format!("stress-ng: {line}")));
