@@ -158,6 +158,20 @@ fn hyperfine_as_csv_and_as_markdown() {
 }
 
 #[test]
+fn dbench() {
+    let imported = read("dbench.txt");
+    let phases = &run(&imported, 0).phases;
+    assert_eq!((phases.len(), phases[0].axes.streams), (5, Some(2)));
+    assert_eq!(
+        (value(&phases[0], THROUGHPUT), value(&phases[0], "latency max")),
+        (382_031_000.0, 55_418_000.0)
+    );
+    assert_eq!((value(&phases[3], "operations"), value(&phases[3], "latency avg")), (19_794.0, 10_000.0));
+    assert_eq!(left(&imported), ["Flush          many      0.890    55.404"]);
+    assert_eq!(run(&imported, 1).phases[0].axes.streams, Some(4), "3.x counts processes");
+}
+
+#[test]
 fn yabs() {
     let imported = read("yabs.txt");
     let phases = &run(&imported, 0).phases;
