@@ -436,6 +436,8 @@ pub enum ImportKind {
     Bonnie,
     /// Metrics of stress-ng
     StressNg,
+    /// Results of dbench
+    Dbench,
     /// The fio table of YABS
     Yabs,
     /// CrystalDiskMark and KDiskMark

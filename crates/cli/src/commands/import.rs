@@ -224,6 +224,7 @@ fn kind(kind: ImportKind) -> Kind {
         ImportKind::Ioping => Kind::Ioping,
         ImportKind::Bonnie => Kind::Bonnie,
         ImportKind::StressNg => Kind::StressNg,
+        ImportKind::Dbench => Kind::Dbench,
         ImportKind::Yabs => Kind::Yabs,
         ImportKind::DiskMark => Kind::DiskMark,
         ImportKind::Pgbench => Kind::Pgbench,

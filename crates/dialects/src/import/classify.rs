@@ -16,7 +16,12 @@ struct Counts {
     /// Times or rates directly after "=" or ":".
     keyed: usize,
     words: usize,
+    /// Numbers directly after ":" with too many decimals for a version.
+    precise: usize,
 }
+
+/// Decimals that no version number has.
+const MORE_THAN_A_VERSION: usize = 3;
 
 pub(super) fn looks_like_figures(line: &str) -> bool {
     let c = count(line);
@@ -27,6 +32,7 @@ pub(super) fn looks_like_figures(line: &str) -> bool {
         || (c.rates >= 1 && c.words <= 3 * c.numbers)
         || (c.keyed >= 1 && c.words <= 4 * c.numbers)
         || (c.decimals >= 1 && c.words == 0)
+        || (c.precise >= 1 && c.words <= 1)
 }
 
 /// "March 10, 2005" is a date.
@@ -46,7 +52,7 @@ fn count(line: &str) -> Counts {
     let is_of_fields = line.matches(',').count() >= 3 && !line.contains(", ");
     let separates = |c: char| matches!(c, ' ' | '\t' | '|' | ';') || is_of_fields && c == ',';
     for raw in line.split(separates).filter(|w| !w.is_empty()) {
-        let word = raw.trim_matches(['(', ')', '[', ']', ',', '"', '~']);
+        let word = raw.trim_end_matches('.').trim_matches(['(', ')', '[', ']', ',', '"', '~']);
         let key_follows = after_key;
         after_key = raw.ends_with(['=', ':']);
         let word = word.rsplit('=').next().unwrap_or(word).trim_end_matches(':');
@@ -54,7 +60,9 @@ fn count(line: &str) -> Counts {
             && (rest.is_empty() || unit(rest, Prefix::Binary).is_some())
         {
             counts.numbers += 1;
-            counts.decimals += usize::from(text.contains('.'));
+            let decimals = text.split_once('.').map_or(0, |(_, part)| part.len());
+            counts.decimals += usize::from(decimals > 0);
+            counts.precise += usize::from(key_follows && rest.is_empty() && decimals >= MORE_THAN_A_VERSION);
             let keyed = key_follows || raw.contains('=');
             after_number = Some(keyed && (text.contains('.') || !rest.is_empty()));
             judge_unit(&mut counts, rest, after_number);
@@ -91,6 +99,8 @@ mod tests {
             "rc9  12.5  13.5",
             "42.17",
             "seq 1 2 3",
+            "33554432 bytes written in 0.04 seconds (785.16 MiB/sec).",
+            "user-time: 0.439595",
             "sleep 0.1,0.100996,0.0011,0.0217,0,0.000263,0.021",
         ] {
             assert!(looks_like_figures(line), "{line}");
@@ -109,6 +119,8 @@ mod tests {
             "HP DL385 G5, 2x2.6GHz/4GB/4x72GB in RAID1+0 512MB BBWC, kernel 2.6.22",
             "cciss-rc8-bad.log (9.97 kB)",
             "Bug ID 6588256",
+            "Kernel: 6.12",
+            "It was version 2.6.",
             "March 10, 2005",
             "A test DVD with 3 1GB files were used.",
             "",

@@ -1,15 +1,74 @@
-//! `hyperfine --export-json`: a cell for each command, a repetition for each execution.
+//! `hyperfine --export-json` and `--export-csv`: a cell for each command. The JSON has every execution, which is a repetition; the CSV
+//! only has their summary.
 
-use super::cell::{cell, figure, run};
+use super::cell::{add, cell, figure, run};
 use super::context::Context;
 use super::json_leaves::scan;
-use super::lines::Lines;
+use super::lines::{Lines, decimal, fields};
 use super::{Block, several};
 use fathom_record::imported::names::TIME;
 use fathom_record::imported::units::{BYTES, NS};
 use fathom_record::{Phase, Repetition};
 
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
+    csv(lines, at).or_else(|| json(lines, at))
+}
+
+/// The columns of the CSV behind the command, in seconds; columns of parameters follow.
+const COLUMNS: [(&str, &str); 7] = [
+    ("mean", "time avg"),
+    ("stddev", "time stddev"),
+    ("median", "time median"),
+    ("user", "user CPU time"),
+    ("system", "system CPU time"),
+    ("min", "time min"),
+    ("max", "time max"),
+];
+
+fn csv(lines: &Lines, at: usize) -> Option<Block> {
+    let heads = fields(lines.trimmed(at));
+    let (first, heads) = heads.split_first()?;
+    let are_known =
+        heads.len() >= COLUMNS.len() && heads.iter().zip(COLUMNS).all(|(head, (name, _))| head == name);
+    if first != "command" || !are_known {
+        return None;
+    }
+    let mut block = Block { last: at, ..Block::default() };
+    let mut phases: Vec<Phase> = Vec::new();
+    for n in at + 1..lines.len() {
+        let row = fields(lines.trimmed(n));
+        if row.len() != heads.len() + 1 {
+            break;
+        }
+        block.last = n;
+        let mut phase = cell(&row[0]);
+        for (head, value) in heads.iter().zip(&row[1..]) {
+            let Some((_, name)) = COLUMNS.iter().find(|(column, _)| column == head) else {
+                phase.axes.tags.insert(head.trim_start_matches("parameter_").into(), value.clone());
+                continue;
+            };
+            match decimal(value) {
+                Some(seconds) => {
+                    let mut figure = figure(name, seconds * 1e9, NS, format!("{value} s"), n);
+                    figure.higher_is_better = figure.higher_is_better.filter(|_| head != "stddev");
+                    add(&mut phase, figure);
+                }
+                // A command that ran once has no deviation.
+                None if value.is_empty() => {}
+                None => block.partly.push(n),
+            }
+        }
+        phases.push(phase);
+    }
+    let run = run("hyperfine", "hyperfine".into(), phases);
+    block.what = format!("hyperfine as CSV, {}", several(run.phases.len(), "command"));
+    (!run.phases.is_empty()).then(|| {
+        block.runs.push(run);
+        block
+    })
+}
+
+fn json(lines: &Lines, at: usize) -> Option<Block> {
     if !lines.document(at).next()?.trim_start().starts_with('{') {
         return None;
     }

@@ -293,6 +293,20 @@ pub(super) fn all_numbers(line: &str) -> Option<Vec<(f64, &str)>> {
     numbers.filter(|n| !n.is_empty())
 }
 
+/// Comma-separated fields, possibly quoted.
+pub(super) fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            _ => fields.last_mut().into_iter().for_each(|f| f.push(c)),
+        }
+    }
+    fields
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,6 +12,7 @@ mod cell;
 mod classify;
 mod columns;
 mod context;
+mod dbench;
 mod dd;
 mod disk_mark;
 mod doubts;
@@ -65,6 +66,8 @@ pub enum Kind {
     Bonnie,
     /// The metrics of stress-ng.
     StressNg,
+    /// dbench 3 and 4.
+    Dbench,
     /// YABS: its fio table.
     Yabs,
     /// CrystalDiskMark and KDiskMark.
@@ -93,7 +96,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order in which they are tried.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Iozone,
         Self::Sysbench,
         Self::Filebench,
@@ -101,6 +104,7 @@ impl Kind {
         Self::Ioping,
         Self::Bonnie,
         Self::StressNg,
+        Self::Dbench,
         Self::Yabs,
         Self::DiskMark,
         Self::Pgbench,
@@ -126,6 +130,7 @@ impl Kind {
             Self::Ioping => "ioping",
             Self::Bonnie => "bonnie++",
             Self::StressNg => "stress-ng",
+            Self::Dbench => "dbench",
             Self::Yabs => "yabs",
             Self::DiskMark => "diskmark",
             Self::Pgbench => "pgbench",
@@ -150,6 +155,7 @@ impl Kind {
             Self::Ioping => ioping::parse,
             Self::Bonnie => bonnie::parse,
             Self::StressNg => stress_ng::parse,
+            Self::Dbench => dbench::parse,
             Self::Yabs => yabs::parse,
             Self::DiskMark => disk_mark::parse,
             Self::Pgbench => pgbench::parse,

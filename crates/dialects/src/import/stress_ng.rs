@@ -21,6 +21,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let mut phases: Vec<Phase> = Vec::new();
     let mut failed = None;
     let mut in_miscellany = false;
+    let mut all = cell("all stressors");
     for n in at + 1..lines.len() {
         let line = message(lines.trimmed(n));
         let is_own = lines.trimmed(n).starts_with("stress-ng: ");
@@ -31,7 +32,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
             in_miscellany |= !line.starts_with('(');
         } else if let Some(phase) = (!in_miscellany).then(|| row(line, n)).flatten() {
             phases.push(phase);
-        } else if in_miscellany && metric(&mut phases, line, n) {
+        } else if in_miscellany && metric(&mut phases, line, n) || of_all(&mut all, line, n) {
         } else if TALK.iter().any(|t| line.starts_with(t)) {
             let count = line.strip_prefix("failed: ").and_then(leading).map_or(0.0, |(count, ..)| count);
             failed = failed.or((count > 0.0).then(|| format!("stress-ng: {line}")));
@@ -49,6 +50,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
         phase.axes.streams = instances.as_deref().and_then(|all| instances_of(all, &phase.name));
     }
     let stressors = phases.len();
+    phases.push(all);
     let mut run = run("stress-ng", "stress-ng".into(), phases);
     if run.phases.is_empty() {
         return None;
@@ -120,6 +122,43 @@ fn metric(phases: &mut [Phase], line: &str, n: usize) -> bool {
         None => figure(&rest.join(" "), number, UNKNOWN, (*value).into(), n),
     };
     add(phase, figure);
+    true
+}
+
+/// The lines of `--times`: "0.43s user time   ( 10.71%)", "load average: 2.24 5.67 5.81".
+fn of_all(phase: &mut Phase, line: &str, n: usize) -> bool {
+    let mut take =
+        |name: &str, value: f64, unit, text: String| add(phase, figure(name, value, unit, text, n));
+    if let Some(loads) = line.strip_prefix("load average: ") {
+        let loads: Option<Vec<_>> = loads.split_whitespace().map(|w| Some((number(w)?, w))).collect();
+        let Some(loads) = loads.filter(|l| l.len() == 3) else { return false };
+        for ((load, word), minutes) in loads.into_iter().zip(["1 minute", "5 minutes", "15 minutes"]) {
+            take(&format!("load average of {minutes}"), load, COUNT, word.into());
+        }
+        return true;
+    }
+    let Some((seconds, word, rest)) = leading(line.strip_prefix("for a ").unwrap_or(line)) else {
+        return false;
+    };
+    let rest = rest.strip_prefix("s ").unwrap_or("");
+    let (what, share) = rest.split_once('(').unwrap_or((rest, ""));
+    let name = match what.trim() {
+        "run time:" => TIME,
+        "available CPU time" => "available CPU time",
+        "user time" => "user CPU time",
+        "system time" => "system CPU time",
+        "total time" => "CPU time",
+        _ => return false,
+    };
+    take(name, seconds * 1e9, NS, format!("{word}s"));
+    if let Some(percent) = share.trim().strip_suffix("%)").and_then(number) {
+        take(
+            &format!("{name}, share of available"),
+            percent,
+            PERCENT,
+            share.trim().trim_end_matches(')').into(),
+        );
+    }
     true
 }
 

@@ -8,8 +8,8 @@ use super::context::{Context, Host, is_rule};
 use super::lines::{Lines, leading, number, unit as word_of};
 use super::units::{Prefix, Unit, unit};
 use super::{Block, cell};
-use fathom_record::imported::names::{THROUGHPUT, TIME};
-use fathom_record::imported::units::{BYTES, BYTES_PER_S, NS, UNKNOWN};
+use fathom_record::imported::names::{OPERATIONS, THROUGHPUT, TIME};
+use fathom_record::imported::units::{BYTES, BYTES_PER_S, NS, OPS_PER_S, UNKNOWN};
 use fathom_record::{Phase, Run};
 
 /// Lines before a table that are searched for its unit.
@@ -106,7 +106,8 @@ fn bars(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
         for column in &mut columns {
             let Some(&(line, text)) = cells.get(next) else { break };
             if let Some((number, printed)) = value(text) {
-                column.push(Value { row: row.into(), value: number, printed: printed.into(), line });
+                let row = row.trim_matches('`').into();
+                column.push(Value { row, value: number, printed: printed.into(), line });
             } else if !text.is_empty() {
                 break;
             }
@@ -138,10 +139,16 @@ fn columns_as_runs(
     columns: Vec<Vec<Value>>,
     context: &Context,
 ) -> Block {
-    let meaning = Meaning::of(lines, at);
+    let of_all = Meaning::of(lines, at);
     let (columns_are, words) = Columns::of(heads, context.columns);
     let mut runs = Vec::new();
+    let mut units: Vec<&str> = Vec::new();
     for (head, values) in heads.iter().zip(columns) {
+        let of_column = Meaning::of_heading(head);
+        let meaning = of_column.as_ref().unwrap_or(&of_all);
+        if !meaning.name.is_empty() && !units.contains(&meaning.name) {
+            units.push(meaning.name);
+        }
         let phases: Vec<Phase> = values.iter().map(|v| meaning.cell(v, context)).collect();
         let mut run: Run = run("table", "a table".into(), phases);
         // Repeats share a name: that of the heading, or of the table.
@@ -155,19 +162,32 @@ fn columns_as_runs(
     let what = format!(
         "a table of {} columns ({}), rows are cells, {words}",
         runs.len(),
-        if meaning.name.is_empty() { "no unit found" } else { meaning.name }
+        if units.is_empty() { "no unit found".into() } else { units.join(", ") }
     );
     Block { last, what, runs, ..Block::default() }
 }
 
-struct Meaning {
+struct Meaning<'t> {
     name: &'static str,
     unit: Unit,
-    word: &'static str,
+    word: &'t str,
     higher_is_better: Option<bool>,
 }
 
-impl Meaning {
+impl<'t> Meaning<'t> {
+    /// Taken from the unit in a column's heading: "Mean [ms]", "read (MiB/s)".
+    fn of_heading(head: &'t str) -> Option<Self> {
+        let (_, word) = head.strip_suffix([']', ')'])?.rsplit_once(['[', '('])?;
+        let unit = unit(word, Prefix::Decimal)?;
+        let (name, higher_is_better) = match unit.base {
+            BYTES_PER_S => (THROUGHPUT, Some(true)),
+            NS => (TIME, Some(false)),
+            OPS_PER_S => (OPERATIONS, Some(true)),
+            _ => return None,
+        };
+        Some(Self { name, unit, word, higher_is_better })
+    }
+
     /// Taken from the text before the table: "(MB/sec)", "seconds", "lower is better".
     fn of(lines: &Lines, at: usize) -> Self {
         let near: Vec<String> =
@@ -201,7 +221,7 @@ impl Meaning {
         phase.axes.record_bytes = size(&["block", "size"]);
         let name = if self.name.is_empty() { "value" } else { self.name };
         let own = leading(&v.printed).and_then(|(_, _, rest)| {
-            unit(word_of(rest), Prefix::Decimal).filter(|_| !rest.trim().is_empty())
+            unit(word_of(rest), Prefix::Decimal).filter(|_| !word_of(rest).is_empty())
         });
         let unit = own.unwrap_or(self.unit);
         let printed = if own.is_some() {

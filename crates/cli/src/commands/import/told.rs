@@ -124,7 +124,7 @@ impl Told {
                 }
             }
             text += &format!("  {} lines of prose\n", of.prose);
-            if self.verbose {
+            if self.verbose && of.prose > 0 {
                 text += &format!("  prose: lines {}\n", ranges(&of.prose_lines));
             }
             console::out(&text);

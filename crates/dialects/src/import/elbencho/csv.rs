@@ -3,7 +3,7 @@
 use super::super::Block;
 use super::super::cell::{add, cell, converted, directed, run};
 use super::super::context::Context;
-use super::super::lines::{Lines, number};
+use super::super::lines::{Lines, fields, number};
 use super::super::units::Unit;
 use super::{FIRST, MIB};
 use fathom_record::Phase;
@@ -50,20 +50,6 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     run.label = label;
     block.runs.push(run);
     Some(block)
-}
-
-/// Comma-separated fields, possibly quoted.
-fn fields(line: &str) -> Vec<String> {
-    let mut fields = vec![String::new()];
-    let mut quoted = false;
-    for c in line.chars() {
-        match c {
-            '"' => quoted = !quoted,
-            ',' if !quoted => fields.push(String::new()),
-            _ => fields.last_mut().into_iter().for_each(|f| f.push(c)),
-        }
-    }
-    fields
 }
 
 /// Reads a value of a column. Returns whether it was understood.

@@ -31,7 +31,11 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     }
     if let Some(next) = super::states::next(lines, at, at + scanned.last) {
         // With --status-interval, the last document includes the earlier ones.
-        return parse(lines, next);
+        let mut block = parse(lines, next)?;
+        if !block.what.ends_with(LAST_STATE) {
+            block.what += LAST_STATE;
+        }
+        return Some(block);
     }
     let mut phases: BTreeMap<(usize, u8, String), Phase> = BTreeMap::new();
     scan(lines.document(at), |leaf| {
@@ -72,6 +76,9 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     let what = format!("fio JSON, {count} job{}{cut}", if count == 1 { "" } else { "s" });
     Some(Block { last: at + scanned.last, what, runs: vec![run], is_document: true, ..Block::default() })
 }
+
+/// Says that earlier documents of the run were left out.
+const LAST_STATE: &str = ", only the last of its states";
 
 /// Name parts of figures without a better direction.
 const NEITHER: [&str; 6] = ["stddev", "deviation", "duration", "elapsed", "job_runtime", "bw_dev"];

@@ -329,13 +329,32 @@ impl Report {
         let mut phase = cell(&format!("group {}", word.to_ascii_lowercase()));
         (phase.reads, phase.writes) = (word == "READ", word == "WRITE");
         for (key, value) in keyed(rest) {
+            // "163-170msec" are the shortest and the longest job; the group took as long as the longest.
+            if let ("run", Some((shortest, longest))) = (key, value.split_once('-')) {
+                let unit = unit(
+                    super::super::lines::unit(longest.trim_start_matches(|c: char| c.is_numeric())),
+                    Prefix::Binary,
+                );
+                for (name, value) in [("time of the shortest job", shortest), (TIME, longest)] {
+                    if let (Some((number, text, _)), Some(unit)) = (scaled(value), unit) {
+                        add(&mut phase, converted(name, number, unit, text, n));
+                    }
+                }
+                continue;
+            }
+            let range = value.split(", ").nth(1).filter(|_| key == "bw");
+            if let Some((slowest, fastest)) = range.and_then(|range| range.split_once('-')) {
+                for (name, value) in
+                    [("throughput of the slowest job", slowest), ("throughput of the fastest job", fastest)]
+                {
+                    if let Some((number, text, behind)) = scaled(value)
+                        && let Some(unit) = unit(super::super::lines::unit(behind), Prefix::Binary)
+                    {
+                        add(&mut phase, converted(name, number, unit, text, n));
+                    }
+                }
+            }
             let Some((number, text, behind)) = scaled(value) else { continue };
-            // "163-163msec": the unit follows the second number.
-            let behind = if behind.is_empty() {
-                value.trim_start_matches(|c: char| !c.is_alphabetic())
-            } else {
-                behind
-            };
             let Some(unit) = unit(super::super::lines::unit(behind), Prefix::Binary) else { continue };
             let name = match (key, unit.base) {
                 ("bw" | "aggrb", BYTES_PER_S) => THROUGHPUT,
@@ -361,12 +380,15 @@ impl Report {
         for (key, value) in keyed(rest) {
             for (value, way) in value.trim_end_matches(',').split('/').zip(["read", "write"]) {
                 let Some((number, text, behind)) = scaled(value) else { continue };
-                let (base, name) = match (key, behind) {
-                    (_, "%") => (PERCENT, key.to_string()),
-                    ("in_queue", _) => (COUNT, key.to_string()),
-                    _ => (COUNT, format!("{way} {key}")),
+                let milliseconds = Unit { base: NS, factor: 1e6 };
+                let count = Unit { base: COUNT, factor: 1.0 };
+                let (unit, name) = match (key, behind) {
+                    (_, "%") => (Unit { base: PERCENT, factor: 1.0 }, key.to_string()),
+                    ("in_queue", _) => (milliseconds, key.to_string()),
+                    ("ticks", _) => (milliseconds, format!("{way} {key}")),
+                    _ => (count, format!("{way} {key}")),
                 };
-                let mut figure = figure(&name, number, base, text, n);
+                let mut figure = converted(&name, number, unit, text, n);
                 figure.higher_is_better = None;
                 add(&mut phase, figure);
             }
@@ -392,14 +414,14 @@ fn keyed(text: &str) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some((before, value)) = rest.split_once('=') {
-        let key = before.rsplit([' ', ',', '(', ':']).next().unwrap_or(before);
-        // ">=64=0.0%": the sign is part of the key.
+        let mut key = before.rsplit([' ', ',', '(', ':']).next().unwrap_or(before);
+        let mut value = value;
+        // ">=64=0.0%": the sign is part of the key, as there may be a "64=" too.
         if before.ends_with('>') {
-            let Some((key, value)) = value.split_once('=') else { break };
-            let end = next_key(value);
-            found.push((key, value[..end].trim().trim_end_matches(',')));
-            rest = &value[end..];
-            continue;
+            let Some((number, behind)) = value.split_once('=') else { break };
+            let start = before.len() - 1;
+            key = &rest[start..start + ">=".len() + number.len()];
+            value = behind;
         }
         let end = next_key(value);
         found.push((key, value[..end].trim().trim_end_matches(',')));
@@ -442,7 +464,10 @@ mod tests {
             keyed(" min=  532, max=  686, per=0.10%"),
             [("min", "532"), ("max", "686"), ("per", "0.10%")]
         );
-        assert_eq!(keyed(" 1=100.0%, 32=0.0%, >=64=1.5%"), [("1", "100.0%"), ("32", "0.0%"), ("64", "1.5%")]);
+        assert_eq!(
+            keyed(" 1=100.0%, 32=0.0%, >=64=1.5%"),
+            [("1", "100.0%"), ("32", "0.0%"), (">=64", "1.5%")]
+        );
         assert_eq!(
             keyed("total=496,528,0,0 short=0,0,0,0"),
             [("total", "496,528,0,0"), ("short", "0,0,0,0")]

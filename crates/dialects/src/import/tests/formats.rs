@@ -179,6 +179,8 @@ fn of_the_states_of_one_run_of_fio_the_last_is_read() {
     let of = |documents: [String; 3]| {
         let found = import("-", documents.concat().as_bytes(), None).found;
         let iops = |f: &crate::import::Found| f.runs[0].phases[0].repetitions[0].figures[0].value;
+        let says_so = |f: &crate::import::Found| f.what.ends_with(", only the last of its states");
+        assert!(found.iter().all(|f| says_so(f) == (f.last_line > f.first_line + 3)), "{found:?}");
         found.iter().map(|f| (f.first_line, f.last_line, iops(f))).collect::<Vec<_>>()
     };
     assert_eq!(of([document(100, 1, 11), document(101, 2, 12), document(101, 3, 13)]), [(1, 12, 13.0)]);
@@ -196,7 +198,7 @@ fn of_the_states_of_one_run_of_fio_the_last_is_read() {
 
 #[test]
 fn times_of_other_shells_and_programs() {
-    assert_eq!(all_understood("times.txt").found.len(), 4);
+    assert_eq!(all_understood("times.txt").found.len(), 7);
     let phases = all_understood("hyperfine.json").found.remove(0).runs.remove(0).phases;
     assert_eq!((phases.len(), phases[0].repetitions.len()), (2, 3));
 }

@@ -143,6 +143,35 @@ fn stress_ng() {
 }
 
 #[test]
+fn hyperfine_as_csv_and_as_markdown() {
+    let imported = read("hyperfine.csv");
+    let csv = &run(&imported, 0).phases;
+    assert_eq!(csv.len(), 3);
+    assert_eq!(csv[0].name, "dd if=/dev/zero of=x bs=1M count=4, then sync");
+    assert_eq!((value(&csv[0], "time avg"), value(&csv[1], "system CPU time")), (4_826_082.5, 39_000.0));
+    assert_eq!(csv[0].axes.tags["size"], "4");
+    assert_eq!(left(&imported).len(), 1, "\"fast\" is no time");
+    let markdown = &imported.found[1].runs;
+    assert_eq!(markdown[0].phases[0].name, "dd");
+    assert_eq!(value(&markdown[0].phases[0], "time"), 4_800_000.0);
+    assert_eq!(markdown[3].phases[0].repetitions[0].figures[0].name, "value", "a ratio has no unit");
+}
+
+#[test]
+fn dbench() {
+    let imported = read("dbench.txt");
+    let phases = &run(&imported, 0).phases;
+    assert_eq!((phases.len(), phases[0].axes.streams), (5, Some(2)));
+    assert_eq!(
+        (value(&phases[0], THROUGHPUT), value(&phases[0], "latency max")),
+        (382_031_000.0, 55_418_000.0)
+    );
+    assert_eq!((value(&phases[3], "operations"), value(&phases[3], "latency avg")), (19_794.0, 10_000.0));
+    assert_eq!(left(&imported), ["Flush          many      0.890    55.404"]);
+    assert_eq!(run(&imported, 1).phases[0].axes.streams, Some(4), "3.x counts processes");
+}
+
+#[test]
 fn yabs() {
     let imported = read("yabs.txt");
     let phases = &run(&imported, 0).phases;

@@ -121,6 +121,7 @@ fn lines_that_could_each_begin_an_output_are_soon_read() {
         "OPERATION   RESULT TYPE         FIRST DONE   LAST DONE",
         "--- . (ext4 /dev/vdb) ioping statistics ---",
         "transaction type: <builtin: select only>",
+        " Operation      Count    AvgLat    MaxLat",
         "CrystalDiskMark 8.0.4 x64 (C) 2007-2021 hiyohiyo",
         "12:00:00.000 Starting RD=a; I/O rate: Uncontrolled MAX",
         "<PhoronixTestSuite>",

@@ -27,6 +27,11 @@ pub(super) fn parse_dd(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     read(lines, at).filter(|r| r.dd).map(|r| r.block)
 }
 
+/// Whether the time that every form of `time` prints once is among the figures.
+fn has_real_time(phase: &Phase) -> bool {
+    phase.repetitions.last().is_some_and(|r| r.figure("real time").is_some())
+}
+
 struct Read {
     block: Block,
     timed: bool,
@@ -47,7 +52,10 @@ fn read(lines: &Lines, at: usize) -> Option<Read> {
     let (mut timed, mut skipped) = (false, Vec::new());
     for n in at + usize::from(command.is_some())..lines.len().min(at + MOST_OUTPUT + MOST_TIMES) {
         let line = lines.trimmed(n);
-        if timed && (line.is_empty() || !time(&mut cell(""), line, n)) || dd::is_of_next(&phase, line) {
+        let mut alone = cell("");
+        let is_of_time = time(&mut alone, line, n);
+        let is_of_next = has_real_time(&phase) && has_real_time(&alone);
+        if timed && (line.is_empty() || !is_of_time || is_of_next) || dd::is_of_next(&phase, line) {
             break;
         }
         let is_time = time(&mut phase, line, n);
@@ -110,10 +118,28 @@ fn typed(line: &str) -> Option<&str> {
 fn program(command: &str) -> String {
     let inner = command.split_once("sh -c").map_or(command, |(_, c)| c).trim().trim_matches(['"', '\'']);
     let timed = inner.rsplit("; ").find(|c| c.contains("time ")).unwrap_or(inner);
-    let timed = timed.trim().strip_prefix("time ").unwrap_or(timed);
+    let timed = without_time(timed.trim());
     let first = timed.split(';').map(str::trim).find(|c| !c.is_empty() && *c != "sync").unwrap_or(timed);
-    let name = |c: &str| c.split_whitespace().next().map(|w| w.rsplit('/').next().unwrap_or(w).to_string());
+    let name = |c: &str| {
+        c.trim_start_matches(['(', ' '])
+            .split_whitespace()
+            .next()
+            .map(|w| w.rsplit('/').next().unwrap_or(w).to_string())
+    };
     first.split('|').filter_map(name).collect::<Vec<_>>().join(" | ")
+}
+
+/// A command without the `time` before it and the options of that.
+fn without_time(command: &str) -> &str {
+    let Some((first, mut rest)) = command.split_once(' ') else { return command };
+    if first != "time" && !first.ends_with("/time") {
+        return command;
+    }
+    while let Some((_, behind)) = rest.split_once(' ').filter(|(word, _)| matches!(*word, "-p" | "-v" | "--"))
+    {
+        rest = behind.trim_start();
+    }
+    rest
 }
 
 /// Sets the cell's properties from dd's operands.
@@ -213,6 +239,11 @@ mod tests {
         assert_eq!(program("time find . | cpio -pdum /d"), "find | cpio");
         assert_eq!(program("sync; time sh -c \"dd if=/dev/zero;sync\""), "dd");
         assert_eq!(program("time /bin/cp a b"), "cp");
+        assert_eq!(
+            (program("time -p cp a b"), program("/usr/bin/time -v cp a b")),
+            ("cp".into(), "cp".into())
+        );
+        assert_eq!(program("( cat a > b; )"), "cat");
         assert_eq!(
             (seconds("6m3.944s"), seconds("0m3,254s"), seconds("1h0m1s"), seconds("x")),
             (Some(363.944), Some(3.254), Some(3601.0), None)
