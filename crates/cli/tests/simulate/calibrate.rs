@@ -329,3 +329,36 @@ fn what_cannot_be_fitted_is_an_error_that_says_why() {
     let worse = fathom.run_line("sim calibrate a.fbl -o c.toml --at-most 0").expect_code(1);
     assert!(worse.stdout.contains("demerit"), "{}", worse.stdout);
 }
+
+/// A real device is simulated with the scheduler and the read-ahead window it has, unless the options name others.
+#[test]
+fn what_the_kernel_had_set_for_the_device_is_used() {
+    let fathom = Fathom::new();
+    let queue = "[queue]\nscheduler = \"bfq\"\nread_ahead_kb = 512\nmax_sectors_kb = 128\n";
+    let known = KNOWN.replace("capacity_gb = { value = 2.0", "capacity_gb = { value = 40.0");
+    std::fs::write(fathom.work().join("mine.toml"), format!("{known}{queue}")).expect("a file of a test");
+    let simulated = |options: &str| {
+        let job = "fio --name=a --size=8m --rw=read --bs=64k";
+        let line = format!("sim run --device mine.toml --no-store --json {options} -- {job}");
+        let told: Value =
+            serde_json::from_str(&fathom.run_line(&line).expect_code(0).stdout).expect("JSON of a run");
+        ["scheduler", "readahead", "limits"]
+            .map(|key| told["simulation"][key].as_str().unwrap_or("").to_owned())
+    };
+    assert_eq!(simulated(""), ["bfq-lite", "modern,max=128,device=32", "loop-6.18,max_sectors=256"]);
+    let named = "--scheduler none --readahead modern,max=8 --limits unknown";
+    assert_eq!(simulated(named), ["none", "modern,max=8", "unknown"]);
+    // Settings of a kernel of today say nothing of one of 2004.
+    let [scheduler, ..] = simulated("--host athlon-2004-linux-2.6 --readahead ra26-shared");
+    assert_eq!(scheduler, "mq-deadline");
+    let replayed =
+        fathom.run_line("sim replay --synthetic 100 --device mine.toml --no-store --json").expect_code(0);
+    assert!(replayed.stdout.contains("\"bfq-lite\""), "{}", replayed.stdout);
+    let wrong = queue.replace("= 512", "= 99999999");
+    std::fs::write(fathom.work().join("mine.toml"), format!("{KNOWN}{wrong}")).expect("a file of a test");
+    let line = "sim run --device mine.toml --no-store -- fio --name=a --size=8m --rw=read";
+    let _ = fathom
+        .run_line(line)
+        .expect_code(2)
+        .expect_stderr("queue.read_ahead_kb is 99999999; expected 0 to 1048576 KiB");
+}

@@ -106,7 +106,7 @@ fn unreadable(path: &str) -> String {
 }
 
 /// The word in brackets; the whole text if there are none.
-fn chosen(text: &str) -> String {
+pub(crate) fn chosen(text: &str) -> String {
     let inside = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     inside.map_or(text, |(word, _)| word).to_string()
 }

@@ -37,6 +37,12 @@ pub(crate) mod control {
     pub const END: u8 = 6;
 }
 
+/// Bits of a device's flags.
+pub(crate) mod device_bit {
+    pub const BIO_BASED: u8 = 1;
+    pub const QUEUE: u8 = 2;
+}
+
 /// Bits of an event's first byte above the action.
 pub(crate) mod bit {
     pub const SAME_DEVICE: u8 = 0x10;
@@ -91,6 +97,21 @@ pub struct LogDevice {
     pub bio_based: bool,
     /// Its name; empty if unknown.
     pub name: String,
+    /// What the kernel had set for it when the recording began, if known.
+    pub queue: Option<QueueSettings>,
+}
+
+/// A device's size, and what the kernel has set for its queue.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueueSettings {
+    /// Size in sectors of 512 bytes.
+    pub sectors: u64,
+    /// I/O scheduler: "none", "mq-deadline"; empty if the device has none to choose.
+    pub scheduler: String,
+    /// Largest read-ahead window, KiB.
+    pub read_ahead_kb: u32,
+    /// Largest request, KiB.
+    pub max_sectors_kb: u32,
 }
 
 /// Trailer of a file, after its events.

@@ -9,6 +9,7 @@ mod curve;
 pub mod disk;
 pub mod distribution;
 mod held_out;
+mod kernel_queue;
 pub mod optical;
 pub mod profile;
 pub mod ssd;
@@ -22,6 +23,7 @@ pub use any::AnyDevice;
 pub use constant::Constant;
 pub use coverage::Coverage;
 pub use held_out::{HeldOut, Part};
+pub use kernel_queue::KernelQueue;
 pub use profile::{DeviceProfile, NAMES, ProfileError, ReadText, by_name, is_file, text};
 
 /// Bytes per sector.

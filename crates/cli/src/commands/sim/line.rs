@@ -4,7 +4,7 @@ mod traces;
 
 pub use traces::{Agree, Calibrate, Handing, LogForm, ProfileKind, Replay, ReplayMode, TraceFile};
 
-use super::machine::Wanted;
+use super::machine::{SimulatedMachine, Wanted};
 use crate::exit::Usage;
 use crate::line::SweepFigure;
 use clap::{Args, Subcommand};
@@ -132,10 +132,12 @@ pub struct RunSimulated {
     /// Device: a name, or a file (.toml)
     #[arg(long, value_name = "NAME|FILE", default_value = "sata-7200-ncq")]
     pub device: String,
-    /// I/O scheduler, with a kernel's version and tunables if wanted: deadline@2.6.6,fifo_batch=8
-    #[arg(long, value_name = "NAME[@VERSION][,TUNABLE=N]", default_value = "mq-deadline")]
-    pub scheduler: String,
-    /// Read-ahead policy, optionally with tunables: modern,max=32; not with --stack nocache [default: modern]
+    /// I/O scheduler, with a kernel's version and tunables if wanted: deadline@2.6.6,fifo_batch=8 [default: that of the device's
+    /// profile if it was recorded, else mq-deadline]
+    #[arg(long, value_name = "NAME[@VERSION][,TUNABLE=N]")]
+    pub scheduler: Option<String>,
+    /// Read-ahead policy, optionally with tunables: modern,max=32; not with --stack nocache [default: modern, with the device's
+    /// window if it was recorded]
     #[arg(long, value_name = "NAME[,TUNABLE=N]")]
     pub readahead: Option<String>,
     /// Largest request the device takes: ide-2.4, ide-2.6, scsi-2.6, cciss, loop-6.18, unknown; optionally with changed numbers:
@@ -165,8 +167,23 @@ pub struct RunSimulated {
 impl RunSimulated {
     /// The default read-ahead policy.
     const READAHEAD: &str = "modern";
+    /// The default scheduler.
+    pub const SCHEDULER: &str = "mq-deadline";
     /// The default layers.
     pub const STACK: &str = "full";
+
+    pub fn scheduler(&self) -> &str {
+        self.scheduler.as_deref().unwrap_or(Self::SCHEDULER)
+    }
+
+    /// The same options, with the settings that were recorded of the device's queue where these options say nothing.
+    pub fn on(mut self, machine: &SimulatedMachine) -> Self {
+        self.scheduler = self.scheduler.or_else(|| machine.scheduler());
+        if self.stack == Self::STACK {
+            self.readahead = self.readahead.or_else(|| machine.readahead());
+        }
+        self
+    }
 
     pub fn readahead(&self) -> &str {
         self.readahead.as_deref().unwrap_or(Self::READAHEAD)

@@ -7,8 +7,8 @@ use crate::input;
 use fathom_iopath::Limits;
 use fathom_record::{BlockLayer, OffHeldOut, ProfileText, Simulation, Uncertainty, ValueSources};
 use fathom_sim::changed::ProfileChange;
-use fathom_sim::devices::{self, DeviceProfile, HeldOut, is_file};
-use fathom_sim::host::{self, Host};
+use fathom_sim::devices::{self, DeviceProfile, HeldOut, KernelQueue, is_file};
+use fathom_sim::host::{self, Host, QueueRules};
 use fathom_sim::sources::Uncertain;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -68,11 +68,15 @@ impl SimulatedMachine {
             Some(name) => limits_by_name(name)?,
             None => device.limits(host.block.queue.get()),
         };
-        let preset = Limits::PRESETS.iter().find(|p| p.1 == limits).map_or("", |p| p.0);
+        let preset = Limits::PRESETS.iter().find(|p| p.1 == limits);
+        let preset = preset.map_or_else(
+            || format!("loop-6.18,max_sectors={}", limits.max_sectors),
+            |(name, ..)| (*name).to_owned(),
+        );
         let simulation = Simulation {
             host: wanted.host.into(),
             device: wanted.device.into(),
-            limits: wanted.limits.unwrap_or(preset).into(),
+            limits: wanted.limits.map_or(preset, str::to_owned),
             set: set.iter().map(|(owner, key, value)| (format!("{owner}.{key}"), value.clone())).collect(),
             values: values(&host, &device),
             rests_on: rests_on(&host, &device),
@@ -110,6 +114,21 @@ impl SimulatedMachine {
         if !rests_on.instead.is_empty() {
             (rests_on.demerit_percent, rests_on.held_out) = (None, None);
         }
+    }
+
+    /// What the kernel had set for the traced device; `None` on a host of another time.
+    fn kernel_queue(&self) -> Option<&KernelQueue> {
+        self.device.queue.as_ref().filter(|_| self.host.block.queue.get() == QueueRules::Today)
+    }
+
+    /// The scheduler that the traced device had.
+    pub fn scheduler(&self) -> Option<String> {
+        self.kernel_queue()?.scheduler().map(str::to_owned)
+    }
+
+    /// The read-ahead that the traced device had.
+    pub fn readahead(&self) -> Option<String> {
+        self.kernel_queue().map(KernelQueue::readahead)
     }
 
     /// What a dialect needs to know about the machine.

@@ -52,11 +52,12 @@ fn workload(o: &RunSimulated, common: &Common) -> anyhow::Result<ExitCode> {
         write::check_before(output)?;
     }
     let words = o.words()?;
+    let stack = stack_of(o)?;
     let subject = Subject::read(&words)?;
     let machine = SimulatedMachine::read(&o.wanted())?;
+    let o = &o.clone().on(&machine);
     let planned = subject.plan_on(machine.place(), &[], &[], o.seed.unwrap_or(SEED))?;
     planned.notes().iter().for_each(|note| console::note(note));
-    let stack = stack_of(o)?;
     let mut runs = Vec::new();
     let mut each = |mut workload: Workload| -> anyhow::Result<()> {
         if let Some(seed) = o.seed {
@@ -106,7 +107,7 @@ fn one(
 ) -> anyhow::Result<(Run, Shapes)> {
     let refused = |why: String| Usage(format!("{}: {why}", subject.words()));
     only_read::check(workload, machine, &o.device).map_err(refused)?;
-    let scheduler = elevator::on_device(&o.scheduler, machine.device.rotational())
+    let scheduler = elevator::on_device(o.scheduler(), machine.device.rotational())
         .map_err(|e| explained(&e.into(), &subject.words()))?;
     let setup = Setup {
         host: machine.host.clone(),

@@ -38,7 +38,7 @@ pub fn of(
     counts.extend(more.map(|(name, n)| (name.to_string(), n)));
     counts.extend(out.inside.elevator.iter().map(|(name, n)| (format!("scheduler_{name}"), *n)));
     let simulation = Simulation {
-        scheduler: o.scheduler.clone(),
+        scheduler: o.scheduler().into(),
         readahead: o.readahead().into(),
         stack: o.stack.clone(),
         counts,

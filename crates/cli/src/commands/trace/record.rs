@@ -11,7 +11,9 @@ use anyhow::Context as _;
 use fathom_dialects::trace;
 use fathom_engine::interrupted_by;
 use fathom_engine::ledger::REPLACED;
-use fathom_observe::block::{Detail, Instance, Watch, WatchResult, Watched, Who, availability};
+use fathom_observe::block::{
+    Detail, Instance, Watch, WatchResult, Watched, Who, availability, queue_settings,
+};
 use fathom_record::BlockEvent;
 use fathom_record::block::BlockAction;
 use fathom_record::block::log::{LogClock, LogDevice, LogEnd, LogFile, LogHeader, LogWriter};
@@ -211,7 +213,8 @@ fn default_name(devices: &[Watched]) -> PathBuf {
 
 fn log_device(device: &Watched) -> LogDevice {
     let Watched { number, level, bio_based, name, .. } = device;
-    LogDevice { number: *number, level: *level, bio_based: *bio_based, name: name.clone() }
+    let queue = queue_settings(*number);
+    LogDevice { number: *number, level: *level, bio_based: *bio_based, name: name.clone(), queue }
 }
 
 fn header(full: bool) -> LogHeader {

@@ -42,7 +42,7 @@ impl Devices {
         let number = DeviceNumber { major: 0, minor: self.list.len() as u32 + 1 };
         self.numbers.insert(name.into(), number);
         let bio_based = self.arrivals_only;
-        self.list.push(LogDevice { number, level: 0, bio_based, name: name.into() });
+        self.list.push(LogDevice { number, bio_based, name: name.into(), ..LogDevice::default() });
         Ok(number)
     }
 

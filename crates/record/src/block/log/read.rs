@@ -4,15 +4,15 @@
 use super::varint::{self, VarintError, unfold};
 use super::{
     LogClock, LogDevice, LogEnd, LogHeader, MAGIC, MAX_DEVICES, MAX_HEADER_BYTES, MAX_TASKS, MAX_TEXT_BYTES,
-    VERSION, bit, control,
+    QueueSettings, VERSION, bit, control, device_bit,
 };
 use crate::block::event::{BlockAction, BlockEvent, DeviceNumber, RequestFlags, TASK_NAME_BYTES};
 use std::io::{ErrorKind, Read};
 
 /// Buffer size. A record has at most [`MAX_RECORD_BYTES`].
 const BUFFER_BYTES: usize = 64 << 10;
-/// Longest record: a note.
-const MAX_RECORD_BYTES: usize = MAX_TEXT_BYTES + 64;
+/// Longest record: a device with its queue, which has two texts.
+const MAX_RECORD_BYTES: usize = 2 * MAX_TEXT_BYTES + 128;
 /// Maximum number of notes kept; a file with more is hostile or broken, and loses nothing that is counted.
 const MAX_NOTES: usize = 64;
 
@@ -412,9 +412,11 @@ impl Decoder<'_> {
         let major = narrow(varint::take(bytes)?, "a major number")?;
         let minor = narrow(varint::take(bytes)?, "a minor number")?;
         let level = narrow(varint::take(bytes)?, "a level")?;
-        let bio_based = byte(bytes)? & 1 != 0;
+        let flags = byte(bytes)?;
         let name = text(bytes)?;
-        let device = LogDevice { number: DeviceNumber { major, minor }, level, bio_based, name };
+        let queue = if flags & device_bit::QUEUE != 0 { Some(queue(bytes)?) } else { None };
+        let bio_based = flags & device_bit::BIO_BASED != 0;
+        let device = LogDevice { number: DeviceNumber { major, minor }, level, bio_based, name, queue };
         // A linear search: files have a handful of devices, and even thousands are each searched only once.
         if let Some(known) = self.devices.iter_mut().find(|d| d.number == device.number) {
             *known = device;
@@ -425,6 +427,15 @@ impl Decoder<'_> {
         }
         Ok(())
     }
+}
+
+fn queue(bytes: &mut &[u8]) -> Result<QueueSettings, RecordError> {
+    Ok(QueueSettings {
+        sectors: varint::take(bytes)?,
+        read_ahead_kb: narrow(varint::take(bytes)?, "a read-ahead window")?,
+        max_sectors_kb: narrow(varint::take(bytes)?, "a largest request")?,
+        scheduler: text(bytes)?,
+    })
 }
 
 fn byte(bytes: &mut &[u8]) -> Result<u8, RecordError> {

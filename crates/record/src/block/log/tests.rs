@@ -150,6 +150,12 @@ fn devices_losses_and_notes_are_kept_in_a_cut_file_too() {
         level: 1,
         bio_based: true,
         name: "loop2".into(),
+        queue: Some(QueueSettings {
+            sectors: 1 << 40,
+            scheduler: "mq-deadline".into(),
+            read_ahead_kb: 2560,
+            max_sectors_kb: 1280,
+        }),
     };
     writer.device(&device).unwrap();
     writer.event(&event(5, 100)).unwrap();

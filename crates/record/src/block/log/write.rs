@@ -2,7 +2,7 @@
 
 use super::{
     LogClock, LogDevice, LogEnd, LogHeader, MAGIC, MAX_DEVICES, MAX_HEADER_BYTES, MAX_TASKS, MAX_TEXT_BYTES,
-    VERSION, bit, control, varint,
+    VERSION, bit, control, device_bit, varint,
 };
 use crate::block::event::{BlockAction, BlockEvent, DeviceNumber, TASK_NAME_BYTES};
 use std::collections::HashMap;
@@ -121,8 +121,16 @@ impl<W: Write> LogWriter<W> {
         for number in [device.number.major, device.number.minor, device.level] {
             varint::put(&mut self.pending, number.into());
         }
-        self.pending.push(u8::from(device.bio_based));
+        let mut flags = if device.bio_based { device_bit::BIO_BASED } else { 0 };
+        flags |= if device.queue.is_some() { device_bit::QUEUE } else { 0 };
+        self.pending.push(flags);
         put_text(&mut self.pending, &device.name);
+        if let Some(queue) = &device.queue {
+            for number in [queue.sectors, queue.read_ahead_kb.into(), queue.max_sectors_kb.into()] {
+                varint::put(&mut self.pending, number);
+            }
+            put_text(&mut self.pending, &queue.scheduler);
+        }
         self.relieve()
     }
 

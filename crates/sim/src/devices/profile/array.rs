@@ -1,6 +1,6 @@
 //! The profile of an array: its disks, the data layout, and the controller.
 
-use super::super::Coverage;
+use super::super::{Coverage, KernelQueue};
 use super::error::{ProfileError, Reader};
 use super::{DeviceProfile, DiskProfile, ReadText, by_name, bytes_of_mb, is_file, ns_of_ms, ns_of_us};
 use crate::devices::array::{Array, ArrayLayout, ArrayRules, RaidLevel};
@@ -20,6 +20,8 @@ pub struct ArrayProfile {
     _demerit_percent: Option<f64>,
     #[serde(rename = "trace")]
     _trace: Option<Coverage>,
+    #[serde(rename = "queue")]
+    _queue: Option<KernelQueue>,
     /// The disks; their write caches are off.
     pub members: MembersProfile,
     /// Data layout on the disks.

@@ -1,6 +1,6 @@
 //! The profile of a single disk: surfaces, arm, interface, buffer and write cache, in the units of data sheets.
 
-use super::super::Coverage;
+use super::super::{Coverage, KernelQueue};
 use super::error::{ProfileError, Reader};
 use super::{bytes_of_mb, ns_of_ms};
 use crate::devices::curve::SeekCurve;
@@ -22,6 +22,8 @@ pub struct DiskProfile {
     _demerit_percent: Option<f64>,
     #[serde(rename = "trace")]
     _trace: Option<Coverage>,
+    #[serde(rename = "queue")]
+    _queue: Option<KernelQueue>,
     /// Surfaces, tracks and zones.
     pub geometry: GeometryProfile,
     /// Arm and head timing.

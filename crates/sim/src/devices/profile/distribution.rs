@@ -1,6 +1,6 @@
 //! The profile of a device of which only the response times are known.
 
-use super::super::{Coverage, HeldOut};
+use super::super::{Coverage, HeldOut, KernelQueue};
 use super::error::{ProfileError, Reader};
 use super::{bytes_of_mb, ns_of_us};
 use crate::devices::SECTOR_BYTES;
@@ -23,6 +23,8 @@ pub struct DistributionProfile {
     _demerit_percent: Option<f64>,
     #[serde(rename = "trace")]
     _trace: Option<Coverage>,
+    #[serde(rename = "queue")]
+    _queue: Option<KernelQueue>,
     #[serde(rename = "held_out")]
     _held_out: Option<Vec<HeldOut>>,
     /// Service times and limits.

@@ -20,7 +20,7 @@ pub use optical::OpticalProfile;
 pub use shipped::{NAMES, text};
 pub use ssd::{ConstantProfile, SsdProfile};
 
-use super::{AnyDevice, Coverage, HeldOut};
+use super::{AnyDevice, Coverage, HeldOut, KernelQueue};
 use crate::host::QueueRules;
 use crate::sources::{Tally, Uncertain};
 use error::Reader;
@@ -45,6 +45,8 @@ pub struct DeviceProfile {
     pub coverage: Option<Coverage>,
     /// Prediction errors on traces it was not fitted to, if there were several.
     pub held_out: Vec<HeldOut>,
+    /// What the kernel of the trace had set for the device.
+    pub queue: Option<KernelQueue>,
     kind: ModelProfile,
 }
 
@@ -67,6 +69,7 @@ struct ProfileHead {
     trace: Option<Coverage>,
     #[serde(default)]
     held_out: Vec<HeldOut>,
+    queue: Option<KernelQueue>,
 }
 
 const KINDS: &str = "\"disk\", \"array\", \"optical\", \"ssd\", \"constant\" or \"distribution\"";
@@ -108,6 +111,9 @@ impl DeviceProfile {
         if let Some((key, value, expected)) = head.trace.as_ref().and_then(Coverage::wrong) {
             return Err(reader.value(key, &value, expected));
         }
+        if let Some((key, value, expected)) = head.queue.as_ref().and_then(KernelQueue::wrong) {
+            return Err(reader.value(key, &value, expected));
+        }
         let mut tally = Tally::of(&table);
         let mut uncertain = Uncertain::of(&table);
         let kind = match head.kind.as_str() {
@@ -136,6 +142,7 @@ impl DeviceProfile {
             demerit_percent,
             coverage,
             held_out: head.held_out,
+            queue: head.queue,
             kind,
         })
     }
@@ -172,7 +179,9 @@ impl DeviceProfile {
             (QueueRules::Linux26, ModelProfile::Array(..)) => Limits::CCISS,
             (QueueRules::Linux26, _) if one_by_one => Limits::IDE_26,
             (QueueRules::Linux26, _) => Limits::SCSI_26,
-            (QueueRules::Today, _) => Limits::LOOP_618,
+            (QueueRules::Today, _) => {
+                self.queue.as_ref().map_or(Limits::LOOP_618, |queue| queue.limits(Limits::LOOP_618))
+            }
             (QueueRules::Gathered | QueueRules::Bare, _) => Limits::UNKNOWN,
         }
     }

@@ -2,7 +2,7 @@
 //! times (`[[zone]]`, `[seek]`), or turns at a constant rate (`[cav]`) or is read at a constant rate (`[clv]`) with one access time
 //! (`[access]`).
 
-use super::super::Coverage;
+use super::super::{Coverage, KernelQueue};
 use super::error::{ProfileError, Reader};
 use super::{bytes_of_mb, ns_of_ms};
 use crate::devices::SECTOR_BYTES;
@@ -25,6 +25,8 @@ pub struct OpticalProfile {
     _demerit_percent: Option<f64>,
     #[serde(rename = "trace")]
     _trace: Option<Coverage>,
+    #[serde(rename = "queue")]
+    _queue: Option<KernelQueue>,
     /// The medium.
     pub medium: MediumProfile,
     /// Zones from the inside out; none with `cav` or `clv`.

@@ -1,6 +1,6 @@
 //! Profiles of flash drives and of the device with constant service time.
 
-use super::super::Coverage;
+use super::super::{Coverage, KernelQueue};
 use super::error::{ProfileError, Reader};
 use super::{bytes_of_mb, ns_of_us};
 use crate::devices::ssd::{FlashRules, MOST_SLOTS, Ssd, SsdRules};
@@ -23,6 +23,8 @@ pub struct SsdProfile {
     _demerit_percent: Option<f64>,
     #[serde(rename = "trace")]
     _trace: Option<Coverage>,
+    #[serde(rename = "queue")]
+    _queue: Option<KernelQueue>,
     /// Link and limits.
     pub interface: SsdInterface,
     /// Dies, channels and their timing.
@@ -184,6 +186,8 @@ pub struct ConstantProfile {
     _demerit_percent: Option<f64>,
     #[serde(rename = "trace")]
     _trace: Option<Coverage>,
+    #[serde(rename = "queue")]
+    _queue: Option<KernelQueue>,
     /// Service time and limits.
     pub service: ServiceProfile,
 }

@@ -19,15 +19,15 @@ use crate::console;
 use crate::exit::{self, Usage};
 use anyhow::Context as _;
 use fathom_record::block::DeviceNumber;
+use fathom_record::block::log::QueueSettings;
 use fathom_record::course::Thinned;
 use fathom_report::units;
 use fathom_sim::agree::Look;
 use fathom_sim::calibrate::{Course, Fitting, Judged, Point, Points, Value, with_demerit};
-use fathom_sim::devices::{self, is_file};
+use fathom_sim::devices::{self, KernelQueue, is_file};
 use halves::{Times, Traced};
 use recorded::Recorded;
 use serde::Serialize;
-use several::Known;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -81,10 +81,10 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
     traced::check_regular(&o.source.files)?;
     let mut inputs = input::inputs(&Source { files: o.source.files.clone(), from: o.source.from })?;
     if inputs.len() > 1 {
-        return several::run(o, inputs, &Known { device: o.traced.as_deref(), capacity_bytes: None });
+        return several::run(o, inputs, o.traced.as_deref());
     }
     let Some(input) = inputs.pop() else { return Err(Usage("no trace was named".into()).into()) };
-    let (number, issued, called) = which(o.traced.as_deref(), &input)?;
+    let Busiest { number, issued, called, queue } = which(o.traced.as_deref(), &input)?;
     let device = Traced { input: &input, number, issued, called: &called };
     let mut points = Points::default();
     let half = match fitting {
@@ -99,7 +99,7 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
         Some(judged) => with_demerit(&half.text, judged.demerit_percent),
         None => half.text.clone(),
     };
-    let profile = profile + &device.coverage()?.without_flushes().table();
+    let profile = profile + &device.coverage()?.without_flushes().table() + &queue_table(queue.as_ref());
     write(o, &profile)?;
     let (fitted, of_second) = points.take();
     let told = Told {
@@ -137,10 +137,7 @@ fn of_what_is_recorded(o: &Calibrate, path: &Path) -> anyhow::Result<ExitCode> {
     write::check(&o.output, o.force)?;
     match recorded::record(path)? {
         Recorded::Interrupted(signal) => Ok(ExitCode::from(exit::of_signal(signal))),
-        Recorded::Traces(traces) => {
-            let known = Known { device: Some(&traces.device), capacity_bytes: traces.capacity_bytes };
-            several::run(o, traces.inputs.clone(), &known)
-        }
+        Recorded::Traces(traces) => several::run(o, traces.inputs.clone(), Some(&traces.device)),
     }
 }
 
@@ -170,8 +167,24 @@ fn fitting(o: &Calibrate) -> anyhow::Result<Option<Fitting>> {
     }
 }
 
-/// The device, the number of its requests, and its name.
-fn which(named: Option<&str>, input: &Input) -> anyhow::Result<(DeviceNumber, u64, String)> {
+/// The device to be calibrated.
+struct Busiest {
+    number: DeviceNumber,
+    /// Number of its requests.
+    issued: u64,
+    /// Its name for messages.
+    called: String,
+    /// What the kernel had set for it, if it was recorded.
+    queue: Option<QueueSettings>,
+}
+
+/// The table of a profile.
+fn queue_table(queue: Option<&QueueSettings>) -> String {
+    let kept = |q: &QueueSettings| KernelQueue::new(&q.scheduler, q.read_ahead_kb, q.max_sectors_kb);
+    queue.map(|q| kept(q).table()).unwrap_or_default()
+}
+
+fn which(named: Option<&str>, input: &Input) -> anyhow::Result<Busiest> {
     let mut look = Look::default();
     let mut trace = input.open()?;
     for event in trace.by_ref() {
@@ -184,7 +197,12 @@ fn which(named: Option<&str>, input: &Input) -> anyhow::Result<(DeviceNumber, u6
     let mut candidates = look.devices().iter().rev().filter(|d| wanted.is_none_or(|n| d.number == n));
     let busiest = candidates.by_ref().max_by_key(|d| d.issued);
     match busiest.filter(|d| d.issued > 0) {
-        Some(d) => Ok((d.number, d.issued, traced::called(&about, d.number))),
+        Some(d) => Ok(Busiest {
+            number: d.number,
+            issued: d.issued,
+            called: traced::called(&about, d.number),
+            queue: about.devices.iter().find(|a| a.number == d.number).and_then(|a| a.queue.clone()),
+        }),
         None => Err(Usage(format!(
             "{}: it has no issued request, so the time per request is unknown",
             input.name

@@ -24,8 +24,6 @@ const FILE: &str = "fathom-calibration.0";
 const LARGEST: u64 = 256 << 20;
 /// A smaller file leaves large reads too few offsets.
 const SMALLEST: u64 = 16 << 20;
-/// A smaller device is assumed to be this large: no time depends on it.
-const LEAST_CAPACITY: u64 = 4_000_000_000;
 /// Duration of each load without preparation.
 const SECONDS: u64 = 2;
 /// Polling interval for signals and the end of a load.
@@ -62,8 +60,6 @@ pub(super) struct Traces {
     pub inputs: Vec<Input>,
     /// PATH's device, as traces name it.
     pub device: String,
-    /// None if /sys does not report it, or it is too small for a simulation.
-    pub capacity_bytes: Option<u64>,
     _dir: TempDir,
 }
 
@@ -116,7 +112,7 @@ pub(super) fn record(path: &Path) -> anyhow::Result<Recorded> {
         bar.inc(1);
     }
     bar.finish_and_clear();
-    Ok(Recorded::Traces(Traces { inputs, capacity_bytes: capacity_of(&device), device, _dir: dir }))
+    Ok(Recorded::Traces(Traces { inputs, device, _dir: dir }))
 }
 
 /// The device directly below the file system.
@@ -134,13 +130,6 @@ fn limit_of(environment: &serde_json::Value, devices: &[Watched]) -> Option<Stri
         })?;
         Some(format!("{file}: {line}"))
     })
-}
-
-/// The kernel counts in 512 byte units whatever the device's block size. A small device has no space for the
-/// simulator's file system, whose files begin at 1 GiB.
-fn capacity_of(device: &str) -> Option<u64> {
-    let told = std::fs::read_to_string(Path::new("/sys/class/block").join(device).join("size")).ok()?;
-    told.trim().parse::<u64>().ok()?.checked_mul(512).filter(|&bytes| bytes >= LEAST_CAPACITY)
 }
 
 /// The wanted size, and at most half the free space.

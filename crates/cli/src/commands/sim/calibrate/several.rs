@@ -4,9 +4,10 @@
 use super::super::super::trace::input::Input;
 use super::super::line::{Calibrate, ProfileKind};
 use super::loads::Load;
-use super::{which, write};
+use super::{Busiest, queue_table, which, write};
 use crate::console;
 use crate::exit::{self, Usage};
+use fathom_record::block::log::QueueSettings;
 use fathom_sim::calibrate::Value;
 use fathom_sim::calibrate::parallel::{Gathered, Model, fit};
 use fathom_sim::devices::{Coverage, HeldOut, Part};
@@ -43,25 +44,25 @@ struct TraceTold {
     held_out: Option<HeldOut>,
 }
 
-/// Facts about the device that are not in its traces.
-#[derive(Default)]
-pub(super) struct Known<'k> {
-    /// Name or number; default: the device with the most requests.
-    pub device: Option<&'k str>,
-    pub capacity_bytes: Option<u64>,
-}
+/// A smaller device is assumed to be this large: no time depends on it, and the simulator's files begin at 1 GiB.
+const LEAST_CAPACITY: u64 = 4_000_000_000;
 
-pub(super) fn run(o: &Calibrate, inputs: Vec<Input>, known: &Known<'_>) -> anyhow::Result<ExitCode> {
+/// `device`: name or number; default: the one with the most requests.
+pub(super) fn run(o: &Calibrate, inputs: Vec<Input>, device: Option<&str>) -> anyhow::Result<ExitCode> {
     refuse(o)?;
-    let mut loads = Vec::new();
+    let (mut loads, mut queues) = (Vec::new(), Vec::new());
     for input in inputs {
-        let (number, _, called) = which(known.device, &input)?;
+        let Busiest { number, called, queue, .. } = which(device, &input)?;
+        queues.extend(queue.map(|queue| (input.name.clone(), queue)));
         loads.push(Load::read(input, number, called)?);
     }
+    let queue = queues.first().map(|(_, queue)| queue);
+    warn_if_queues_differ(&queues);
     tell_if_devices_differ(&loads);
     let scatters = o.kind == ProfileKind::Distribution;
     let model = fitted(&loads.iter().map(|l| &l.whole).collect::<Vec<_>>())?;
-    let model = match known.capacity_bytes {
+    let bytes = queue.and_then(|queue| queue.sectors.checked_mul(512));
+    let model = match bytes.filter(|&bytes| bytes >= LEAST_CAPACITY) {
         Some(bytes) => model.of_capacity(bytes),
         None => model,
     };
@@ -76,6 +77,7 @@ pub(super) fn run(o: &Calibrate, inputs: Vec<Input>, known: &Known<'_>) -> anyho
     let about = format!("fitted to {requests} requests of {} in {}", loads[0].called, names.join(", "));
     let coverage = covers(&model, loads.iter().map(|l| &l.coverage));
     let mut text = model.profile(&about, scatters) + &coverage.table();
+    text += &queue_table(queue);
     told_out.iter().for_each(|one| text += &one.table());
     write(o, &text)?;
     let traces = loads.into_iter().zip(held_out).map(|(load, held_out)| TraceTold {
@@ -147,6 +149,16 @@ fn tell_if_devices_differ(loads: &[Load]) {
         console::warning(&format!(
             "{} is a trace of {}, and {} of {}: they are taken for one device",
             first.input.name, first.called, other.input.name, other.called
+        ));
+    }
+}
+
+/// A profile has one set of settings.
+fn warn_if_queues_differ(queues: &[(String, QueueSettings)]) {
+    let Some(((first, queue), others)) = queues.split_first() else { return };
+    if let Some((other, _)) = others.iter().find(|(_, other)| other != queue) {
+        console::warning(&format!(
+            "the kernel's settings for the device were others in {other} than in {first}: the profile has those of {first}"
         ));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::super::trace::options::{Form, Source};
 use super::super::machine::Wanted;
+use super::RunSimulated;
 use clap::{Args, ValueEnum};
 use fathom_dialects::trace::Output;
 use std::num::NonZeroU32;
@@ -40,7 +41,7 @@ impl Handing {
     }
 }
 
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct Replay {
     /// A trace; - reads stdin. Several files of blktrace (X.blktrace.0, X.blktrace.1 ..., or just X) are one trace
     #[arg(value_name = "FILE")]
@@ -59,9 +60,10 @@ pub struct Replay {
     /// Device: a name, or a file (.toml)
     #[arg(long, value_name = "NAME|FILE", default_value = "sata-7200-ncq")]
     pub device: String,
-    /// I/O scheduler, with a kernel's version and tunables if wanted: deadline@2.6.6,fifo_batch=8
-    #[arg(long, value_name = "NAME[@VERSION][,TUNABLE=N]", default_value = "mq-deadline")]
-    pub scheduler: String,
+    /// I/O scheduler, with a kernel's version and tunables if wanted: deadline@2.6.6,fifo_batch=8 [default: that of the device's
+    /// profile if it was recorded, else mq-deadline]
+    #[arg(long, value_name = "NAME[@VERSION][,TUNABLE=N]")]
+    pub scheduler: Option<String>,
     /// Largest request the device takes: ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown; optionally with changed numbers:
     /// cciss,max_sectors=256 [default: by host and device]
     #[arg(long, value_name = "NAME[,LIMIT=N]")]
@@ -87,6 +89,10 @@ impl Replay {
     /// The trace's files and format.
     pub fn source(&self) -> Source {
         Source { files: self.files.clone(), from: self.handing.from }
+    }
+
+    pub fn scheduler(&self) -> &str {
+        self.scheduler.as_deref().unwrap_or(RunSimulated::SCHEDULER)
     }
 
     /// Host, device and changed values.

@@ -66,7 +66,7 @@ fn about(o: &Replay) -> About {
         clock: LogClock::Virtual,
         queueing: true,
         source: "sim".into(),
-        machine: format!("simulated: host {}, device {}, scheduler {}", o.host, o.device, o.scheduler),
+        machine: format!("simulated: host {}, device {}, scheduler {}", o.host, o.device, o.scheduler()),
         writer: writer(),
         ..LogHeader::default()
     };

@@ -45,6 +45,8 @@ pub fn run(o: &Replay, common: &Common) -> anyhow::Result<ExitCode> {
         fathom_engine::watch_signals();
     }
     let machine = SimulatedMachine::read(&o.wanted())?;
+    let scheduler = o.scheduler.clone().or_else(|| machine.scheduler());
+    let o = &Replay { scheduler, ..o.clone() };
     let started = Instant::now();
     let done = simulated(o, &machine)?;
     let took = started.elapsed();
@@ -62,7 +64,7 @@ pub fn one(o: &Replay, machine: &SimulatedMachine) -> anyhow::Result<Run> {
 fn simulated<'o>(o: &'o Replay, machine: &SimulatedMachine) -> anyhow::Result<Done<'o>> {
     let mode = mode(o)?;
     let built = machine.device.build().map_err(|e| Usage(e.to_string()))?;
-    let scheduler = elevator::on_device(&o.scheduler, machine.device.rotational())
+    let scheduler = elevator::on_device(o.scheduler(), machine.device.rotational())
         .and_then(|name| elevator::by_name(&name))
         .map_err(|e| Usage(e.to_string()))?;
     if o.synthetic.is_some() && machine.device.is_only_read() {
@@ -94,7 +96,7 @@ fn simulated<'o>(o: &'o Replay, machine: &SimulatedMachine) -> anyhow::Result<Do
         );
     }
     let mut simulation = Simulation {
-        scheduler: o.scheduler.clone(),
+        scheduler: o.scheduler().into(),
         readahead: "none".into(),
         stack: "replay".into(),
         handed_in: Some(handed_in(mode)),

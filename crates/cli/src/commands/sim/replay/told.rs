@@ -184,7 +184,7 @@ pub fn json<'a>(done: &'a Done<'_>) -> Told<'a> {
         "requests_as_issued": origin.as_issued,
         "host": o.host,
         "device": o.device,
-        "scheduler": o.scheduler,
+        "scheduler": o.scheduler(),
         "limits": done.simulation.limits,
         "set": done.simulation.set,
         "values": done.simulation.values,

@@ -160,6 +160,7 @@ impl Plan {
                         machine
                     }
                 };
+                let options = options.on(&machine);
                 // The same operations in all cells of a round, others in the next.
                 let round = times[cell];
                 times[cell] += 1;
@@ -225,7 +226,7 @@ fn put(options: &mut RunSimulated, name: &str, value: String) {
     match name {
         "host" => options.host = value,
         "device" => options.device = value,
-        "scheduler" => options.scheduler = value,
+        "scheduler" => options.scheduler = Some(value),
         "readahead" => options.readahead = Some(value),
         "limits" => options.limits = Some(value),
         "stack" => options.stack = value,
@@ -236,8 +237,8 @@ fn put(options: &mut RunSimulated, name: &str, value: String) {
 /// Checks all names.
 fn check(options: &RunSimulated) -> Result<(), Usage> {
     stack_of(options)?;
-    elevator::by_name(&options.scheduler)
-        .map_err(|e| Usage(format!("scheduler {}: {e}", options.scheduler)))?;
+    let scheduler = options.scheduler();
+    elevator::by_name(scheduler).map_err(|e| Usage(format!("scheduler {scheduler}: {e}")))?;
     let policy = options.readahead();
     readahead::by_name(policy).map_err(|e| Usage(format!("readahead {policy}: {e}")))?;
     Ok(())
