@@ -299,8 +299,8 @@ impl Window {
     }
 }
 
-/// For each size of a kind, the cell with the emptiest device; sizes that never found it about as empty as the others are left out.
-fn nearly_alone(cells: &BTreeMap<LoadCell, CellSums>, write: bool) -> Vec<(&LoadCell, &CellSums)> {
+/// For each size of a kind, the cell with the emptiest device.
+fn emptiest(cells: &BTreeMap<LoadCell, CellSums>, write: bool) -> Vec<(&LoadCell, &CellSums)> {
     let mut sizes: BTreeMap<u32, (&LoadCell, &CellSums)> = BTreeMap::new();
     for (cell, sums) in cells.iter().filter(|(cell, _)| cell.write == write) {
         let known = sizes.entry(cell.size).or_insert((cell, sums));
@@ -308,8 +308,15 @@ fn nearly_alone(cells: &BTreeMap<LoadCell, CellSums>, write: bool) -> Vec<(&Load
             *known = (cell, sums);
         }
     }
-    let least = sizes.values().map(|(cell, _)| cell.depth).min().unwrap_or(0);
-    sizes.into_values().filter(|(cell, _)| cell.depth <= least + 1).collect()
+    sizes.into_values().collect()
+}
+
+/// As [`emptiest`], without the sizes that never found the device about as empty as the others did.
+fn nearly_alone(cells: &BTreeMap<LoadCell, CellSums>, write: bool) -> Vec<(&LoadCell, &CellSums)> {
+    let mut sizes = emptiest(cells, write);
+    let least = sizes.iter().map(|(cell, _)| cell.depth).min().unwrap_or(0);
+    sizes.retain(|(cell, _)| cell.depth <= least + 1);
+    sizes
 }
 
 fn alone(cells: &BTreeMap<LoadCell, CellSums>, write: bool) -> Vec<UnqueuedTime> {
@@ -317,5 +324,6 @@ fn alone(cells: &BTreeMap<LoadCell, CellSums>, write: bool) -> Vec<UnqueuedTime>
         let n = sums.seen.count() as f64;
         UnqueuedTime { bytes: sums.bytes / n, ns: sums.response_ns / n, depth: sums.depth / n }
     };
-    nearly_alone(cells, write).into_iter().map(|(_, sums)| of(sums)).collect()
+    // A size that only a full device had says least of all about the time alone, but without it nothing is known of its bytes.
+    emptiest(cells, write).into_iter().map(|(_, sums)| of(sums)).collect()
 }
