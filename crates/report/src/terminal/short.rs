@@ -34,14 +34,17 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     for words in answer.first.iter().take(2) {
         named_line(&mut page, Style::Warn, "", words, layout, 2);
     }
-    let named: Vec<(&str, String)> = [
-        ("Limits", answer.other_limits()),
-        ("Doubts", Some(answer.doubts_in_words())),
-        ("Since", answer.since.clone()),
-    ]
-    .into_iter()
-    .filter_map(|(name, words)| Some((name, words?)))
-    .collect();
+    let limits = match answer.passing_limits.as_slice() {
+        [] => answer.other_limits().into_iter().collect(),
+        limits => limits.to_vec(),
+    };
+    let doubts = match answer.doubts.as_slice() {
+        [] => vec![answer.doubts_in_words()],
+        doubts => doubts.to_vec(),
+    };
+    let mut named =
+        vec![("Limits", limits), ("Doubts", doubts), ("Since", answer.since.iter().cloned().collect())];
+    named.retain(|(_, parts)| !parts.is_empty());
     // The head of the table, the blank before it and each named line take a line.
     let needed = page.lines.len() + 2 + answer.more.len() + answer.uses.len() + named.len() + after.len();
     let shown = answer.rows.len().min(LINES.saturating_sub(needed));
@@ -51,16 +54,18 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
         spare -= usize::from(given);
         given
     };
-    // Changes get their full text first, then doubts; blank lines come last.
+    // Figures get their full text first, then changes and doubts; blank lines come last.
     let wraps = |words: &str| wrapped(&clean(words), layout.saturating_sub(NAME + 1).max(8)).len() > 1;
+    let more_lines: Vec<usize> =
+        answer.more.iter().map(|(_, words)| 1 + usize::from(one_more(wraps(words)))).collect();
     let mut lines: Vec<usize> =
-        named.iter().rev().map(|(_, words)| 1 + usize::from(one_more(wraps(words)))).collect();
+        named.iter().rev().map(|(_, parts)| 1 + usize::from(one_more(wraps(&parts.join("; "))))).collect();
     lines.reverse();
     let blanks = [one_more(true), one_more(true)];
 
     rows(&mut page, &answer.rows[..shown], layout);
-    for (name, words) in &answer.more {
-        page.line(Style::Plain, &cut(&format!(" {name:<NAME$}{words}"), layout));
+    for ((name, words), lines) in answer.more.iter().zip(more_lines) {
+        named_line(&mut page, Style::Plain, name, words, layout, lines);
     }
     if blanks[0] {
         page.line(Style::Plain, "");
@@ -71,13 +76,24 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     if blanks[1] {
         page.line(Style::Plain, "");
     }
-    for ((name, words), lines) in named.iter().zip(lines) {
-        named_line(&mut page, Style::Plain, name, words, layout, lines);
+    for ((name, parts), lines) in named.iter().zip(lines) {
+        named_line(&mut page, Style::Plain, name, &whole_parts(parts, layout, lines), layout, lines);
     }
     for line in after {
         page.line(Style::Dim, &cut(line, layout));
     }
     page.finish()
+}
+
+/// As many of these parts as fit on `most` lines behind a name, and how many others there are.
+fn whole_parts(parts: &[String], layout: usize, most: usize) -> String {
+    let width = layout.saturating_sub(NAME + 1).max(8);
+    let first = |n: usize| {
+        let others = if n < parts.len() { format!("; and {} more", parts.len() - n) } else { String::new() };
+        parts[..n].join("; ") + &others
+    };
+    let fits = |text: &String| wrapped(&clean(text), width).len() <= most;
+    (1..=parts.len()).rev().map(first).find(fits).unwrap_or_else(|| parts.join("; "))
 }
 
 /// A named line, on at most `most` terminal lines.
@@ -251,6 +267,22 @@ mod tests {
         let held = Answer { limits: vec![limit(9), limit(8)], passing_limits: vec![limit(1)], ..answer() };
         let text = short(&held, &[], 80, false);
         assert!(text.contains("(and 1 more") && text.contains(" Limits          Limited in 1"), "{text}");
+    }
+
+    #[test]
+    fn doubts_that_do_not_fit_are_counted() {
+        let doubt = |n: u32| format!("other programs used the device while it was measured ({n} of 80)");
+        let doubtful = Answer { doubts: vec![doubt(11), doubt(12), doubt(13)], ..answer() };
+        let text = short(&doubtful, &[], 80, false);
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.ends_with("(11 of 80); and 2 more"), "{text}");
+    }
+
+    #[test]
+    fn a_long_line_of_streams_is_not_cut() {
+        let words = "cold read 531 MiB/s (page cache, 32 MiB file), long write to the page cache 1.52 GiB/s";
+        let text = short(&Answer { more: vec![("streams", words.into())], ..answer() }, &after(), 80, false);
+        assert!(text.contains("1.52 GiB/s\n"), "{text}");
     }
 
     #[test]
