@@ -32,6 +32,9 @@ struct UnqueuedTime {
     bytes: f64,
     ns: f64,
     depth: f64,
+    /// Size and time of the other kind in the same traffic, if there was some. What waits for a channel waits equally long whichever
+    /// kind it is, so the difference of the times is that of the services.
+    other: Option<(f64, f64)>,
 }
 
 /// Time per command and per byte.
@@ -47,10 +50,14 @@ impl LinearTime {
     }
 
     /// Least-squares line with relative errors; no time is below 0.
-    fn through(points: &[UnqueuedTime], channels: f64) -> Self {
+    ///
+    /// `other`: the line of the other kind.
+    fn through(points: &[UnqueuedTime], channels: f64, other: Option<Self>) -> Self {
         let (mut n, mut x, mut y, mut xx, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for point in points {
-            let ns = point.ns * (channels / point.depth).min(1.0);
+            let beside = other.zip(point.other).map(|(line, (bytes, ns))| line.at(bytes) + point.ns - ns);
+            let by_depth = point.ns * (channels / point.depth).min(1.0);
+            let ns = beside.filter(|&ns| ns > 0.0 && point.depth > channels).unwrap_or(by_depth);
             let weight = 1.0 / (ns * ns).max(1.0);
             n += weight;
             x += weight * point.bytes;
@@ -78,6 +85,7 @@ struct Observations {
     cells: BTreeMap<LoadCell, CellSums>,
     flushes: TimeSample,
     windows: Vec<Window>,
+    groups: Vec<WindowGroup>,
     alone: [Vec<UnqueuedTime>; 2],
     /// The depth from which a window dominated by this kind counts as deep; `None` where there is never more than one request.
     deep: [Option<f64>; 2],
@@ -140,23 +148,24 @@ impl Observations {
             depths.sort_by(|a, b| b.total_cmp(a));
             depths.get(LEAST_WINDOWS - 1).map(|deepest| deepest * DEEP).filter(|depth| *depth > 1.0)
         });
-        Self { cells, flushes, windows, alone, deep }
+        let groups = grouped(&windows);
+        Self { cells, flushes, windows, groups, alone, deep }
     }
 
     fn with_channels(&self, channels: f64) -> ChannelFit {
-        let lines = [0, 1].map(|kind: usize| {
-            let points = &self.alone[kind];
-            (!points.is_empty()).then(|| LinearTime::through(points, channels))
-        });
+        let lines = self.lines(channels);
         let held_ns = self.held(channels, lines);
         let (mut squares, mut count) = (0.0, 0.0_f64);
-        for (cell, sums) in &self.cells {
-            let Some(line) = lines[usize::from(cell.write)] else { continue };
-            let n = sums.seen.count() as f64;
-            let (bytes, depth, ns) = (sums.bytes / n, sums.depth / n, sums.response_ns / n);
-            let held = held_ns[usize::from(cell.write)].unwrap_or(line.command_ns);
-            let waits = depth * (held + line.ns_per_byte * bytes) / channels;
-            squares += (line.at(bytes).max(waits).max(1.0) / ns.max(1.0)).ln().powi(2);
+        for group in &self.groups {
+            let alone_ns = group.alone_ns(lines);
+            let mut held = 0.0;
+            for kind in 0..2 {
+                let Some(line) = lines[kind].or(lines[1 - kind]) else { continue };
+                let command_ns = held_ns[kind].unwrap_or(line.command_ns);
+                held += command_ns * group.requests[kind] + line.ns_per_byte * group.bytes[kind];
+            }
+            let predicted_ns = (held / channels).max(alone_ns / group.depth);
+            squares += (predicted_ns.max(1.0) / group.busy_ns.max(1.0)).ln().powi(2);
             count += 1.0;
         }
         let impossible = [0, 1].into_iter().any(|kind: usize| match (lines[kind], held_ns[kind]) {
@@ -165,6 +174,22 @@ impl Observations {
         });
         let off = (squares / count.max(1.0)).sqrt();
         ChannelFit { channels, alone: lines, held_ns, off, possible: !impossible && off.is_finite() }
+    }
+
+    /// The time alone of each kind. The kind that found the device emptier is known better, and helps with the other.
+    fn lines(&self, channels: f64) -> [Option<LinearTime>; 2] {
+        let emptiest = |kind: usize| {
+            self.alone[kind].iter().map(|point| point.depth).min_by(f64::total_cmp).unwrap_or(f64::INFINITY)
+        };
+        let first = usize::from(emptiest(1) < emptiest(0));
+        let line = |kind: usize, other| {
+            let points = &self.alone[kind];
+            (!points.is_empty()).then(|| LinearTime::through(points, channels, other))
+        };
+        let known = line(first, None);
+        let mut lines = [None, None];
+        (lines[first], lines[1 - first]) = (known, line(1 - first, known));
+        lines
     }
 
     fn deep_windows(&self, kind: usize) -> impl Iterator<Item = &Window> {
@@ -277,6 +302,50 @@ impl Observations {
     }
 }
 
+/// Windows of about the same mix, size and depth, together.
+#[derive(Default)]
+struct WindowGroup {
+    windows: usize,
+    requests: [f64; 2],
+    bytes: [f64; 2],
+    /// Mean of the windows' depths.
+    depth: f64,
+    busy_ns: f64,
+}
+
+impl WindowGroup {
+    fn alone_ns(&self, lines: [Option<LinearTime>; 2]) -> f64 {
+        let of = |kind: usize| {
+            let line = lines[kind].or(lines[1 - kind]);
+            line.map_or(0.0, |l| l.command_ns * self.requests[kind] + l.ns_per_byte * self.bytes[kind])
+        };
+        of(0) + of(1)
+    }
+}
+
+fn grouped(windows: &[Window]) -> Vec<WindowGroup> {
+    let mut groups: BTreeMap<(u32, u32, u32), WindowGroup> = BTreeMap::new();
+    for window in windows {
+        let requests = window.requests[0] + window.requests[1];
+        let bytes = window.bytes[0] + window.bytes[1];
+        let size = (bytes / u64::from(requests.max(1))).max(1).ilog2();
+        let depth = window.mean_depth().max(1.0);
+        let key = (window.requests[1] * 8 / requests.max(1), size, (depth.log2() * 2.0) as u32);
+        let group = groups.entry(key).or_default();
+        group.windows += 1;
+        for kind in 0..2 {
+            group.requests[kind] += f64::from(window.requests[kind]);
+            group.bytes[kind] += window.bytes[kind] as f64;
+        }
+        group.depth += depth;
+        group.busy_ns += window.busy_ns as f64;
+    }
+    let mut groups: Vec<WindowGroup> = groups.into_values().collect();
+    groups.retain(|group| group.windows >= LEAST_WINDOWS);
+    groups.iter_mut().for_each(|group| group.depth /= group.windows as f64);
+    groups
+}
+
 impl Window {
     fn mean_depth(&self) -> f64 {
         self.depth as f64 / f64::from(WINDOW)
@@ -320,10 +389,16 @@ fn nearly_alone(cells: &BTreeMap<LoadCell, CellSums>, write: bool) -> Vec<(&Load
 }
 
 fn alone(cells: &BTreeMap<LoadCell, CellSums>, write: bool) -> Vec<UnqueuedTime> {
-    let of = |sums: &CellSums| {
+    let mean = |sums: &CellSums| {
         let n = sums.seen.count() as f64;
-        UnqueuedTime { bytes: sums.bytes / n, ns: sums.response_ns / n, depth: sums.depth / n }
+        (sums.bytes / n, sums.response_ns / n, sums.depth / n)
+    };
+    let of = |(cell, sums): (&LoadCell, &CellSums)| {
+        let (bytes, ns, depth) = mean(sums);
+        let other =
+            cells.get(&LoadCell { write: !write, ..*cell }).map(mean).map(|(bytes, ns, _)| (bytes, ns));
+        UnqueuedTime { bytes, ns, depth, other }
     };
     // A size that only a full device had says least of all about the time alone, but without it nothing is known of its bytes.
-    emptiest(cells, write).into_iter().map(|(_, sums)| of(sums)).collect()
+    emptiest(cells, write).into_iter().map(of).collect()
 }
