@@ -27,7 +27,7 @@ fn what_went_in_comes_out_and_is_taken_by_a_replay() {
     assert!((command - 250.0).abs() < 0.01, "{told}");
     assert!(told["held_out"]["demerit_percent"].as_f64().is_some_and(|d| d < 6.0), "{told}");
     let profile = std::fs::read_to_string(fathom.work().join("fitted.toml")).expect("a profile");
-    assert!(profile.contains("queue_depth = { value = 4, src = \"measured\""), "{profile}");
+    assert!(profile.contains("queue_depth = { value = 16, src = \"guess\""), "{profile}");
     assert!(profile.contains("demerit_percent = "), "the error bar stands with it: {profile}");
     let again = fathom.run_line("sim replay a.fbl --device fitted.toml --no-store").expect_code(0).stdout;
     assert!(again.contains("Error bar: the device's model was "), "{again}");

@@ -178,11 +178,17 @@ pub(super) fn plain(c: char) -> char {
 
 fn flat(kind: &str, about: &str, values: &str, end_sector: u64, depth: usize) -> String {
     let head = format!("kind = \"{kind}\"\nabout = \"{about}\"\n\n[service]\n");
-    let depth = depth.clamp(1, 65_536);
-    let depth = format!(
-        "queue_depth = {{ value = {depth}, src = \"measured\", note = \"highest number in flight in the trace\" }}\n"
-    );
-    head + &capacity(end_sector) + &depth + values
+    head + &capacity(end_sector) + &queue_depth(depth) + values
+}
+
+/// Queue depth of the model as a multiple of the deepest queue seen, so that deeper loads show, although without an error bar.
+const ROOM: usize = 4;
+
+pub(super) fn queue_depth(most: usize) -> String {
+    let room = most.saturating_mul(ROOM).clamp(1, 65_536);
+    format!(
+        "queue_depth = {{ value = {room}, src = \"guess\", note = \"at most {most} were in flight; beyond that there is no error bar\" }}\n"
+    )
 }
 
 /// Capacity of a device without positions. Times do not depend on the position, so a workload may go beyond the trace's end.

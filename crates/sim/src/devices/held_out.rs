@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 /// From this number on, the error bar is the value that one in twenty exceeds.
 const MANY: usize = OffHeldOut::MANY as usize;
 
+/// No error bar is below this: two runs of the same load on a real device differ by a few percent.
+const LEAST_PERCENT: f64 = 5.0;
+
 /// A trace, or part of one, that was left out of a fit and then predicted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -47,7 +50,7 @@ impl HeldOut {
         let mut off: Vec<f64> = all.iter().map(Self::off_percent).collect();
         off.sort_by(f64::total_cmp);
         let beyond = if off.len() < MANY { 0 } else { off.len() / MANY };
-        off.len().checked_sub(1 + beyond).map(|at| off[at])
+        off.len().checked_sub(1 + beyond).map(|at| off[at].max(LEAST_PERCENT))
     }
 
     /// As an entry of a profile.
@@ -87,6 +90,7 @@ mod tests {
     #[test]
     fn the_error_bar_is_the_worst_error_or_a_high_percentile_of_many() {
         assert_eq!(HeldOut::bar_percent(&[]), None);
+        assert_eq!(HeldOut::bar_percent(&[off(-1.0, 2.0)]), Some(5.0));
         assert_eq!(HeldOut::bar_percent(&[off(-3.0, 12.0), off(-15.0, 2.0)]), Some(15.0));
         let many: Vec<HeldOut> = (1..=40).map(|n| off(f64::from(n), 0.0)).collect();
         assert_eq!(HeldOut::bar_percent(&many), Some(38.0));

@@ -1,7 +1,7 @@
 //! The result of a fit to several traces, and its text as a profile.
 
 use super::super::Value;
-use super::super::fitting::{capacity, plain};
+use super::super::fitting::{capacity, plain, queue_depth};
 use std::fmt::Write as _;
 
 /// Times of commands of one kind.
@@ -38,9 +38,6 @@ pub struct Model {
 
 /// Rates above this mean that bytes take no time.
 const FASTEST_MB_S: f64 = 1e6;
-
-/// Queue depth of the model as a multiple of the traces' deepest queue, so that deeper loads show, although without an error bar.
-const ROOM: usize = 4;
 
 impl CommandTimes {
     fn mb_s(&self) -> f64 {
@@ -105,12 +102,7 @@ impl Model {
                 )
             },
         );
-        let (most, room) = (self.most_open, (self.most_open * ROOM).clamp(1, 65_536));
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "queue_depth = {{ value = {room}, src = \"guess\", note = \"the traces have at most {most} at once; beyond that there is no error bar\" }}"
-        );
+        text += &queue_depth(self.most_open);
         let list = |shares: &[f64], mean_us: f64| {
             let times: Vec<String> = match scatters {
                 true => shares.iter().map(|us| format!("{us:.3}")).collect(),
