@@ -111,7 +111,10 @@ fn share(rank: u32) -> Share {
         repetitions: vec![repetition],
     };
     let host = format!("node{:04}", rank / 16);
-    Share::of(RankIdentity { rank, host: &host, reports_machine_counters: rank.is_multiple_of(16), alone: false }, phase)
+    Share::of(
+        RankIdentity { rank, host: &host, reports_machine_counters: rank.is_multiple_of(16), alone: false },
+        phase,
+    )
 }
 
 /// Peak memory of this process.

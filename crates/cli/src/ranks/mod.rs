@@ -8,9 +8,11 @@
 mod client_file;
 mod clocks;
 mod comm;
+mod host_list;
 mod hosts;
 mod leave;
 mod line;
+mod live;
 mod merged;
 mod order;
 mod place;

@@ -24,6 +24,8 @@ pub(super) struct Order {
     pub argv: Vec<String>,
     pub directory: PathBuf,
     pub clients: Vec<Client>,
+    /// Whether ranks report their counts for the live line.
+    pub live: bool,
 }
 
 impl Order {
@@ -60,6 +62,7 @@ impl Order {
             argv: console::argv(),
             directory,
             clients,
+            live: wishes.live || super::live::on_terminal(),
         })
     }
 

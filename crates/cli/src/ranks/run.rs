@@ -6,10 +6,12 @@ use super::clocks::{self, Offset};
 use super::comm::{Comm, Message, stop_here};
 use super::hosts::Hosts;
 use super::line::{self, Line};
+use super::live::{Count, Live};
 use super::merged::Merged;
 use super::order::Order;
-use super::{client_file, leave, place, tell};
+use super::{client_file, host_list, leave, place, tell};
 use crate::commands::write;
+use crate::exit::Usage;
 use crate::observing::{Observe, Observer};
 use crate::run_loop::{self, Listener, Turn};
 use crate::{cold, console, exit, small, state, sweeper};
@@ -56,7 +58,7 @@ pub(super) fn all(comm: &mut Comm, words: &[OsString]) -> Result<u8, String> {
         );
     }
     let order = if comm.is_first() {
-        match Order::read(&line, hosts.0.len() as u32) {
+        match hosts_agree(&line, &hosts).and_then(|()| Order::read(&line, hosts.0.len() as u32)) {
             Ok(order) => Some(Told::Order(Box::new(order))),
             Err(usage) => {
                 let _ = comm.tell(Some(Told::Nothing));
@@ -90,6 +92,12 @@ pub(super) fn all(comm: &mut Comm, words: &[OsString]) -> Result<u8, String> {
         return Ok(exit::FAILED);
     }
     measure(comm, &line, &order, &setting, &mut engine, observer)
+}
+
+/// `--hosts` must name the hosts that the ranks are on.
+fn hosts_agree(line: &Line, hosts: &Hosts) -> Result<(), Usage> {
+    let Some(option) = &line.ranks.hosts else { return Ok(()) };
+    host_list::read(option).and_then(|listed| host_list::check(&listed, &hosts.hosts())).map_err(Usage)
 }
 
 /// Reports an input error once.
@@ -173,6 +181,7 @@ fn measure(
         Merged::new(whole, &common)
     });
     let mut seen = run_loop::first_seen(&setting.share);
+    let mut live = Live::new(order.live);
     let first_offset = clocks::measure(comm).unwrap_or_default();
     let mut last = LeftOver { number: 0, repetition: 0, share: None };
     'rounds: for repetition in 0..setting.share.repetitions {
@@ -184,8 +193,10 @@ fn measure(
                 (engine, &mut observer),
                 (number, repetition),
                 (&mut run, &mut seen),
+                &mut live,
                 &mut last,
             );
+            live.end();
             let Some(joined) = done else { break 'rounds };
             if let (Some(merged), Some(share)) = (&mut merged, joined) {
                 merged.take(share);
@@ -238,6 +249,7 @@ fn phase(
     (engine, observer): (&mut Engine, &mut Observer),
     (number, repetition): (usize, u32),
     (run, seen): (&mut Run, &mut DoubtInputs),
+    live: &mut Live,
     last: &mut LeftOver,
 ) -> Option<Option<Share>> {
     let share = &setting.share;
@@ -249,7 +261,8 @@ fn phase(
         // Rank 0 makes the files first.
         comm.barrier()?;
     }
-    let mut meeting = Meeting { comm, makes_first: common_files, release: None };
+    let hosts = setting.hosts;
+    let mut meeting = Meeting { comm, makes_first: common_files, release: None, live, hosts };
     let turn = Turn { number, repetition, reach: setting.reach };
     let (at, outcome) = run_loop::one_phase(engine, share, turn, run, (seen, observer), &mut meeting);
     let met = meeting.release.is_some();
@@ -330,6 +343,8 @@ struct Meeting<'c, 't> {
     /// Rank 0 makes files for all, so the others wait until it is ready.
     makes_first: bool,
     release: Option<u64>,
+    live: &'c mut Live,
+    hosts: &'c Hosts,
 }
 
 /// All are ready and agree on a time.
@@ -345,8 +360,14 @@ fn meet(comm: &mut Comm, makes_first: bool) -> Option<u64> {
 }
 
 impl Listener for Meeting<'_, '_> {
+    fn begins(&mut self, phase: &fathom_workload::Phase, _repetition: u32) {
+        self.live.begin(&phase.name);
+    }
+
     fn starts(&mut self) {
         self.release = meet(self.comm, self.makes_first);
+        self.comm.forget_counts();
+        self.live.start();
         if self.release.is_none() {
             // The workers are released without doing anything.
             stop_here();
@@ -363,6 +384,17 @@ impl Listener for Meeting<'_, '_> {
 
     fn look_every_ns(&self) -> u64 {
         if self.comm.alone() { u64::MAX } else { 10_000_000 }
+    }
+
+    fn wants_state(&mut self) -> bool {
+        self.live.is_due()
+    }
+
+    fn state(&mut self, so_far: fathom_record::Phase) {
+        self.comm.tell_count(Count::of(&so_far));
+        if self.comm.is_first() {
+            self.live.show(self.comm.counts(), self.hosts);
+        }
     }
 
     fn first_done(&mut self, here: bool) -> bool {
