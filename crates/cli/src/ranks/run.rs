@@ -21,7 +21,7 @@ use fathom_observe::doubts::DoubtInputs;
 use fathom_record::ranks::{RankIdentity, Share};
 use fathom_record::{Repetition, Run};
 use fathom_workload::Workload;
-use fathom_workload::ranks::wear_out;
+use fathom_workload::ranks::{read_what_was_written, wear_out};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::time::Duration;
@@ -39,6 +39,8 @@ struct Setting<'a> {
     hosts: &'a Hosts,
     workload: Workload,
     share: Workload,
+    /// The share as it was before any phase.
+    planned: Workload,
     reach: Option<Reach>,
 }
 
@@ -47,15 +49,11 @@ pub(super) fn all(comm: &mut Comm, words: &[OsString]) -> Result<u8, String> {
     let line = line::parse(words)?;
     comm.have_patience(Duration::from_secs(line.ranks.lost_after));
     let hosts = Hosts::find(comm).ok_or_else(|| why(comm, None))?;
-    let odd = hosts.0.iter().find(|w| w.version != env!("CARGO_PKG_VERSION"));
-    if let Some(odd) = odd {
-        return refused(
-            comm,
-            &format!(
-                "rank {} on {} is fathom {}; all ranks must have the same version",
-                odd.rank, odd.host, odd.version
-            ),
-        );
+    if let Some(odd) = hosts.odd_version() {
+        return refused(comm, &odd);
+    }
+    if let Some(differ) = hosts.kernels_differ().filter(|_| comm.is_first()) {
+        console::note(&differ);
     }
     let order = if comm.is_first() {
         match hosts_agree(&line, &hosts).and_then(|()| Order::read(&line, hosts.0.len() as u32)) {
@@ -77,7 +75,7 @@ pub(super) fn all(comm: &mut Comm, words: &[OsString]) -> Result<u8, String> {
     let errors = comm.collect(error.into_iter().collect::<Vec<_>>(), |all, more| all.extend(more));
     let first = errors.ok_or_else(|| why(comm, Some(&hosts)))?.map(|e| e.into_iter().next());
     let refusal = comm.tell(first).ok_or_else(|| why(comm, Some(&hosts)))?;
-    let (setting, mut engine, observer) = match (refusal, prepared) {
+    let (mut setting, mut engine, observer) = match (refusal, prepared) {
         (None, Ok(prepared)) => prepared,
         (Some(text), _) => return refused(comm, &text),
         (None, Err(text)) => return refused(comm, &text),
@@ -91,7 +89,7 @@ pub(super) fn all(comm: &mut Comm, words: &[OsString]) -> Result<u8, String> {
     if shared != Some(true) {
         return Ok(exit::FAILED);
     }
-    measure(comm, &line, &order, &setting, &mut engine, observer)
+    measure(comm, &line, &order, &mut setting, &mut engine, observer)
 }
 
 /// `--hosts` must name the hosts that the ranks are on.
@@ -148,7 +146,8 @@ fn prepare<'a>(
     let observe = if device { common.observe } else { Some(Observe::None) };
     let observer =
         Observer::new(observe, &mut engine, device, small::is_small(&share)).map_err(|e| e.to_string())?;
-    Ok((Setting { hosts, workload, share, reach }, engine, observer))
+    let planned = share.clone();
+    Ok((Setting { hosts, workload, share, planned, reach }, engine, observer))
 }
 
 /// A rank's last phase, kept for rank 0 in case the communicator breaks.
@@ -163,7 +162,7 @@ fn measure(
     comm: &mut Comm,
     line: &Line,
     order: &Order,
-    setting: &Setting,
+    setting: &mut Setting,
     engine: &mut Engine,
     mut observer: Observer,
 ) -> Result<u8, String> {
@@ -245,7 +244,7 @@ fn offsets(comm: &mut Comm, first: Offset) -> Option<Option<Offsets>> {
 /// One repetition of one phase. `None` if the communicator broke; on rank 0 the merged shares of all.
 fn phase(
     comm: &mut Comm,
-    setting: &Setting,
+    setting: &mut Setting,
     (engine, observer): (&mut Engine, &mut Observer),
     (number, repetition): (usize, u32),
     (run, seen): (&mut Run, &mut DoubtInputs),
@@ -302,7 +301,7 @@ fn phase(
 /// Every worker continues until it has done as much as the one that had done most.
 fn worn_out(
     comm: &mut Comm,
-    setting: &Setting,
+    setting: &mut Setting,
     engine: &mut Engine,
     (number, repetition): (usize, u32),
     run: &Run,
@@ -313,6 +312,7 @@ fn worn_out(
     let most = done.iter().copied().max().unwrap_or(0);
     let most = comm.collect(most, |all, more| *all = more.max(*all))?;
     let most = comm.tell(most)?;
+    read_what_was_written(&setting.workload, &setting.planned, &mut setting.share, number, most);
     let until_stop =
         measured.map_or(0, |r| r.workers.iter().map(|w| w.start_ns + w.elapsed_ns).max().unwrap_or(0));
     let Some(rest) = wear_out(&setting.share, number, &done, most) else { return Some(()) };

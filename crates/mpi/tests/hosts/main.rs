@@ -228,3 +228,18 @@ fn hosts_of_a_list_are_those_of_the_ranks() {
     assert!(err.contains("no rank is on hostc") && err.contains("ranks are on hostb (2 ranks)"), "{err}");
     assert_eq!(err.matches("error:").count(), 1, "{err}");
 }
+
+#[test]
+fn hosts_with_different_kernels_are_noted() {
+    let bind = "mount --bind $DIR/shared $DIR/mnt";
+    // Everything on host b sees another release of the kernel.
+    let other = format!("{bind}; exec setarch $(uname -m) --uname-2.6 sh -c \"$0\"");
+    let Some(hosts) = Hosts::new([bind, &other]) else { return };
+    let file = hosts.workload(&writes_and_reads("", ""));
+    let (code, out, err) = hosts.run(&format!("run {file}"));
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(err.contains("the hosts' kernels differ: hosta has") && err.contains("hostb has 2.6."), "{err}");
+    let seats = hosts.last().environment["ranks"]["seats"].clone();
+    assert!(seats[3]["kernel"].as_str().unwrap().starts_with("2.6."), "{seats}");
+    assert_ne!(seats[0]["kernel"], seats[3]["kernel"]);
+}
