@@ -71,8 +71,8 @@ pub fn wear_out(share: &Workload, number: usize, done: &[u64], most: u64) -> Opt
 }
 
 /// After the wear-out of the phase `number`, in which every worker wrote `most` records, later phases read that part of the files only:
-/// the rest was never written. `whole` is the workload of all ranks, whose file sets have their own names also in reordered phases; `planned` is the share before any
-/// phase, so that repetitions can be limited anew.
+/// the rest was never written. `whole` is the workload of all ranks, whose file sets have their own names also in reordered phases;
+/// `planned` is the share before any phase, so that repetitions can be limited anew.
 pub fn read_what_was_written(
     whole: &Workload,
     planned: &Workload,
@@ -96,10 +96,14 @@ pub fn read_what_was_written(
                 (bytes, planned.direction, &planned.record, &planned.turns)
                 && let Some(more) = (bytes / record).checked_sub(1)
             {
-                let step = match planned.access {
-                    Access::Striped { run, gap, .. } => run.0.saturating_add(gap.0),
-                    _ => record,
-                };
+                let mut step = record;
+                if let Access::Striped { run, gap, .. } = planned.access {
+                    step = run.0.saturating_add(gap.0);
+                    // A rank's records of a shared file are counted, because its region ends with the file.
+                    if let Amount::Operations(all) = planned.amount {
+                        stream.amount = Amount::Operations(all.min(more + 1));
+                    }
+                }
                 let length = more.saturating_mul(step).saturating_add(record);
                 stream.length = Some(Bytes(planned.length.map_or(length, |l| l.0.min(length))));
             }
