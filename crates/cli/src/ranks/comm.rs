@@ -4,7 +4,7 @@
 //! Every wait keeps checking: it ends when the communicator is broken by a rank's failure (which it broadcasts), by a signal
 //! (a launcher ends the others when it loses one), or because rank 0 has not heard from a rank for too long.
 
-use super::live::Count;
+use super::count::Count;
 use super::{End, Team};
 use crate::exit;
 use fathom_engine::interrupted_by;

@@ -1,9 +1,9 @@
 //! The live line: what all ranks together have done so far in the running phase. Every rank sends its counts to rank 0 once a
 //! second; rank 0 prints one line.
 
+use super::count::Count;
 use super::hosts::Hosts;
 use crate::console;
-use fathom_record::Phase;
 use fathom_report::units;
 use indicatif::ProgressBar;
 use std::io::IsTerminal;
@@ -11,33 +11,6 @@ use std::time::{Duration, Instant};
 
 /// Time between two counts, and between two lines.
 const EVERY: Duration = Duration::from_secs(1);
-
-/// What a rank has counted so far in a phase.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Count {
-    pub ops: u64,
-    pub bytes: u64,
-}
-
-impl Count {
-    pub fn of(phase: &Phase) -> Self {
-        let last = phase.repetitions.last();
-        Self { ops: last.map_or(0, |r| r.ops()), bytes: last.map_or(0, |r| r.bytes()) }
-    }
-
-    pub fn written(self) -> [u8; 16] {
-        let mut bytes = [0; 16];
-        let (ops, rest) = bytes.split_at_mut(8);
-        ops.copy_from_slice(&self.ops.to_le_bytes());
-        rest.copy_from_slice(&self.bytes.to_le_bytes());
-        bytes
-    }
-
-    pub fn read(bytes: &[u8]) -> Option<Self> {
-        let word = |at: usize| bytes.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes);
-        Some(Self { ops: word(0)?, bytes: word(8)? })
-    }
-}
 
 /// Whether standard error of this process shows a line that is written over.
 pub(super) fn on_terminal() -> bool {
@@ -106,11 +79,12 @@ fn text(phase: &str, time: Duration, counts: &[Option<Count>], hosts: &Hosts) ->
     let sum = |of: fn(Count) -> u64| heard().fold(0u64, |sum, (_, count)| sum.saturating_add(of(count)));
     let (ops, bytes) = (sum(|c| c.ops), sum(|c| c.bytes));
     let seconds = time.as_secs_f64().max(0.001);
-    let mut text = format!("{phase}: {time:.0?}, {} of {} ranks", heard().count(), counts.len());
+    let mut text =
+        format!("{phase}: {}, {} of {} ranks", console::duration(time), heard().count(), counts.len());
     if bytes > 0 {
         text += &format!(", {}, {}", units::bytes(bytes), units::rate(bytes as f64 / seconds));
     }
-    text += &format!(", {}", units::ops_rate(ops as f64 / seconds));
+    text += &format!(", {:.0} operations/s", ops as f64 / seconds);
     if let (Some((rank, least)), true) = (heard().min_by_key(|(_, c)| (c.bytes, c.ops)), counts.len() > 1) {
         let least = if bytes > 0 { units::bytes(least.bytes) } else { format!("{} operations", least.ops) };
         text += &format!("; least by rank {rank} on {} ({least})", hosts.host(rank));
@@ -132,10 +106,7 @@ mod tests {
         let hosts = Hosts([(0, "a"), (1, "a"), (2, "b")].into_iter().map(who).collect());
         let count = |mib: u64| Some(Count { ops: mib, bytes: mib << 20 });
         let told = text("write", Duration::from_secs(4), &[count(8), None, count(2)], &hosts);
-        assert!(told.starts_with("write: 4s, 2 of 3 ranks, 10.0 MiB, 2.5 MiB/s"), "{told}");
-        assert!(told.ends_with("; least by rank 2 on b (2.0 MiB)"), "{told}");
-        let count = Count { ops: 3, bytes: u64::MAX };
-        assert_eq!(Count::read(&count.written()), Some(count));
-        assert_eq!(Count::read(&[1]), None);
+        assert!(told.starts_with("write: 4.0 s, 2 of 3 ranks, 10 MiB, 2.50 MiB/s, 2 operations/s"), "{told}");
+        assert!(told.ends_with("; least by rank 2 on b (2 MiB)"), "{told}");
     }
 }

@@ -8,6 +8,7 @@
 mod client_file;
 mod clocks;
 mod comm;
+mod count;
 mod host_list;
 mod hosts;
 mod leave;

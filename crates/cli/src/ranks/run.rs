@@ -4,9 +4,10 @@
 
 use super::clocks::{self, Offset};
 use super::comm::{Comm, Message, stop_here};
+use super::count::Count;
 use super::hosts::Hosts;
 use super::line::{self, Line};
-use super::live::{Count, Live};
+use super::live::Live;
 use super::merged::Merged;
 use super::order::Order;
 use super::{client_file, host_list, leave, place, tell};
