@@ -3,7 +3,7 @@
 
 use crate::steps::{Steps, cargo, succeeds};
 use anyhow::Result;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Builds and tests; whether all was in order.
@@ -16,12 +16,14 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
         return Ok(true);
     }
     let package = root.join("crates/mpi");
+    // The main workspace's: what was built there need not be built again.
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let in_package = |args: &[&str]| succeeds(cargo(&package).args(args).env("CARGO_TARGET_DIR", &target));
     let mut steps = Steps::default();
-    let built = steps.take("build fathom-mpi", || {
-        succeeds(cargo(&package).args(["clippy", "--all-targets", "--", "-D", "warnings"]))
-    });
+    let built =
+        steps.take("build fathom-mpi", || in_package(&["clippy", "--all-targets", "--", "-D", "warnings"]));
     if built {
-        steps.take("two hosts, four ranks", || succeeds(cargo(&package).args(["test", "--", "--nocapture"])));
+        steps.take("two hosts, four ranks", || in_package(&["test", "--", "--nocapture"]));
     }
     Ok(steps.failed().is_empty())
 }

@@ -90,6 +90,11 @@ pub fn error_raw(text: &str) {
     let _ = printing::write(std::io::stderr().lock(), harmless(text).as_bytes());
 }
 
+/// A line about what is going on, for standard error that is no terminal.
+pub fn live(text: &str) {
+    let _ = printing::write(std::io::stderr().lock(), format!("{}\n", escape_controls(text)).as_bytes());
+}
+
 /// Erases a status line from a terminal.
 pub fn erase_line() {
     let _ = printing::write(std::io::stderr().lock(), b"\r\x1b[K");

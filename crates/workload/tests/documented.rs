@@ -55,7 +55,7 @@ fn the_examples_make_sense_say_what_they_show_and_differ() {
 #[test]
 fn examples_for_ranks_can_be_divided() {
     use fathom_workload::ranks::Seat;
-    for name in ["ior-easy", "ior-hard", "mdtest-easy", "mdtest-hard"] {
+    for name in ["ior-easy", "ior-hard", "mdtest-easy", "mdtest-hard", "io500"] {
         let text =
             std::fs::read_to_string(root().join("examples/mpi").join(name).with_extension("toml")).unwrap();
         let workload = sound(name, &text);

@@ -60,10 +60,16 @@ fn read(text: &str) -> Result<Vec<Client>, String> {
     Ok(clients)
 }
 
-/// Whether a rank on `host` matches a client; names may be short or full.
+/// Whether a rank on `host` matches a client.
 pub(super) fn is_on(client: &Client, host: &str) -> bool {
-    let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
-    client.host == "localhost" || client.host == host || short(&client.host) == short(host)
+    client.host == "localhost" || same_host(&client.host, host)
+}
+
+/// Whether two names are of one host; a name may be short or full.
+pub(super) fn same_host(a: &str, b: &str) -> bool {
+    let (short_a, rest_a) = a.split_once('.').unwrap_or((a, ""));
+    let (short_b, rest_b) = b.split_once('.').unwrap_or((b, ""));
+    a == b || (short_a == short_b && (rest_a.is_empty() || rest_b.is_empty()))
 }
 
 #[cfg(test)]
@@ -85,6 +91,7 @@ mod tests {
         assert_eq!(args, words("-t 1 -s 4m -i 0"));
         assert_eq!(clients[1].directory, PathBuf::from("/mnt/two"));
         assert!(is_on(&clients[1], "b") && !is_on(&clients[0], "b"));
+        assert!(!same_host("10.0.0.1", "10.0.0.2") && !same_host("a.one", "a.two"));
         let wrong = |text: &str, ranks| take(&mut words(text), ranks).unwrap_err();
         assert!(wrong("-+m F -t 2 -i 0", 3).contains("2 clients for 3 ranks"));
         assert!(wrong("-+m F -t 4 -i 0", 2).contains("-t 4 does not go with 2 ranks"));

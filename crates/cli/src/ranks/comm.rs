@@ -4,6 +4,7 @@
 //! Every wait keeps checking: it ends when the communicator is broken by a rank's failure (which it broadcasts), by a signal
 //! (a launcher ends the others when it loses one), or because rank 0 has not heard from a rank for too long.
 
+use super::count::Count;
 use super::{End, Team};
 use crate::exit;
 use fathom_engine::interrupted_by;
@@ -43,11 +44,17 @@ const BYE: u8 = 8;
 pub(super) const PING: u8 = 9;
 pub(super) const PONG: u8 = 10;
 
+/// What a rank has counted so far.
+const COUNT: u8 = 11;
+
 /// Prefix of the reason of a rank that a signal stopped.
 const BY_SIGNAL: &str = "stopped by signal";
 
 /// Heartbeat interval.
 const BEAT_EVERY: Duration = Duration::from_secs(1);
+
+/// A pause between two looks at the messages that no busy machine causes.
+const AWAY: Duration = Duration::from_secs(2);
 
 /// Why the run ends early.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,8 +72,11 @@ pub(super) struct Comm<'t> {
     /// Rank 0: when it last heard from each rank that is expected to send heartbeats.
     heard: Vec<Option<Instant>>,
     patience: Duration,
+    /// When this rank last received messages.
+    tended: Instant,
     beat: Option<Instant>,
     first_done: bool,
+    counts: Vec<Option<Count>>,
     /// The rank that went silent.
     lost: Option<u32>,
 }
@@ -79,9 +89,11 @@ impl<'t> Comm<'t> {
             inbox: VecDeque::new(),
             broken: None,
             heard: vec![None; count],
-            patience: Duration::from_secs(6),
+            patience: Duration::from_secs(8),
+            tended: Instant::now(),
             beat: None,
             first_done: false,
+            counts: vec![None; count],
             lost: None,
         }
     }
@@ -135,6 +147,7 @@ impl<'t> Comm<'t> {
             }
             match message.kind {
                 BEAT | QUIET => {}
+                COUNT => self.counted(message.from, Count::read(&message.bytes)),
                 FIRST_DONE => self.first_done = true,
                 BROKEN => {
                     let why = String::from_utf8_lossy(&message.bytes).into_owned();
@@ -151,6 +164,11 @@ impl<'t> Comm<'t> {
         if self.beat.is_some_and(|at| at.elapsed() >= BEAT_EVERY) {
             self.beats();
         }
+        if self.tended.elapsed() > AWAY {
+            // This rank was stopped itself: what the others sent is only now on its way.
+            self.heard.iter_mut().flatten().for_each(|at| *at = Instant::now());
+        }
+        self.tended = Instant::now();
         if self.broken.is_none() {
             let lost = self.heard.iter().position(|h| h.is_some_and(|at| at.elapsed() > self.patience));
             if let Some(lost) = lost {
@@ -170,6 +188,31 @@ impl<'t> Comm<'t> {
             self.team.send(0, BEAT, &[]);
             self.beat = Some(Instant::now());
         }
+    }
+
+    /// This rank has counted so much in the running phase.
+    pub fn tell_count(&mut self, count: Count) {
+        if self.is_first() {
+            self.counted(0, Some(count));
+        } else {
+            self.team.send(0, COUNT, &count.written());
+        }
+    }
+
+    fn counted(&mut self, from: u32, count: Option<Count>) {
+        if let Some(last) = self.counts.get_mut(from as usize) {
+            *last = count;
+        }
+    }
+
+    /// All ranks start together: counts that were still on their way have arrived.
+    pub fn forget_counts(&mut self) {
+        self.counts.fill(None);
+    }
+
+    /// On rank 0: the last count of every rank in this phase.
+    pub fn counts(&self) -> &[Option<Count>] {
+        &self.counts
     }
 
     /// This rank starts something long and sends no heartbeats meanwhile.

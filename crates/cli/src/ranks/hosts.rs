@@ -15,6 +15,8 @@ pub(super) struct Who {
     pub pid: u32,
     /// fathom's version: different versions could not understand each other.
     pub version: String,
+    /// The kernel's release.
+    pub kernel: String,
 }
 
 impl Who {
@@ -27,6 +29,7 @@ impl Who {
             machine: text("/proc/sys/kernel/random/boot_id"),
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").into(),
+            kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
         }
     }
 }
@@ -82,6 +85,37 @@ impl Hosts {
         hosts
     }
 
+    /// The first rank whose version is not ours, in one sentence.
+    pub fn odd_version(&self) -> Option<String> {
+        let ours = env!("CARGO_PKG_VERSION");
+        let odd = self.0.iter().find(|w| w.version != ours)?;
+        Some(format!(
+            "rank {} on {} is fathom {}, and rank 0 is fathom {ours}; all ranks must have the same version",
+            odd.rank, odd.host, odd.version
+        ))
+    }
+
+    /// If hosts have different kernels: which, each with its first host.
+    pub fn kernels_differ(&self) -> Option<String> {
+        let mut kernels: Vec<(&str, &str)> = Vec::new();
+        for who in &self.0 {
+            if !kernels.iter().any(|k| k.0 == who.kernel) {
+                kernels.push((&who.kernel, &who.host));
+            }
+        }
+        if kernels.len() < 2 {
+            return None;
+        }
+        let named: Vec<String> =
+            kernels.iter().take(4).map(|(kernel, host)| format!("{host} has {kernel}")).collect();
+        let more =
+            if kernels.len() > 4 { format!(", and {} more", kernels.len() - 4) } else { String::new() };
+        Some(format!(
+            "the hosts' kernels differ: {}{more}. Differences between hosts may be theirs; the kernel described in the record is that of rank 0",
+            named.join(", ")
+        ))
+    }
+
     /// The smallest distance at which no rank, or as few as possible, meets its own host.
     fn shift(&self) -> u32 {
         let count = self.0.len();
@@ -118,6 +152,18 @@ mod tests {
             }
         }
         assert_eq!(ranks_on(&["a", "a", "a"]).seat(1).other(), 1, "one host: everybody its own");
+    }
+
+    #[test]
+    fn another_version_is_refused_and_another_kernel_noted() {
+        let mut hosts = ranks_on(&["a", "b"]);
+        hosts.0.iter_mut().for_each(|w| w.version = env!("CARGO_PKG_VERSION").into());
+        assert_eq!((hosts.odd_version(), hosts.kernels_differ()), (None, None));
+        hosts.0[1].version = "9.9".into();
+        assert!(hosts.odd_version().unwrap().starts_with("rank 1 on b is fathom 9.9, and rank 0 is"));
+        hosts.0[1].kernel = "6.1".into();
+        hosts.0[0].kernel = "5.10".into();
+        assert!(hosts.kernels_differ().unwrap().contains("a has 5.10, b has 6.1."));
     }
 
     #[test]

@@ -45,8 +45,15 @@ pub(super) struct Wishes {
     #[arg(long)]
     pub wear_out: bool,
     /// Seconds of silence after which a rank counts as dead
-    #[arg(long, value_name = "SECONDS", default_value_t = 6, value_parser = clap::value_parser!(u64).range(2..=3600))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 8, value_parser = clap::value_parser!(u64).range(2..=3600))]
     pub lost_after: u64,
+    /// The hosts of the ranks, as elbencho takes them: a list (a,b or node[01-16]) or a file with one on each line. Where the ranks are is
+    /// up to the launcher; the run is refused if the hosts differ
+    #[arg(long, value_name = "LIST|FILE")]
+    pub hosts: Option<String>,
+    /// While a phase runs, print every second what all ranks have done so far; always on a terminal
+    #[arg(long)]
+    pub live: bool,
     /// Also write a page, or another form by the file's ending
     #[arg(short, long, global = true, value_name = "FILE")]
     pub output: Option<PathBuf>,

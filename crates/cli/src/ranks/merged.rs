@@ -50,7 +50,7 @@ impl Merged {
         let one = |who: &super::hosts::Who| {
             let of = offsets.iter().find(|o| o.0 == who.rank).map(|o| (o.1, o.2)).unwrap_or_default();
             json!({
-                "rank": who.rank, "host": who.host, "machine": who.machine, "pid": who.pid,
+                "rank": who.rank, "host": who.host, "machine": who.machine, "kernel": who.kernel, "pid": who.pid,
                 "clock_offset_ns": of.0.ns, "clock_error_ns": of.0.error_ns,
                 "clock_offset_end_ns": of.1.ns, "clock_error_end_ns": of.1.error_ns,
             })

@@ -8,9 +8,12 @@
 mod client_file;
 mod clocks;
 mod comm;
+mod count;
+mod host_list;
 mod hosts;
 mod leave;
 mod line;
+mod live;
 mod merged;
 mod order;
 mod place;

@@ -24,6 +24,8 @@ pub(super) struct Order {
     pub argv: Vec<String>,
     pub directory: PathBuf,
     pub clients: Vec<Client>,
+    /// Whether ranks report their counts for the live line.
+    pub live: bool,
 }
 
 impl Order {
@@ -39,6 +41,13 @@ impl Order {
         let subject = Subject::read(&words)?;
         let planned = subject.plan(&[], &[], clock_seed())?;
         planned.notes().iter().for_each(|note| console::note(note));
+        if let Planned::Fio(m) = &planned
+            && let Some(name) = m.scheduler()
+        {
+            return Err(Usage(format!(
+                "ioscheduler={name}: ranks do not change settings of their hosts; set the scheduler on every host before the run, and leave the option out"
+            )));
+        }
         let (mut workload, label, directory) = of(&planned)?;
         let wishes = &line.ranks;
         // Files prepared in advance for all ranks.
@@ -60,6 +69,7 @@ impl Order {
             argv: console::argv(),
             directory,
             clients,
+            live: wishes.live || super::live::on_terminal(),
         })
     }
 
@@ -125,4 +135,21 @@ fn add_phases(workload: &mut Workload, reorder: bool, wear_out: bool) -> Result<
         names(|w| &mut w.ranks.wear_out, workload, "--wear-out")?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_of_the_hosts_is_refused_and_not_ignored() {
+        let read = |more: &[&str]| {
+            let words = ["fathom-mpi", "fio", "--name=x", "--size=1m"].iter().chain(more).map(OsString::from);
+            Order::read(&super::super::line::parse(&words.collect::<Vec<_>>()).unwrap(), 2)
+        };
+        assert!(read(&[]).is_ok());
+        assert!(
+            read(&["--ioscheduler=none"]).unwrap_err().0.starts_with("ioscheduler=none: ranks do not change")
+        );
+    }
 }

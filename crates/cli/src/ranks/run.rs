@@ -4,12 +4,15 @@
 
 use super::clocks::{self, Offset};
 use super::comm::{Comm, Message, stop_here};
+use super::count::Count;
 use super::hosts::Hosts;
 use super::line::{self, Line};
+use super::live::Live;
 use super::merged::Merged;
 use super::order::Order;
-use super::{client_file, leave, place, tell};
+use super::{client_file, host_list, leave, place, tell};
 use crate::commands::write;
+use crate::exit::Usage;
 use crate::observing::{Observe, Observer};
 use crate::run_loop::{self, Listener, Turn};
 use crate::{cold, console, exit, small, state, sweeper};
@@ -19,7 +22,7 @@ use fathom_observe::doubts::DoubtInputs;
 use fathom_record::ranks::{RankIdentity, Share};
 use fathom_record::{Repetition, Run};
 use fathom_workload::Workload;
-use fathom_workload::ranks::wear_out;
+use fathom_workload::ranks::{read_what_was_written, wear_out};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::time::Duration;
@@ -37,6 +40,8 @@ struct Setting<'a> {
     hosts: &'a Hosts,
     workload: Workload,
     share: Workload,
+    /// The share as it was before any phase.
+    planned: Workload,
     reach: Option<Reach>,
 }
 
@@ -45,18 +50,14 @@ pub(super) fn all(comm: &mut Comm, words: &[OsString]) -> Result<u8, String> {
     let line = line::parse(words)?;
     comm.have_patience(Duration::from_secs(line.ranks.lost_after));
     let hosts = Hosts::find(comm).ok_or_else(|| why(comm, None))?;
-    let odd = hosts.0.iter().find(|w| w.version != env!("CARGO_PKG_VERSION"));
-    if let Some(odd) = odd {
-        return refused(
-            comm,
-            &format!(
-                "rank {} on {} is fathom {}; all ranks must have the same version",
-                odd.rank, odd.host, odd.version
-            ),
-        );
+    if let Some(odd) = hosts.odd_version() {
+        return refused(comm, &odd);
+    }
+    if let Some(differ) = hosts.kernels_differ().filter(|_| comm.is_first()) {
+        console::note(&differ);
     }
     let order = if comm.is_first() {
-        match Order::read(&line, hosts.0.len() as u32) {
+        match hosts_agree(&line, &hosts).and_then(|()| Order::read(&line, hosts.0.len() as u32)) {
             Ok(order) => Some(Told::Order(Box::new(order))),
             Err(usage) => {
                 let _ = comm.tell(Some(Told::Nothing));
@@ -75,7 +76,7 @@ pub(super) fn all(comm: &mut Comm, words: &[OsString]) -> Result<u8, String> {
     let errors = comm.collect(error.into_iter().collect::<Vec<_>>(), |all, more| all.extend(more));
     let first = errors.ok_or_else(|| why(comm, Some(&hosts)))?.map(|e| e.into_iter().next());
     let refusal = comm.tell(first).ok_or_else(|| why(comm, Some(&hosts)))?;
-    let (setting, mut engine, observer) = match (refusal, prepared) {
+    let (mut setting, mut engine, observer) = match (refusal, prepared) {
         (None, Ok(prepared)) => prepared,
         (Some(text), _) => return refused(comm, &text),
         (None, Err(text)) => return refused(comm, &text),
@@ -89,7 +90,13 @@ pub(super) fn all(comm: &mut Comm, words: &[OsString]) -> Result<u8, String> {
     if shared != Some(true) {
         return Ok(exit::FAILED);
     }
-    measure(comm, &line, &order, &setting, &mut engine, observer)
+    measure(comm, &line, &order, &mut setting, &mut engine, observer)
+}
+
+/// `--hosts` must name the hosts that the ranks are on.
+fn hosts_agree(line: &Line, hosts: &Hosts) -> Result<(), Usage> {
+    let Some(option) = &line.ranks.hosts else { return Ok(()) };
+    host_list::read(option).and_then(|listed| host_list::check(&listed, &hosts.hosts())).map_err(Usage)
 }
 
 /// Reports an input error once.
@@ -140,7 +147,8 @@ fn prepare<'a>(
     let observe = if device { common.observe } else { Some(Observe::None) };
     let observer =
         Observer::new(observe, &mut engine, device, small::is_small(&share)).map_err(|e| e.to_string())?;
-    Ok((Setting { hosts, workload, share, reach }, engine, observer))
+    let planned = share.clone();
+    Ok((Setting { hosts, workload, share, planned, reach }, engine, observer))
 }
 
 /// A rank's last phase, kept for rank 0 in case the communicator breaks.
@@ -155,7 +163,7 @@ fn measure(
     comm: &mut Comm,
     line: &Line,
     order: &Order,
-    setting: &Setting,
+    setting: &mut Setting,
     engine: &mut Engine,
     mut observer: Observer,
 ) -> Result<u8, String> {
@@ -173,6 +181,7 @@ fn measure(
         Merged::new(whole, &common)
     });
     let mut seen = run_loop::first_seen(&setting.share);
+    let mut live = Live::new(order.live);
     let first_offset = clocks::measure(comm).unwrap_or_default();
     let mut last = LeftOver { number: 0, repetition: 0, share: None };
     'rounds: for repetition in 0..setting.share.repetitions {
@@ -184,8 +193,10 @@ fn measure(
                 (engine, &mut observer),
                 (number, repetition),
                 (&mut run, &mut seen),
+                &mut live,
                 &mut last,
             );
+            live.end();
             let Some(joined) = done else { break 'rounds };
             if let (Some(merged), Some(share)) = (&mut merged, joined) {
                 merged.take(share);
@@ -234,10 +245,11 @@ fn offsets(comm: &mut Comm, first: Offset) -> Option<Option<Offsets>> {
 /// One repetition of one phase. `None` if the communicator broke; on rank 0 the merged shares of all.
 fn phase(
     comm: &mut Comm,
-    setting: &Setting,
+    setting: &mut Setting,
     (engine, observer): (&mut Engine, &mut Observer),
     (number, repetition): (usize, u32),
     (run, seen): (&mut Run, &mut DoubtInputs),
+    live: &mut Live,
     last: &mut LeftOver,
 ) -> Option<Option<Share>> {
     let share = &setting.share;
@@ -249,7 +261,8 @@ fn phase(
         // Rank 0 makes the files first.
         comm.barrier()?;
     }
-    let mut meeting = Meeting { comm, makes_first: common_files, release: None };
+    let hosts = setting.hosts;
+    let mut meeting = Meeting { comm, makes_first: common_files, release: None, live, hosts };
     let turn = Turn { number, repetition, reach: setting.reach };
     let (at, outcome) = run_loop::one_phase(engine, share, turn, run, (seen, observer), &mut meeting);
     let met = meeting.release.is_some();
@@ -289,7 +302,7 @@ fn phase(
 /// Every worker continues until it has done as much as the one that had done most.
 fn worn_out(
     comm: &mut Comm,
-    setting: &Setting,
+    setting: &mut Setting,
     engine: &mut Engine,
     (number, repetition): (usize, u32),
     run: &Run,
@@ -300,6 +313,7 @@ fn worn_out(
     let most = done.iter().copied().max().unwrap_or(0);
     let most = comm.collect(most, |all, more| *all = more.max(*all))?;
     let most = comm.tell(most)?;
+    read_what_was_written(&setting.workload, &setting.planned, &mut setting.share, number, most);
     let until_stop =
         measured.map_or(0, |r| r.workers.iter().map(|w| w.start_ns + w.elapsed_ns).max().unwrap_or(0));
     let Some(rest) = wear_out(&setting.share, number, &done, most) else { return Some(()) };
@@ -330,6 +344,8 @@ struct Meeting<'c, 't> {
     /// Rank 0 makes files for all, so the others wait until it is ready.
     makes_first: bool,
     release: Option<u64>,
+    live: &'c mut Live,
+    hosts: &'c Hosts,
 }
 
 /// All are ready and agree on a time.
@@ -345,8 +361,14 @@ fn meet(comm: &mut Comm, makes_first: bool) -> Option<u64> {
 }
 
 impl Listener for Meeting<'_, '_> {
+    fn begins(&mut self, phase: &fathom_workload::Phase, _repetition: u32) {
+        self.live.begin(&phase.name);
+    }
+
     fn starts(&mut self) {
         self.release = meet(self.comm, self.makes_first);
+        self.comm.forget_counts();
+        self.live.start();
         if self.release.is_none() {
             // The workers are released without doing anything.
             stop_here();
@@ -363,6 +385,17 @@ impl Listener for Meeting<'_, '_> {
 
     fn look_every_ns(&self) -> u64 {
         if self.comm.alone() { u64::MAX } else { 10_000_000 }
+    }
+
+    fn wants_state(&mut self) -> bool {
+        self.live.is_due()
+    }
+
+    fn state(&mut self, so_far: fathom_record::Phase) {
+        self.comm.tell_count(Count::of(&so_far));
+        if self.comm.is_first() {
+            self.live.show(self.comm.counts(), self.hosts);
+        }
     }
 
     fn first_done(&mut self, here: bool) -> bool {

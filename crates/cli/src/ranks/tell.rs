@@ -41,6 +41,13 @@ pub(super) fn table(hosts: &Hosts, carrier: &str, clock_error_ns: u64, times: &[
         if let Some(worn) = sum.worn_bytes_per_s {
             let _ = writeln!(text, "{:<width$} with wear-out {:.1} MiB/s", "", worn / 1_048_576.0);
         }
+        let mut causes: Vec<_> =
+            sum.stragglers.iter().filter_map(|r| Some((&r.host, r.cause.as_ref()?))).collect();
+        causes.sort_unstable();
+        causes.dedup();
+        for (host, cause) in causes.iter().take(MOST_NAMED) {
+            let _ = writeln!(text, "{:<width$} {host}: {cause}", "");
+        }
         if !sum.partial.is_empty() {
             let named: Vec<String> = sum.partial.iter().take(16).map(ToString::to_string).collect();
             let _ = writeln!(text, "{:<width$} not to its end: rank {}", "", named.join(", "));
@@ -54,7 +61,11 @@ fn slow(sum: &Summary) -> String {
         .stragglers
         .iter()
         .take(MOST_NAMED)
-        .map(|r| format!("{} on {} ({})", r.rank, r.host, units::time_ns(r.done_ns as f64)))
+        .map(|r| {
+            let still = r.stood_still_ns.map(|ns| format!(", stood still for {}", units::time_ns(ns as f64)));
+            let done = units::time_ns(r.done_ns as f64);
+            format!("{} on {} ({done}{})", r.rank, r.host, still.unwrap_or_default())
+        })
         .collect();
     match (named.is_empty(), sum.stragglers.len() > MOST_NAMED) {
         (true, _) => "none".into(),

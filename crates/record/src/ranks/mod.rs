@@ -9,10 +9,13 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use summary::{Summary, summary};
+pub use summary::{Summary, by_host, summary};
 
-use crate::{Phase, Worker};
+use crate::{Finding, Phase, Worker};
 use serde::{Deserialize, Serialize};
+
+/// Rules of findings about a whole host, not about the requests of one phase.
+const SLOWS_A_HOST: [&str; 5] = ["io-limit", "cpu-quota", "memory-limit", "held-back", "busy-processors"];
 
 /// When a rank was working in a phase. Times in ns after the agreed release.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +38,12 @@ pub struct RankTimes {
     /// End of its wear-out; 0 if it had none.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub wear_done_ns: u64,
+    /// Its longest stall, if that is worth a mention: the process was stopped or got no CPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stood_still_ns: Option<u64>,
+    /// What the observation of its host found that slows every process there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
     /// The error it failed with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -75,6 +84,9 @@ impl Share {
             times.first_ns = repetition.workers.iter().map(|w| w.start_ns).min().unwrap_or(0);
             times.done_ns = repetition.workers.iter().map(done_ns).max().unwrap_or(0);
             (times.ops, times.bytes) = (repetition.ops(), repetition.bytes());
+            times.stood_still_ns = repetition.stood_still_ns();
+            let slows = |f: &&Finding| SLOWS_A_HOST.contains(&f.rule.as_str());
+            times.cause = repetition.findings.iter().find(slows).map(|f| f.sentence.clone());
             times.error = repetition.error().map(|e| e.message.clone());
             let ended_early =
                 |w: &Worker| matches!(w.ending, crate::Ending::Interrupted | crate::Ending::Failed(_));

@@ -26,10 +26,17 @@ pub struct Summary {
     pub ops_per_s: Option<f64>,
     /// Bytes a second including the wear-out; `None` if there was none.
     pub worn_bytes_per_s: Option<f64>,
-    /// Ranks that finished much later than the median, the last one first.
+    /// Ranks that finished much later than the median or stood still, the last one first.
     pub stragglers: Vec<RankTimes>,
     /// Ranks that did not reach the end.
     pub partial: Vec<u32>,
+}
+
+impl RankTimes {
+    /// A phase that ends by time ends for all at once: there only the stall tells.
+    fn is_slow(&self, limit_ns: u64) -> bool {
+        self.done_ns > limit_ns || self.stood_still_ns.is_some()
+    }
 }
 
 /// Sums up what every rank did.
@@ -52,7 +59,12 @@ pub fn summary(ranks: &[RankTimes]) -> Summary {
     };
     let limit = middle.saturating_add(middle / 100 * SLOW_PERCENT);
     let mut stragglers: Vec<RankTimes> =
-        ranks.iter().filter(|r| r.done_ns.saturating_sub(first) > limit).cloned().collect();
+        ranks.iter().filter(|r| r.is_slow(first.saturating_add(limit))).cloned().collect();
+    for slow in &mut stragglers {
+        // One rank of a machine observes it for all.
+        let of_host = || ranks.iter().find(|r| r.host == slow.host && r.cause.is_some());
+        slow.cause = slow.cause.take().or_else(|| of_host()?.cause.clone());
+    }
     stragglers.sort_by_key(|r| std::cmp::Reverse(r.done_ns));
     let worn = ranks.iter().map(|r| r.wear_done_ns).max().filter(|&ns| ns > 0);
     let wear_bytes = ranks.iter().fold(0u64, |sum, r| sum.saturating_add(r.wear_bytes));
@@ -69,4 +81,17 @@ pub fn summary(ranks: &[RankTimes]) -> Summary {
         stragglers,
         partial: ranks.iter().filter(|r| r.partial).map(|r| r.rank).collect(),
     }
+}
+
+/// Sums up every host, in order of its first rank.
+#[must_use]
+pub fn by_host(ranks: &[RankTimes]) -> Vec<(String, Summary)> {
+    let mut hosts: Vec<(&str, Vec<RankTimes>)> = Vec::new();
+    for rank in ranks {
+        match hosts.iter_mut().find(|h| h.0 == rank.host) {
+            Some(host) => host.1.push(rank.clone()),
+            None => hosts.push((&rank.host, vec![rank.clone()])),
+        }
+    }
+    hosts.into_iter().map(|(host, ranks)| (host.to_owned(), summary(&ranks))).collect()
 }

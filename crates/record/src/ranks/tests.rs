@@ -184,6 +184,24 @@ fn first_last_and_stragglers_are_named() {
     assert_eq!(told.worn_bytes_per_s, None);
     let worn = RankTimes { wear_bytes: 500, wear_done_ns: 3000, ..rank(0, 1000) };
     assert_eq!(summary(&[worn, rank(1, 1000)]).worn_bytes_per_s, Some(2500.0 * 1e9 / 3000.0));
+    let other = RankTimes { host: "i".into(), ..rank(1, 500) };
+    let hosts = super::by_host(&[rank(0, 1000), other, rank(2, 2000)]);
+    let told: Vec<_> = hosts.iter().map(|(h, s)| (h.as_str(), s.ranks, s.bytes, s.last_done_ns)).collect();
+    assert_eq!(told, [("h", 2, 2000, 2000), ("i", 1, 1000, 500)]);
+    let still = RankTimes { stood_still_ns: Some(500), ..rank(0, 1000) };
+    let told = summary(&[still, rank(1, 1000)]);
+    assert_eq!(
+        told.stragglers.iter().map(|r| r.rank).collect::<Vec<_>>(),
+        [0],
+        "even if it ends with the others"
+    );
+    let observer = RankTimes { cause: Some("the quota".into()), ..rank(0, 1000) };
+    let told = summary(&[observer, rank(1, 1000), rank(2, 5000)]);
+    assert_eq!(
+        told.stragglers[0].cause.as_deref(),
+        Some("the quota"),
+        "it was found by another rank of the host"
+    );
     assert_eq!(summary(&[]), super::Summary::default());
 }
 

@@ -6,7 +6,7 @@ mod layout;
 mod tests;
 mod wear_out;
 
-pub use wear_out::wear_out;
+pub use wear_out::{read_what_was_written, wear_out};
 
 use crate::{Action, Existing, FileSet, Files, Phase, Program, Seed, Stream, Verify, Workload};
 use std::collections::BTreeSet;

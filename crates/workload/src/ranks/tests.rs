@@ -1,6 +1,6 @@
 //! Shares of ranks: which rank uses which bytes of which files, without gaps or overlaps.
 
-use super::{Seat, streams_of_mut, wear_out};
+use super::{Seat, read_what_was_written, streams_of_mut, wear_out};
 use crate::ops::{Done, Place, Region, StreamOps};
 use crate::{Access, Amount, Bytes, Files, Program, Stream, Workload};
 use std::collections::BTreeSet;
@@ -176,6 +176,44 @@ fn wear_out_does_exactly_the_missing_operations() {
     let rest = wear_out(&share, 0, &[5, 2], 4).unwrap();
     assert_eq!(offsets(&stream(&rest, 0, 1), 1 << 20, &rest), whole[2..4]);
     assert_eq!(rest.check(), Ok(()));
+}
+
+#[test]
+fn later_phases_read_what_was_written_and_no_more() {
+    let phase = |name: &str, set: &str, direction: &str| {
+        format!(
+            "[[phase]]\nname = \"{name}\"\nstop = {{ time = \"1s\" }}\n[[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\n\
+             [phase.group.thread.program.stream]\nfileset = \"{set}\"\ndirection = \"{direction}\"\nrecord = {{ fixed = \"64KiB\" }}\n"
+        )
+    };
+    let files = |name: &str| {
+        format!(
+            "[[fileset]]\nname = \"{name}\"\nfiles = {{ list = [\"{name}\"] }}\nsize = {{ fixed = \"1MiB\" }}\n"
+        )
+    };
+    let head = "name = \"t\"\n[ranks]\nshared = { hard = \"strided\" }\nreordered = [\"read easy\", \"read hard\"]\nwear_out = [\"write easy\", \"write hard\"]\n";
+    let text = [
+        head.to_owned(),
+        files("easy"),
+        files("hard"),
+        phase("write easy", "easy", "write"),
+        phase("write hard", "hard", "write"),
+        phase("read easy", "easy", "read"),
+        phase("read hard", "hard", "read"),
+    ];
+    let whole = Workload::from_toml(&text.concat()).unwrap();
+    let planned = whole.for_rank(seat(1, 4)).unwrap();
+    let of = |share: &Workload, phase: usize| offsets(&stream(share, phase, 0), 1 << 20, share);
+    let mut share = planned.clone();
+    for most in [3, 2, 4] {
+        read_what_was_written(&whole, &planned, &mut share, 0, most);
+        read_what_was_written(&whole, &planned, &mut share, 1, most);
+        assert_eq!(share.check_to_run(), Ok(()));
+        for (write, read) in [(0, 2), (1, 3)] {
+            assert_eq!(of(&share, write), of(&planned, write), "writing is as planned");
+            assert_eq!(of(&share, read), of(&planned, read)[..most as usize], "{most} records, phase {read}");
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Wear-out: what a stopped stream still must do to catch up with the one that did most.
 
-use super::streams_of;
+use super::{streams_of, streams_of_mut};
 use crate::{
     Access, Amount, Bytes, Direction, Group, Phase, Pinning, Program, Record, Stop, Stream, Workload,
 };
@@ -68,6 +68,47 @@ pub fn wear_out(share: &Workload, number: usize, done: &[u64], most: u64) -> Opt
     let mut workload = share.clone();
     workload.phases[number] = rest;
     Some(workload)
+}
+
+/// After the wear-out of the phase `number`, in which every worker wrote `most` records, later phases read that part of the files only:
+/// the rest was never written. `whole` is the workload of all ranks, whose file sets have their own names also in reordered phases;
+/// `planned` is the share before any phase, so that repetitions can be limited anew.
+pub fn read_what_was_written(
+    whole: &Workload,
+    planned: &Workload,
+    share: &mut Workload,
+    number: usize,
+    most: u64,
+) {
+    let Some(phase) = whole.phases.get(number) else { return };
+    let mut written: Vec<(&str, u64)> = Vec::new();
+    for stream in streams_of(phase) {
+        if let Record::Fixed(Bytes(record)) = stream.record {
+            written.push((&stream.fileset, most.saturating_mul(record)));
+        }
+    }
+    let phases = whole.phases.iter().zip(&planned.phases).zip(&mut share.phases);
+    for ((whole, planned), phase) in phases.skip(number + 1) {
+        let streams = streams_of(whole).zip(streams_of(planned)).zip(streams_of_mut(phase));
+        for ((whole, planned), stream) in streams {
+            let bytes = written.iter().find(|w| w.0 == whole.fileset).map(|w| w.1);
+            if let (Some(bytes), Direction::Read, &Record::Fixed(Bytes(record @ 1..)), None) =
+                (bytes, planned.direction, &planned.record, &planned.turns)
+                && let Some(more) = (bytes / record).checked_sub(1)
+            {
+                let mut step = record;
+                if let Access::Striped { run, gap, .. } = planned.access {
+                    step = run.0.saturating_add(gap.0);
+                    // A rank's records of a shared file are counted, because its region ends with the file.
+                    if let Amount::Operations(all) = planned.amount {
+                        stream.amount = Amount::Operations(all.min(more + 1));
+                    }
+                }
+                let length = more.saturating_mul(step).saturating_add(record);
+                stream.length = Some(Bytes(planned.length.map_or(length, |l| l.0.min(length))));
+            }
+        }
+    }
 }
 
 /// Each worker's group and thread, in the order of their numbers.

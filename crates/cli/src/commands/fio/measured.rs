@@ -48,6 +48,12 @@ impl Measured {
         Ok(Self { plan, argv })
     }
 
+    /// The scheduler that a job wants on its devices.
+    pub fn scheduler(&self) -> Option<&str> {
+        let with_files = self.plan.jobs.iter().filter(|job| job.stream.backend.has_files());
+        with_files.filter_map(|job| job.settings.text("ioscheduler")).next()
+    }
+
     pub fn workload(&self) -> &Workload {
         &self.plan.workload
     }
