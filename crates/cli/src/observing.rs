@@ -521,7 +521,7 @@ impl Seen {
     /// Enters what was seen, and what it proves, into the record.
     pub fn explain(
         self,
-        (phase, workload): (&Phase, WorkloadTraits),
+        (phase, workload): (&Phase, &WorkloadTraits),
         environment: &serde_json::Value,
         repetition: &mut Repetition,
         calls: Option<Calls>,

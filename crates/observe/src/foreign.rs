@@ -233,7 +233,7 @@ mod tests {
         let facts = crate::findings::Facts {
             phase: &phase,
             repetition: &repetition,
-            workload: crate::findings::WorkloadTraits::default(),
+            workload: &crate::findings::WorkloadTraits::default(),
             environment: &serde_json::Value::Null,
             attributes: crate::attributes::Attributes::default(),
             joined: None,
