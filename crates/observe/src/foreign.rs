@@ -236,6 +236,7 @@ mod tests {
             workload: &crate::findings::WorkloadTraits::default(),
             environment: &serde_json::Value::Null,
             attributes: crate::attributes::Attributes::default(),
+            evictions: None,
             joined: None,
         };
         let finding = crate::findings::of(&facts).remove(0).sentence;

@@ -1,6 +1,7 @@
 //! Input of the rules, with helpers that several of them share.
 
 use crate::attributes::Attributes;
+use crate::counters::Evictions;
 use crate::join::Joined;
 use crate::residency::page_bytes;
 use fathom_record::block::{DeviceActivity, Issuer, IssuerKind, RequestClass, RequestStats};
@@ -26,6 +27,8 @@ pub struct WorkloadTraits {
     pub aio: bool,
     /// A stream opens its files with O_SYNC or O_DSYNC.
     pub synced: bool,
+    /// Every stream goes through the page cache and leaves its pages there.
+    pub keeps_pages: bool,
 }
 
 /// All known facts about one repetition.
@@ -41,6 +44,8 @@ pub struct Facts<'a> {
     pub environment: &'a Value,
     /// Attributes of the phase's files.
     pub attributes: Attributes,
+    /// What took pages from the machine's page cache meanwhile, if the kernel reports it.
+    pub evictions: Option<Evictions>,
     /// Calls joined with requests, if calls were recorded.
     pub joined: Option<&'a Joined>,
 }

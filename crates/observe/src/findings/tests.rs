@@ -2,13 +2,14 @@
 
 use super::*;
 use crate::attributes::Attributes;
+use crate::counters::Evictions;
 use crate::join::calls::Slow;
 use crate::join::{Joined, PerCall, Still, SyncWaits};
 use fathom_record::block::{
     BlockLayer, DepthTime, DeviceActivity, DeviceNumber, Issuer, IssuerKind, RequestClass, RequestStats,
     Seeks, SizeCount,
 };
-use fathom_record::{Axes, Histogram, OpKind, OpStat, Phase, Repetition, Worker};
+use fathom_record::{Axes, Histogram, OpKind, OpStat, Phase, Repetition, Residency, Worker};
 use std::collections::BTreeMap;
 
 const MIB: u64 = 1 << 20;
@@ -20,6 +21,7 @@ struct World {
     workload: WorkloadTraits,
     environment: serde_json::Value,
     attributes: Attributes,
+    evictions: Option<Evictions>,
     joined: Option<Joined>,
 }
 
@@ -46,6 +48,7 @@ impl World {
             workload: WorkloadTraits::default(),
             environment: serde_json::Value::Null,
             attributes: Attributes::default(),
+            evictions: None,
             joined: None,
         }
     }
@@ -61,6 +64,7 @@ impl World {
             workload: &self.workload,
             environment: &self.environment,
             attributes: self.attributes,
+            evictions: self.evictions,
             joined: self.joined.as_ref(),
         }
     }
@@ -1176,6 +1180,52 @@ fn the_workers_of_one_group_that_share_too_few_processors() {
     world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 2 } });
     world.repetition.workers[4..].iter_mut().for_each(|w| w.cpu_system_ns = 250_000_000);
     assert_eq!(world.says("few-processors"), None, "the others had the second one");
+}
+
+#[test]
+fn pages_that_somebody_dropped_while_they_were_read() {
+    let pages = MIB / crate::residency::page_bytes();
+    let mut world = World::new(OpKind::Read, 100_000, 4096);
+    world.workload.keeps_pages = true;
+    world.repetition.physical.method = "diskstats".into();
+    world.repetition.physical.own_read_bytes = Some(300 * MIB);
+    world.repetition.resident_before =
+        Some(Residency { total_pages: 64 * pages, cached_pages: 64 * pages, ..Residency::default() });
+    world.repetition.resident_after = world.repetition.resident_before;
+    assert_eq!(world.says("dropped-cache"), None, "nobody counted what memory pressure took");
+    world.evictions = Some(Evictions { reclaimed_pages: pages, drops: 0 });
+    assert_eq!(
+        world.says("dropped-cache").expect("told"),
+        "Pages of the files left the page cache while they were read: 300 MiB that had been there were read again. The kernel did not take them for want of memory (it reclaimed 1 MiB of all files), and drop_caches was not used: another program, or DAMON, dropped them."
+    );
+    world.evictions = Some(Evictions { reclaimed_pages: 0, drops: 3 });
+    assert_eq!(
+        world.says("dropped-cache").expect("told"),
+        "Pages of the files left the page cache while they were read: 300 MiB that had been there were read again. The kernel did not take them for want of memory (it reclaimed 0 B of all files), and the machine's page cache was dropped 3 times (/proc/sys/vm/drop_caches)."
+    );
+    world.evictions = Some(Evictions { reclaimed_pages: 31 * pages, drops: 0 });
+    assert_eq!(world.says("dropped-cache"), None, "memory was short");
+    world.evictions = Some(Evictions::default());
+    world.repetition.resident_before =
+        Some(Residency { total_pages: 64 * pages, cached_pages: 0, ..Residency::default() });
+    assert!(
+        world.says("dropped-cache").expect("told").contains("236 MiB"),
+        "64 were read for the first time"
+    );
+    world.repetition.physical.own_read_bytes = Some(72 * MIB);
+    assert_eq!(world.says("dropped-cache"), None, "most of it was");
+    world.repetition.cache = fathom_record::CacheIntent::Warm;
+    assert_eq!(world.says("dropped-cache"), None, "64 of 72 are still there");
+    world.repetition.resident_after = world.repetition.resident_before;
+    assert!(world.says("dropped-cache").expect("told").contains("72 MiB"), "warming had read them");
+    world.repetition.physical.own_read_bytes = Some(300 * MIB);
+    world.repetition.physical.method = "mountstats".into();
+    assert_eq!(world.says("dropped-cache"), None, "a server may have changed the file");
+    world.repetition.physical.method = "diskstats".into();
+    world.workload.keeps_pages = false;
+    assert_eq!(world.says("dropped-cache"), None, "the workload itself drops them");
+    (world.workload.keeps_pages, world.phase.writes) = (true, true);
+    assert_eq!(world.says("dropped-cache"), None, "parts of blocks are read to be written");
 }
 
 #[test]
