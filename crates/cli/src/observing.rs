@@ -11,6 +11,7 @@ use fathom_observe::block::{
     Coming, CounterRows, Detail, Instance, Sink, Watch, WatchError, Watched, Who, availability, cgroup, rows,
     watched,
 };
+use fathom_observe::counters::Evictions;
 use fathom_observe::device::{DeviceKind, DeviceStack};
 use fathom_observe::files::Live;
 use fathom_observe::findings::{self, Facts, WorkloadTraits};
@@ -521,10 +522,11 @@ impl Seen {
     /// Enters what was seen, and what it proves, into the record.
     pub fn explain(
         self,
-        (phase, workload): (&Phase, WorkloadTraits),
+        (phase, workload): (&Phase, &WorkloadTraits),
         environment: &serde_json::Value,
         repetition: &mut Repetition,
         calls: Option<Calls>,
+        evictions: Option<Evictions>,
         (paths, stack): (&[PathBuf], &DeviceStack),
     ) {
         if let (Some((sleeps, symbols)), Some(calls)) = (&self.sleeps, &calls) {
@@ -554,7 +556,7 @@ impl Seen {
         let attributes = if phase.writes { attributes::of(paths) } else { Attributes::default() };
         let joined = joined.as_ref();
         repetition.findings =
-            findings::of(&Facts { phase, repetition, workload, environment, attributes, joined });
+            findings::of(&Facts { phase, repetition, workload, environment, attributes, evictions, joined });
     }
 
     /// Joins calls and requests, if the file system reports where its files lie.

@@ -23,10 +23,9 @@ use fathom_observe::doubts::DoubtInputs;
 use fathom_observe::findings::WorkloadTraits;
 use fathom_observe::{cache, device, doubts, environment, residency, trust, written};
 use fathom_record::{CacheTruth, Phase, Repetition, Residency, Run, Status};
-use fathom_workload::{Access, Act, Direction, FlowOp, OpenSync, Pick, Pinning, Program, Stream, Workload};
+use fathom_workload::{Access, Act, Backend, Direction, FlowOp, OpenSync, Pick, Program, Stream, Workload};
 use left::{compressed_share, laid_out, left_of, writer_of};
 use places::{Place, places_of};
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -379,6 +378,7 @@ fn measure(
     let watched = readings.watch.end();
     let Some((counters, before)) = readings.start else { return Ok(measured) };
     measured.physical = counters.until(&later);
+    let evictions = counters.evictions(&later);
     measured.physical.machine_cpu_ns = readings.stop.as_ref().and_then(|(now, _)| counters.busy_ns(now));
     // The observer threads belong to this process; part of their time is system time, and so subtracted once too often.
     let own_user_ns =
@@ -407,10 +407,11 @@ fn measure(
     measured.physical.compression = stack.compression();
     measured.course = readings.course.finish();
     watched.explain(
-        (&about, asked(phase)),
+        (&about, &asked(phase)),
         environment,
         &mut measured,
         engine.take_calls(),
+        evictions,
         (&paths, &stack),
     );
     Ok(measured)
@@ -560,21 +561,32 @@ fn asked(phase: &fathom_workload::Phase) -> WorkloadTraits {
             || streams(std::iter::once(phase)).any(slow)
             || threads().any(|t| matches!(&t.program, Program::Flow(flow) if pauses(&flow.ops))),
         one_file: one_file(phase),
-        bound: phase.groups.iter().any(|g| g.pinning != Pinning::default()),
-        bound_to: bound_to(phase),
-        aio: all(|s| matches!(s.backend, fathom_workload::Backend::Aio { .. })),
+        bound: bound(phase),
+        aio: all(|s| matches!(s.backend, Backend::Aio { .. })),
         synced: streams(std::iter::once(phase)).any(|s| s.open.sync != OpenSync::No),
+        keeps_pages: all(keeps_pages),
     }
 }
 
-/// Number of processors that a phase's workers may use together, if restricted.
-fn bound_to(phase: &fathom_workload::Phase) -> Option<u64> {
-    let mut all: BTreeSet<u32> = BTreeSet::new();
-    for group in &phase.groups {
-        let Pinning::Among(list) = &group.pinning else { return None };
-        all.extend(list);
-    }
-    (!all.is_empty()).then_some(all.len() as u64)
+/// Whether a stream goes through the page cache and leaves its pages there.
+fn keeps_pages(stream: &Stream) -> bool {
+    let drops = match &stream.backend {
+        Backend::Pvsync2(options) => options.uncached,
+        Backend::Mmap { advice, .. } => advice.is_some(),
+        Backend::Psync(_)
+        | Backend::Stdio { .. }
+        | Backend::Uring(_)
+        | Backend::Aio { .. }
+        | Backend::Posix => false,
+        _ => true,
+    };
+    !drops && !stream.open.direct && !stream.evict_passes
+}
+
+/// The processors of each worker of a phase, if it restricts any.
+fn bound(phase: &fathom_workload::Phase) -> Vec<Option<Vec<u32>>> {
+    let all = fathom_engine::cpus_of_workers(phase);
+    if all.iter().all(Option::is_none) { Vec::new() } else { all }
 }
 
 /// Whether all streams of a phase use the same file.

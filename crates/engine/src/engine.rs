@@ -368,10 +368,7 @@ fn jobs<'a>(
     for group in &phase.groups {
         for (thread, process) in instances(group) {
             let index = jobs.len();
-            let cpu = match group.pinning {
-                Pinning::Free | Pinning::Among(_) => None,
-                Pinning::From(first) => cpus.get((first as usize + index) % cpus.len().max(1)).copied(),
-            };
+            let cpu = only_cpu(&group.pinning, index, &cpus);
             let among: &[u32] = match &group.pinning {
                 Pinning::Among(list) => list,
                 _ => &[],
@@ -508,6 +505,26 @@ fn log_entries(job: &Job) -> usize {
     let ops = StreamOps::new(plan.stream, plan.region, plan.seed, plan.place)
         .and_then(|o| o.remaining_operations());
     ops.map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX / 64))
+}
+
+/// The CPU of a worker if each of its group has one CPU in turn.
+fn only_cpu(pinning: &Pinning, worker: usize, allowed: &[usize]) -> Option<usize> {
+    match pinning {
+        Pinning::Free | Pinning::Among(_) => None,
+        Pinning::From(first) => allowed.get((*first as usize + worker) % allowed.len().max(1)).copied(),
+    }
+}
+
+/// The CPUs that each worker of a phase may use on this machine, in the order of their indices; `None`: those of this process.
+#[must_use]
+pub fn cpus_of_workers(phase: &Phase) -> Vec<Option<Vec<u32>>> {
+    let allowed = allowed_cpus();
+    let groups = phase.groups.iter().flat_map(|group| instances(group).map(move |_| &group.pinning));
+    let of_worker = |(index, pinning): (usize, &Pinning)| match pinning {
+        Pinning::Among(list) => Some(list.clone()),
+        _ => only_cpu(pinning, index, &allowed).map(|cpu| vec![cpu as u32]),
+    };
+    groups.enumerate().map(of_worker).collect()
 }
 
 /// The CPUs that this process may use, ascending.

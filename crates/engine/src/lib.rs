@@ -47,7 +47,7 @@ pub use action::{Prepared, Progress, Step, is_bottomless};
 pub use backend::probe::{Capability, State, capabilities, capabilities_in};
 pub use calls::{Call, Calls};
 pub use clock::Clock;
-pub use engine::Engine;
+pub use engine::{Engine, cpus_of_workers};
 pub use error::EngineError;
 pub use flow::Said;
 pub use interrupt::{

@@ -233,9 +233,10 @@ mod tests {
         let facts = crate::findings::Facts {
             phase: &phase,
             repetition: &repetition,
-            workload: crate::findings::WorkloadTraits::default(),
+            workload: &crate::findings::WorkloadTraits::default(),
             environment: &serde_json::Value::Null,
             attributes: crate::attributes::Attributes::default(),
+            evictions: None,
             joined: None,
         };
         let finding = crate::findings::of(&facts).remove(0).sentence;

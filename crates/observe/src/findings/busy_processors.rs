@@ -19,7 +19,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let waited = facts.processor_wait_share()?;
     let used = facts.processors_used();
     // They may be bound to too few processors and wait for each other.
-    if facts.workload.bound || cpu_quota::find(facts).is_some() {
+    if !facts.workload.bound.is_empty() || cpu_quota::find(facts).is_some() {
         return None;
     }
     // Others may have used processors that this program may not use: the lower bound.

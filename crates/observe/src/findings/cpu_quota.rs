@@ -23,7 +23,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let device = facts.device().map_or(0.0, |device| device.busy_ns as f64 / elapsed_ns.max(1) as f64);
     let waited = facts.processor_wait_share();
     let binds = match waited {
-        Some(_) if facts.workload.bound => busy >= USED_UP * quota,
+        Some(_) if !facts.workload.bound.is_empty() => busy >= USED_UP * quota,
         Some(waited) => waited >= NOTABLE && busy >= MOST_OF_IT * quota,
         None => busy >= USED_UP * quota && device <= BUSY,
     };

@@ -1,6 +1,7 @@
 //! Input of the rules, with helpers that several of them share.
 
 use crate::attributes::Attributes;
+use crate::counters::Evictions;
 use crate::join::Joined;
 use crate::residency::page_bytes;
 use fathom_record::block::{DeviceActivity, Issuer, IssuerKind, RequestClass, RequestStats};
@@ -11,7 +12,7 @@ use serde_json::Value;
 const MOST_OTHERS: f64 = 0.05;
 
 /// The properties of a phase's workload that rules use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkloadTraits {
     /// Every stream reads or writes its file sequentially.
     pub in_order: bool,
@@ -19,14 +20,15 @@ pub struct WorkloadTraits {
     pub paced: bool,
     /// All streams share one file.
     pub one_file: bool,
-    /// The workload restricts its workers to certain processors.
-    pub bound: bool,
-    /// Number of processors for all workers together; `None` if not restricted.
-    pub bound_to: Option<u64>,
+    /// The processors of each worker, in the order of their indices: `None` if the workload does not restrict it. Empty if it restricts
+    /// no worker.
+    pub bound: Vec<Option<Vec<u32>>>,
     /// Every stream uses libaio.
     pub aio: bool,
     /// A stream opens its files with O_SYNC or O_DSYNC.
     pub synced: bool,
+    /// Every stream goes through the page cache and leaves its pages there.
+    pub keeps_pages: bool,
 }
 
 /// All known facts about one repetition.
@@ -37,11 +39,13 @@ pub struct Facts<'a> {
     /// The measurement.
     pub repetition: &'a Repetition,
     /// Properties of the workload.
-    pub workload: WorkloadTraits,
+    pub workload: &'a WorkloadTraits,
     /// The environment document of the run.
     pub environment: &'a Value,
     /// Attributes of the phase's files.
     pub attributes: Attributes,
+    /// What took pages from the machine's page cache meanwhile, if the kernel reports it.
+    pub evictions: Option<Evictions>,
     /// Calls joined with requests, if calls were recorded.
     pub joined: Option<&'a Joined>,
 }
@@ -125,8 +129,13 @@ impl<'a> Facts<'a> {
 
     /// Mean number of processors used by the workers.
     pub(super) fn processors_used(&self) -> f64 {
+        self.processors_used_by(&self.repetition.workers)
+    }
+
+    /// Mean number of processors used by some of the workers.
+    pub(super) fn processors_used_by<'w>(&self, workers: impl IntoIterator<Item = &'w Worker>) -> f64 {
         let used = |w: &Worker| w.cpu_user_ns.saturating_add(w.cpu_system_ns) as f64;
-        self.repetition.workers.iter().map(used).sum::<f64>() / self.repetition.elapsed_ns.max(1) as f64
+        workers.into_iter().map(used).sum::<f64>() / self.repetition.elapsed_ns.max(1) as f64
     }
 
     /// Mean number of processors used by kernel threads and other programs.
@@ -161,10 +170,7 @@ impl<'a> Facts<'a> {
 
     /// Share of their time that the workers were runnable without a processor; `None` if the kernel does not report it.
     pub(super) fn processor_wait_share(&self) -> Option<f64> {
-        let waited = |w: &Worker| w.thread_counts?.processor_wait_ns;
-        let all: u64 = self.repetition.workers.iter().map(waited).sum::<Option<u64>>()?;
-        let elapsed: u64 = self.repetition.workers.iter().map(|w| w.elapsed_ns).sum();
-        (elapsed > 0).then(|| (all as f64 / elapsed as f64).min(1.0))
+        processor_wait_share_of(&self.repetition.workers)
     }
 
     /// Total size of the phase's files; `None` if it was not determined.
@@ -204,6 +210,16 @@ impl<'a> Facts<'a> {
         let size = bytes.checked_div(ops)?;
         (size > 0 && size * ops == bytes).then_some(size)
     }
+}
+
+/// Share of their time that some workers were runnable without a processor; `None` if the kernel does not report it.
+pub(super) fn processor_wait_share_of<'w>(
+    workers: impl IntoIterator<Item = &'w Worker> + Clone,
+) -> Option<f64> {
+    let waited = |w: &Worker| w.thread_counts?.processor_wait_ns;
+    let all: u64 = workers.clone().into_iter().map(waited).sum::<Option<u64>>()?;
+    let elapsed: u64 = workers.into_iter().map(|w| w.elapsed_ns).sum();
+    (elapsed > 0).then(|| (all as f64 / elapsed as f64).min(1.0))
 }
 
 /// "4 KiB", "1.5 MiB", "512 B": sizes of requests and calls.

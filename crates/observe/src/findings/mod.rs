@@ -12,6 +12,7 @@ mod depth;
 mod dirty_limit;
 mod discard;
 mod discards_of_others;
+mod dropped_cache;
 mod facts;
 mod few_processors;
 mod few_requests;
@@ -51,11 +52,12 @@ type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
 /// all follow from it.
-const CAUSES: [Rule; 20] = [
+const CAUSES: [Rule; 21] = [
     ("io-limit", io_limit::find),
     ("cpu-quota", cpu_quota::find),
     ("few-processors", few_processors::find),
     ("memory-limit", memory_limit::find),
+    ("dropped-cache", dropped_cache::find),
     ("sync-mount", sync_mount::find),
     ("sync-attribute", sync_attribute::find),
     ("data-journal", data_journal::find),
@@ -160,5 +162,6 @@ fn evidence(name: &str, value: f64, unit: &str, source: &str) -> Evidence {
 const EVENTS: &str = "block events";
 const CALLS: &str = "our own calls";
 const THREADS: &str = "our own threads";
+const COUNTERS: &str = "the kernel's counters (/proc/self/io, /proc/vmstat)";
 const ATTRIBUTES: &str = "the files' attributes (lsattr)";
 const JOIN: &str = "our own calls joined with block events";

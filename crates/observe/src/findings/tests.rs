@@ -2,13 +2,14 @@
 
 use super::*;
 use crate::attributes::Attributes;
+use crate::counters::Evictions;
 use crate::join::calls::Slow;
 use crate::join::{Joined, PerCall, Still, SyncWaits};
 use fathom_record::block::{
     BlockLayer, DepthTime, DeviceActivity, DeviceNumber, Issuer, IssuerKind, RequestClass, RequestStats,
     Seeks, SizeCount,
 };
-use fathom_record::{Axes, Histogram, OpKind, OpStat, Phase, Repetition, Worker};
+use fathom_record::{Axes, Histogram, OpKind, OpStat, Phase, Repetition, Residency, Worker};
 use std::collections::BTreeMap;
 
 const MIB: u64 = 1 << 20;
@@ -20,6 +21,7 @@ struct World {
     workload: WorkloadTraits,
     environment: serde_json::Value,
     attributes: Attributes,
+    evictions: Option<Evictions>,
     joined: Option<Joined>,
 }
 
@@ -46,6 +48,7 @@ impl World {
             workload: WorkloadTraits::default(),
             environment: serde_json::Value::Null,
             attributes: Attributes::default(),
+            evictions: None,
             joined: None,
         }
     }
@@ -58,9 +61,10 @@ impl World {
         Facts {
             phase: &self.phase,
             repetition: &self.repetition,
-            workload: self.workload,
+            workload: &self.workload,
             environment: &self.environment,
             attributes: self.attributes,
+            evictions: self.evictions,
             joined: self.joined.as_ref(),
         }
     }
@@ -764,9 +768,9 @@ fn workers_that_wait_for_a_processor() {
         world.says("busy-processors").expect("told"),
         "For 45 % of the time the workers were ready to run but had no processor: other programs or kernel threads had them."
     );
-    world.workload.bound = true;
+    world.workload.bound = vec![Some(vec![0])];
     assert_eq!(world.says("busy-processors"), None, "the workload says where it runs");
-    world.workload.bound = false;
+    world.workload.bound = Vec::new();
     world.repetition.physical.machine_cpu_ns = Some(600_000_000);
     assert_eq!(world.says("busy-processors"), None, "nobody else used them");
     world.repetition.physical.machine_cpu_ns = Some(1_000_000_000);
@@ -1094,7 +1098,8 @@ fn workers_that_share_fewer_processors_than_the_machine_has() {
     (worker.elapsed_ns, worker.cpu_system_ns) = (1_000_000_000, 120_000_000);
     worker.thread_counts =
         Some(fathom_record::ThreadCounts { processor_wait_ns: Some(860_000_000), ..Default::default() });
-    world.repetition.workers = vec![worker.clone(); 8];
+    let worker = worker.clone();
+    world.repetition.workers = (0..8).map(|index| Worker { index, ..worker.clone() }).collect();
     world.repetition.physical.machine_cpu_ns = Some(1_900_000_000);
     world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 1 } });
     assert_eq!(
@@ -1102,17 +1107,15 @@ fn workers_that_share_fewer_processors_than_the_machine_has() {
         "This program may use only 1 of the machine's 2 processors, and on average 7.8 of 8 workers were running or ready to run."
     );
     assert_eq!(world.says("busy-processors"), None);
-    world.workload.bound = true;
-    assert_eq!(world.says("few-processors"), None, "each worker may have its own processor");
-    world.workload.bound_to = Some(1);
     world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 2 } });
+    world.workload.bound = vec![Some(vec![1]); 8];
     assert_eq!(
         world.says("few-processors").expect("told"),
         "The workload lets its workers use only 1 of the machine's 2 processors, and on average 7.8 of 8 workers were running or ready to run."
     );
-    world.workload.bound_to = Some(2);
+    world.workload.bound = (0..8).map(|worker| Some(vec![worker % 2])).collect();
     assert_eq!(world.says("few-processors"), None, "the machine has no more");
-    (world.workload.bound, world.workload.bound_to) = (false, None);
+    world.workload.bound = Vec::new();
     assert_eq!(world.says("few-processors"), None, "likewise");
     world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 1 } });
     world.repetition.workers.iter_mut().for_each(|w| w.cpu_system_ns = 50_000_000);
@@ -1126,6 +1129,103 @@ fn workers_that_share_fewer_processors_than_the_machine_has() {
     world.repetition.workers[0].thread_counts =
         Some(fathom_record::ThreadCounts { processor_wait_ns: Some(250_000_000), ..Default::default() });
     assert_eq!(world.says("few-processors"), None, "one worker has no use for two");
+}
+
+#[test]
+fn the_workers_of_one_group_that_share_too_few_processors() {
+    let mut world = World::new(OpKind::Read, 1000, 4096);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.environment = serde_json::json!({ "cpu": { "online": 8, "allowed": 8 } });
+    let worker = |index: u32, group: &str, used: u64, waited: u64| Worker {
+        group: group.into(),
+        index,
+        elapsed_ns: 1_000_000_000,
+        cpu_system_ns: used,
+        thread_counts: Some(fathom_record::ThreadCounts {
+            processor_wait_ns: Some(waited),
+            ..Default::default()
+        }),
+        ..Worker::default()
+    };
+    let crowded = |index| worker(index, "scan", 240_000_000, 740_000_000);
+    let mut workers: Vec<Worker> = (0..4).map(crowded).collect();
+    workers.extend((4..8).map(|index| worker(index, "log", 20_000_000, 0)));
+    world.repetition.workers = workers;
+    let first_four = |cpus: &[u32]| (0..4).map(|_| Some(cpus.to_vec())).collect::<Vec<_>>();
+    world.workload.bound = [first_four(&[2]), vec![Some(vec![3, 4, 5, 6]); 4]].concat();
+    assert_eq!(
+        world.says("few-processors").expect("told"),
+        "The workload lets the 4 workers of scan use only 1 of the machine's 8 processors (CPU 2), and on average 3.9 of 4 were running or ready to run."
+    );
+    world.workload.bound = [first_four(&[2]), vec![None; 4]].concat();
+    assert!(
+        world.says("few-processors").expect("told").contains("the 4 workers of scan"),
+        "the others are free"
+    );
+    world.workload.bound = [first_four(&[1, 2, 3, 4]), vec![Some(vec![1]); 4]].concat();
+    assert_eq!(world.says("few-processors"), None, "four for four");
+    // Two pairs with one processor each: neither pair alone is the whole of it.
+    let pairs: Vec<_> = [2, 2, 3, 3].map(|cpu| Some(vec![cpu])).to_vec();
+    world.workload.bound = [pairs, vec![None; 4]].concat();
+    assert_eq!(
+        world.says("few-processors").expect("told"),
+        "The workload lets the 4 workers of scan use only 2 of the machine's 8 processors (CPUs 2, 3), and on average 3.9 of 4 were running or ready to run."
+    );
+    world.repetition.workers[4].group = "scan".into();
+    assert!(
+        world.says("few-processors").expect("told").starts_with("The workload lets 4 of its 8 workers use"),
+        "a fifth worker of that group is free"
+    );
+    world.workload.bound = [first_four(&[2]), vec![None; 4]].concat();
+    world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 2 } });
+    world.repetition.workers[4..].iter_mut().for_each(|w| w.cpu_system_ns = 250_000_000);
+    assert_eq!(world.says("few-processors"), None, "the others had the second one");
+}
+
+#[test]
+fn pages_that_somebody_dropped_while_they_were_read() {
+    let pages = MIB / crate::residency::page_bytes();
+    let mut world = World::new(OpKind::Read, 100_000, 4096);
+    world.workload.keeps_pages = true;
+    world.repetition.physical.method = "diskstats".into();
+    world.repetition.physical.own_read_bytes = Some(300 * MIB);
+    world.repetition.resident_before =
+        Some(Residency { total_pages: 64 * pages, cached_pages: 64 * pages, ..Residency::default() });
+    world.repetition.resident_after = world.repetition.resident_before;
+    assert_eq!(world.says("dropped-cache"), None, "nobody counted what memory pressure took");
+    world.evictions = Some(Evictions { reclaimed_pages: pages, drops: 0 });
+    assert_eq!(
+        world.says("dropped-cache").expect("told"),
+        "Pages of the files left the page cache while they were read: 300 MiB that had been there were read again. The kernel did not take them for want of memory (it reclaimed 1 MiB of all files), and drop_caches was not used: another program, or DAMON, dropped them."
+    );
+    world.evictions = Some(Evictions { reclaimed_pages: 0, drops: 3 });
+    assert_eq!(
+        world.says("dropped-cache").expect("told"),
+        "Pages of the files left the page cache while they were read: 300 MiB that had been there were read again. The kernel did not take them for want of memory (it reclaimed 0 B of all files), and the machine's page cache was dropped 3 times (/proc/sys/vm/drop_caches)."
+    );
+    world.evictions = Some(Evictions { reclaimed_pages: 31 * pages, drops: 0 });
+    assert_eq!(world.says("dropped-cache"), None, "memory was short");
+    world.evictions = Some(Evictions::default());
+    world.repetition.resident_before =
+        Some(Residency { total_pages: 64 * pages, cached_pages: 0, ..Residency::default() });
+    assert!(
+        world.says("dropped-cache").expect("told").contains("236 MiB"),
+        "64 were read for the first time"
+    );
+    world.repetition.physical.own_read_bytes = Some(72 * MIB);
+    assert_eq!(world.says("dropped-cache"), None, "most of it was");
+    world.repetition.cache = fathom_record::CacheIntent::Warm;
+    assert_eq!(world.says("dropped-cache"), None, "64 of 72 are still there");
+    world.repetition.resident_after = world.repetition.resident_before;
+    assert!(world.says("dropped-cache").expect("told").contains("72 MiB"), "warming had read them");
+    world.repetition.physical.own_read_bytes = Some(300 * MIB);
+    world.repetition.physical.method = "mountstats".into();
+    assert_eq!(world.says("dropped-cache"), None, "a server may have changed the file");
+    world.repetition.physical.method = "diskstats".into();
+    world.workload.keeps_pages = false;
+    assert_eq!(world.says("dropped-cache"), None, "the workload itself drops them");
+    (world.workload.keeps_pages, world.phase.writes) = (true, true);
+    assert_eq!(world.says("dropped-cache"), None, "parts of blocks are read to be written");
 }
 
 #[test]
