@@ -13,7 +13,9 @@ pub struct Sleep {
     pub thread: u32,
     /// When it fell asleep, ns of CLOCK_MONOTONIC.
     pub since_ns: u64,
-    /// When it ran again.
+    /// When what it waited for had come.
+    pub woken_ns: u64,
+    /// When it had a processor again.
     pub until_ns: u64,
     /// Index of its stack.
     pub stack: u32,
@@ -46,7 +48,10 @@ impl LongSleeps {
             self.stacks.push(new.clone());
             next
         });
-        self.sleeps.push(Sleep { thread: raw[1] as u32, since_ns: raw[2], until_ns: raw[3], stack });
+        let [_, thread, since_ns, woken_ns, until_ns, ..] = *raw;
+        // A wake-up that was not seen: the whole sleep counts as waiting.
+        let woken_ns = if (since_ns..=until_ns).contains(&woken_ns) { woken_ns } else { until_ns };
+        self.sleeps.push(Sleep { thread: thread as u32, since_ns, woken_ns, until_ns, stack });
     }
 
     /// Forgets all.
@@ -63,8 +68,8 @@ mod tests {
     fn each_stack_is_kept_once() {
         let raw = |thread: u64, frames: &[u64]| {
             let mut raw = [0; SLEEP];
-            raw[1..4].copy_from_slice(&[thread, 100, 200]);
-            raw[4..4 + frames.len()].copy_from_slice(frames);
+            raw[1..5].copy_from_slice(&[thread, 100, 170, 200]);
+            raw[5..5 + frames.len()].copy_from_slice(frames);
             raw
         };
         let mut all = LongSleeps::default();
@@ -75,7 +80,11 @@ mod tests {
         all.add(&raw(7, &[9; FRAMES]));
         assert_eq!(all.stacks, [(vec![1, 2, 3], false), (vec![1, 2, 3], true), (vec![9; FRAMES], false)]);
         assert_eq!(all.sleeps.iter().map(|s| s.stack).collect::<Vec<_>>(), [0, 0, 1, 2]);
-        assert_eq!(all.sleeps[1], Sleep { thread: 8, since_ns: 100, until_ns: 200, stack: 0 });
+        assert_eq!(all.sleeps[1], Sleep { thread: 8, since_ns: 100, woken_ns: 170, until_ns: 200, stack: 0 });
+        let mut unseen = raw(7, &[1]);
+        unseen[3] = 0;
+        all.add(&unseen);
+        assert_eq!(all.sleeps[4].woken_ns, 200);
         assert_eq!(all.lost, 1);
     }
 }

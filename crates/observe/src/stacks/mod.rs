@@ -36,7 +36,7 @@ const LOCKED: u64 = 1 << 31;
 
 // Lengths of the programs' structures in words of 64 bits, and places in the control.
 const CONTROL: usize = 9;
-const SLEEP: usize = 4 + FRAMES;
+const SLEEP: usize = 5 + FRAMES;
 const ON: usize = 0;
 const LEAST_NS: usize = 1;
 const ENTERED: usize = 2;
@@ -47,7 +47,7 @@ const LOST: usize = 4;
 pub struct Sleeps {
     _ebpf: Ebpf,
     control: Mapped<CONTROL>,
-    sleepers: Mapped<3>,
+    sleepers: Mapped<4>,
     sleeps: Mapped<SLEEP>,
     symbols: Arc<Symbols>,
 }
@@ -61,6 +61,7 @@ impl Sleeps {
             .map_err(|why| failed(&format!("{why}; the kernel needs CONFIG_DEBUG_INFO_BTF")))?;
         let mut ebpf = EbpfLoader::new().btf(Some(&btf)).load(OBJECT).map_err(|why| failed(&why))?;
         attach(&mut ebpf, &btf, "switched", "sched_switch")?;
+        attach(&mut ebpf, &btf, "woken", "sched_wakeup")?;
         // Kernels before 5.19 have no such trace points; waiting for a lock is then not told from other sleeps. Without its end the
         // beginning would hold for ever.
         if attach(&mut ebpf, &btf, "has", "contention_end").is_ok() {

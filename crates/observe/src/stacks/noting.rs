@@ -70,7 +70,7 @@ fn go(sleeps: Sleeps, words: &Receiver<SyncSender<()>>) -> (LongSleeps, Sleeps) 
             Err(RecvTimeoutError::Timeout) => {
                 let mut lengths = Vec::new();
                 sleeps.drain(|raw| {
-                    lengths.push(raw[3] - raw[2]);
+                    lengths.push(raw[4].saturating_sub(raw[2]));
                     kept.add(raw);
                 });
                 sleeps.set(LEAST_NS, next_least_ns(sleeps.word(LEAST_NS), &mut lengths));

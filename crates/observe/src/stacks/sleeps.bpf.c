@@ -75,6 +75,8 @@ struct sleeper {
 	/* 0: free. */
 	__u64 thread;
 	__u64 since_ns;
+	/* When it could run again, but may not have had a processor yet; 0 if that was not seen. */
+	__u64 woken_ns;
 	/* Flags of the lock it waits for; 0 if it waits for none. */
 	__u64 lock;
 };
@@ -86,6 +88,7 @@ struct sleep {
 	__u32 thread;
 	__u32 lock;
 	__u64 since_ns;
+	__u64 woken_ns;
 	__u64 until_ns;
 	/* Addresses, the innermost first; 0 ends them. */
 	__u64 frames[FRAMES];
@@ -183,6 +186,7 @@ static __always_inline void falls_asleep(struct control *c, _Bool preempt, struc
 			return;
 		sleeper->lock = 0;
 	}
+	sleeper->woken_ns = 0;
 	sleeper->since_ns = bpf_ktime_get_ns();
 }
 
@@ -209,6 +213,7 @@ static __always_inline void wakes(struct control *c, struct task_struct *task)
 	sleep->thread = own.nr;
 	sleep->lock = sleeper->lock;
 	sleep->since_ns = since_ns;
+	sleep->woken_ns = sleeper->woken_ns;
 	sleep->until_ns = now_ns;
 	long bytes = bpf_get_task_stack(task, sleep->frames, sizeof(sleep->frames), 0);
 	/* What the kernel does not fill it sets to 0, but not if it fails. */
@@ -225,6 +230,17 @@ int BPF_PROG(switched, _Bool preempt, struct task_struct *prev, struct task_stru
 		return 0;
 	falls_asleep(c, preempt, prev);
 	wakes(c, next);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(woken, struct task_struct *task)
+{
+	struct control *c = settings();
+	int pid = task->pid;
+	struct sleeper *sleeper = c ? sleeper_of(pid) : 0;
+	if (sleeper && sleeper->thread == pid && sleeper->since_ns && !sleeper->woken_ns)
+		sleeper->woken_ns = bpf_ktime_get_ns();
 	return 0;
 }
 

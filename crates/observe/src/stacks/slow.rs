@@ -28,6 +28,9 @@ pub struct Names<'a> {
     pub first_only: bool,
 }
 
+/// In place of a stack: what it slept for had come, but it had no processor.
+const RUN_QUEUE: u32 = u32::MAX;
+
 /// A distinct stack of a file: index of the file (`None`: several), and of the stack.
 type Key = (Option<u32>, u32);
 
@@ -119,10 +122,11 @@ fn waits_of(call: &Call, by_thread: &HashMap<u32, Vec<&Sleep>>, names: &Names<'_
     let from = sleeps.partition_point(|s| s.until_ns <= call.start_ns);
     let during = sleeps[from..].iter().take_while(|s| s.since_ns < end_ns);
     during
-        .map(|s| {
-            let since_ns = s.since_ns.max(call.start_ns);
-            let ns = s.until_ns.min(end_ns) - since_ns;
-            (s.stack, Wait { stack: 0, start_ns: since_ns - call.start_ns, ns })
+        .flat_map(|s| [(s.stack, s.since_ns, s.woken_ns), (RUN_QUEUE, s.woken_ns, s.until_ns)])
+        .filter_map(|(stack, since_ns, until_ns)| {
+            let since_ns = since_ns.max(call.start_ns);
+            let ns = until_ns.min(end_ns).checked_sub(since_ns).filter(|&ns| ns > 0)?;
+            Some((stack, Wait { stack: 0, start_ns: since_ns - call.start_ns, ns }))
         })
         .collect()
 }
@@ -154,6 +158,10 @@ impl Names<'_> {
     }
 
     fn named(&self, (file, stack): Key, sum: WaitStack, all: &LongSleeps) -> WaitStack {
+        if stack == RUN_QUEUE {
+            let (layer, waits_in) = ("processor".into(), "the run queue".into());
+            return WaitStack { file: file.map(|file| self.file(file)), layer, waits_in, ..sum };
+        }
         let (addresses, locked) = &all.stacks[stack as usize];
         let frames: Vec<&str> = addresses.iter().filter_map(|a| self.symbols.name(*a)).collect();
         let (layer, waits_in) = layer(&frames, *locked);
@@ -195,13 +203,25 @@ mod tests {
     }
 
     fn sleep(thread: u32, since_ns: u64, until_ns: u64, stack: u32) -> Sleep {
-        Sleep { thread, since_ns, until_ns, stack }
+        Sleep { thread, since_ns, woken_ns: until_ns, until_ns, stack }
     }
 
     fn joined(calls: &[Call], sleeps: &LongSleeps, files: usize) -> Vec<SlowCalls> {
         let files: Vec<String> = (0..files).map(|n| format!("/f{n}")).collect();
         let names = Names { threads: &[70, 80], files: &files, symbols: &symbols(), first_only: false };
         slow_calls(calls, sleeps, &names)
+    }
+
+    #[test]
+    fn time_without_a_processor_is_no_wait_for_the_device() {
+        let calls: Vec<Call> =
+            (0..100).map(|i| call(i * 20 * MS, if i == 7 { 9 * MS } else { MS }, 0, 0)).collect();
+        let woken_ns = 142 * MS;
+        let sleeps = noted(&[Sleep { woken_ns, ..sleep(70, 141 * MS, 147 * MS, 0) }]);
+        let slow = joined(&calls, &sleeps, 1);
+        let stacks: Vec<_> =
+            slow[0].stacks.iter().map(|s| (&*s.layer, &*s.waits_in, s.total_ns / MS)).collect();
+        assert_eq!(stacks, [("processor", "the run queue", 5), ("journal", "jbd2_log_wait_commit", 1)]);
     }
 
     #[test]

@@ -21,6 +21,9 @@ pub fn folded(runs: &[&Run]) -> Option<String> {
                         stack.layer.clone(),
                     ];
                     parts.extend(stack.frames.iter().cloned());
+                    if stack.frames.is_empty() {
+                        parts.push(stack.waits_in.clone());
+                    }
                     if runs.len() > 1 {
                         parts.insert(0, run.id.clone());
                     }

@@ -47,7 +47,9 @@ fn one_kind(text: &mut String, slow: &SlowCalls) {
         let share = stack.total_ns as f64 / slow.total_ns.max(1) as f64;
         line(text, &format!("  {:>7} ", units::percent(share)), &about(stack, slow));
         let frames: Vec<String> = stack.frames.iter().rev().map(|f| clean(f)).collect();
-        line(text, "            ", &frames.join(" < "));
+        if !frames.is_empty() {
+            line(text, "            ", &frames.join(" < "));
+        }
     }
     if slow.stacks.len() > MOST_STACKS {
         let more = slow.stacks.len() - MOST_STACKS;
