@@ -40,6 +40,17 @@ struct Process {
     bytes: u64,
 }
 
+/// A process that read or wrote during a sample, whichever devices it used.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Issuer<'a> {
+    /// Its number.
+    pub pid: u32,
+    /// Its name.
+    pub name: &'a str,
+    /// Bytes per second.
+    pub rate_bytes: f64,
+}
+
 /// The difference between two snapshots.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sample {
@@ -182,20 +193,21 @@ impl Sample {
     }
 
     /// Processes that read or wrote, by bytes per second, highest first.
-    pub(super) fn issuers(&self) -> Vec<(&str, f64)> {
+    pub(super) fn issuers(&self) -> Vec<Issuer<'_>> {
         let Some(seconds) = self.seconds() else { return Vec::new() };
         let moved = |(pid, process): (&u32, &'_ Process)| {
             let earlier = self.before.processes.get(pid).map_or(0, |p| p.bytes);
             process.bytes.saturating_sub(earlier)
         };
-        let mut all: Vec<(&str, f64)> = self
+        let issuer = |entry: (&u32, &'_ Process)| moved(entry) as f64 / seconds;
+        let mut all: Vec<Issuer<'_>> = self
             .after
             .processes
             .iter()
-            .map(|entry| (entry.1.name.as_str(), moved(entry) as f64 / seconds))
-            .filter(|(_, rate)| *rate > 0.0)
+            .map(|entry| Issuer { pid: *entry.0, name: entry.1.name.as_str(), rate_bytes: issuer(entry) })
+            .filter(|i| i.rate_bytes > 0.0)
             .collect();
-        all.sort_by(|a, b| b.1.total_cmp(&a.1));
+        all.sort_by(|a, b| b.rate_bytes.total_cmp(&a.rate_bytes));
         all
     }
 
@@ -240,7 +252,7 @@ mod tests {
         let traffic = sample.traffic((8, 0)).expect("a disk");
         assert_eq!(traffic, Traffic { rate_iops: 20.0, rate_bytes: 81_920.0, busy: 0.5 });
         assert_eq!(sample.traffic((8, 1)), None);
-        assert_eq!(sample.issuers(), [("backup", 1_024_000.0)]);
+        assert_eq!(sample.issuers(), [Issuer { pid: 99, name: "backup", rate_bytes: 1_024_000.0 }]);
         assert_eq!(sample.swapped_pages(), Some(0));
         assert_eq!(sample.throttled(), None);
     }
