@@ -61,7 +61,7 @@ fn latencies(rank: u32) -> Vec<u64> {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state >> 33
     };
-    let tail = |draw: u64| 1 + u64::from(draw % 100 == 0) * (draw % 397);
+    let tail = |draw: u64| 1 + u64::from(draw.is_multiple_of(100)) * (draw % 397);
     (0..WRITES).map(|_| 1_000_000 + next() % 400_000 * tail(next())).collect()
 }
 
