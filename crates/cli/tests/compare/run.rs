@@ -87,7 +87,7 @@ fn the_plan_tells_all_and_does_nothing() {
         "then A against itself, 5 quads (",
         "whether this machine can tell a change of 3 %",
         "at most 10 quads; a look after each from the third on",
-        "60 runs at most, about 3.0 s by their own stop rules",
+        "60 runs at most, about 3.0 s by their own stop rules, plus the time between them",
         "no quad is started that would not end within 10 min",
         "every run is kept in the store; files that runs make are removed",
     ] {

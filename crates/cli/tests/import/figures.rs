@@ -23,6 +23,15 @@ fn a_mail_becomes_runs_and_every_line_is_accounted_for() {
 }
 
 #[test]
+fn a_single_line_of_prose_is_counted_in_the_singular() {
+    let fathom = with_mail();
+    let text = "Hello\n1024+0 records in\n1024+0 records out\n1048576 bytes copied, 0.5 s, 2.1 MB/s\n";
+    std::fs::write(fathom.work().join("short.txt"), text).expect("a mail");
+    let found = fathom.run(["import", "--dry-run", "--verbose", "short.txt"]).expect_code(0);
+    let _ = found.expect_stdout("  1 line of prose\n  prose: line 1\n");
+}
+
+#[test]
 fn the_other_commands_take_imported_runs() {
     let fathom = with_mail();
     let _ = fathom.run(["import", "--label", "new disk", "mail.txt"]).expect_code(0);

@@ -34,6 +34,7 @@ fn the_order_is_random_interleaved_and_from_the_seed() {
     };
     assert_eq!(order("1"), order("1"));
     assert_ne!(order("1"), order("2"));
+    assert!(order("1").contains("varies record: 4k, 8k, 16k, 32k (in the workload)\n"), "{}", order("1"));
     assert_eq!(order("1").matches("block ").count(), 2);
     assert_eq!(order("1").matches("record=8k\n").count(), 4);
     assert_eq!(names_in(fathom.work()), [""; 0]);

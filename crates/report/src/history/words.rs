@@ -123,7 +123,7 @@ pub(super) fn notices(input: &Input, series: &[Series]) -> Vec<String> {
         all.push(format!("{} left out: {}.", counted(left_out, "run"), each.join(", ")));
     }
     if input.without_time > 0 {
-        all.push(format!("{} left out: their texts tell no time.", counted(input.without_time, "run")));
+        all.push(format!("{} left out: their texts give no time.", counted(input.without_time, "run")));
     }
     let searched = series.iter().filter(|s| s.needed.is_none()).count();
     if searched > 5 {
@@ -140,7 +140,7 @@ pub(super) fn notices(input: &Input, series: &[Series]) -> Vec<String> {
         );
     }
     if !input.runs.is_empty() && input.runs.iter().all(|r| r.source.is_some()) {
-        all.push("Imported runs: of their environment only what the texts tell is known.".into());
+        all.push("Imported runs: of their environment, only what the imported text says is known.".into());
     }
     for s in series {
         if s.without_ratio > 0 {

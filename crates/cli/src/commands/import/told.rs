@@ -123,9 +123,10 @@ impl Told {
                     text.clear();
                 }
             }
-            text += &format!("  {} lines of prose\n", of.prose);
+            text += &format!("  {} of prose\n", console::counted(of.prose, "line"));
             if self.verbose && of.prose > 0 {
-                text += &format!("  prose: lines {}\n", ranges(&of.prose_lines));
+                let line = if of.prose == 1 { "line" } else { "lines" };
+                text += &format!("  prose: {line} {}\n", ranges(&of.prose_lines));
             }
             console::out(&text);
         }

@@ -59,7 +59,8 @@ pub fn prepared(stage: &Stage<'_>) -> String {
             }
             None if varied.is_of_disk() => "of the file system that is made".into(),
             None if matches!(varied.target, Target::Subject | Target::Directory) => continue,
-            None => "of the workload".into(),
+            None if matches!(varied.target, Target::Argument) => "in the arguments".into(),
+            None => "in the workload".into(),
         };
         let _ = writeln!(text, "varies {}: {} ({whose})", varied.name, varied.values.join(", "));
     }

@@ -35,7 +35,7 @@ fn logs_that_are_imported_in_any_order_have_a_history_in_theirs() {
         .expect_stdout("Slower by 2.6 % from")
         .expect_stdout("(2007-10-13 14:53, IOzone throughput mode, 1 process) on")
         .expect_stdout("file: day12.log -> day13.log")
-        .expect_stdout("Imported runs: of their environment only what the texts tell is known.");
+        .expect_stdout("Imported runs: of their environment, only what the imported text says is known.");
     assert!(!found.stdout.contains("fathom version"), "{}", found.stdout);
     let _ = fathom.run(["history", "day03.log"]).expect_code(0).expect_stdout("Slower by 2.6 %");
     let _ = fathom.run(["history"]).expect_code(0).expect_stdout("24  2007-10-01 14:53  2007-10-24 14:53");

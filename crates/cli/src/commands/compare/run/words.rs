@@ -92,7 +92,7 @@ fn time(runs: u64, lasts: &[Option<Duration>]) -> String {
         Some(lasts) if !lasts.is_empty() => {
             let mean = lasts.iter().sum::<Duration>() / u32::try_from(lasts.len()).unwrap_or(1);
             let all = mean.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX));
-            format!(", about {} by their own stop rules, and what lies between them", console::duration(all))
+            format!(", about {} by their own stop rules, plus the time between them", console::duration(all))
         }
         _ => "; how long a run takes shows at the warm-up".into(),
     }

@@ -20,11 +20,11 @@ pub(super) const FREEDOM: [&str; 13] = [
     "chosen: 32 readers for tests of \"16 threads\": 14.8 reads a second of 2.149 s each are 32 under way (Little's law); likewise two for the \
      small random reads of the mixed test",
     "chosen after the baseline figures of the mixed test were seen: which file each of its readers has (small random 1, both of 1 MiB 2, stream of \
-     8 KiB 3); the report does not tell. After the rework both of 1 MiB gain 8 % here and lost 13 and 21 % there: the order is a MISS, and not \
+     8 KiB 3); the report does not say. After the rework both of 1 MiB gain 8 % here and lost 13 and 21 % there: the order is a MISS, and not \
      explained",
     "the texts of the Filebench tests are not in the report: ours have its names, sizes and numbers of threads, and go through fathom's own \
-     reading of Filebench and the interpreter of flows that real runs use. A pass over a file in which the drive was asked nothing is walked \
-     through once and then counted as often as it fits into the time",
+     reading of Filebench and the interpreter of flows that real runs use. A pass over a file in which no request reaches the drive is simulated \
+     once and then counted as often as it fits into the time",
     "two adjacent pages are read as they are, one after the other, without the lock; joined are three or more (as the code that was shipped does; the \
      report only says that the case without joining releases the lock)",
     "the deadline is 500 ms, as the report says; the code that was shipped has 5 ms. With the lock released no figure of this table depends on \
