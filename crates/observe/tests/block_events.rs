@@ -99,7 +99,7 @@ impl Bench {
         let taken = watch.stop().expect("events");
         assert_eq!(taken.lost, 0, "{:?}", taken.notes);
         // A concurrent test attaches a loop device with losetup, which examines all loop devices and exits.
-        let of_losetup = |note: &&String| note.contains("had ended before it could be looked at");
+        let of_losetup = |note: &&String| note.contains("ended before it could be identified");
         assert_eq!(taken.notes.iter().filter(|note| !of_losetup(note)).collect::<Vec<_>>(), [""; 0]);
         let told = &taken.sink.0;
         assert_eq!(taken.events, told.len() as u64);

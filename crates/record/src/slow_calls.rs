@@ -84,7 +84,7 @@ impl SlowCalls {
         let mut all: Vec<(&str, &str, u64)> = Vec::new();
         for stack in &self.stacks {
             match all.iter_mut().find(|a| (a.0, a.1) == (&stack.waits_in, &stack.layer)) {
-                Some(known) => known.2 += stack.total_ns,
+                Some(known) => known.2 = known.2.saturating_add(stack.total_ns),
                 None => all.push((&stack.waits_in, &stack.layer, stack.total_ns)),
             }
         }
@@ -96,7 +96,7 @@ impl SlowCalls {
     /// Share of the calls' time that no stack accounts for: they ran, or the wait was too short or too rare to be noted.
     #[must_use]
     pub fn rest(&self) -> f64 {
-        let waited: u64 = self.stacks.iter().map(|s| s.total_ns).sum();
+        let waited = self.stacks.iter().fold(0u64, |sum, s| sum.saturating_add(s.total_ns));
         1.0 - waited as f64 / self.total_ns.max(1) as f64
     }
 }

@@ -11,8 +11,9 @@ pub(super) fn read(option: &str) -> Result<Vec<String>, String> {
     let mut hosts = Vec::new();
     if std::path::Path::new(option).is_file() {
         let text = crate::input::read_to_string(option).map_err(|e| format!("--hosts {option}: {e}"))?;
-        for line in text.lines().filter(|l| !l.starts_with('#')) {
-            add(line, &mut hosts).map_err(|why| format!("--hosts {option}: {why}"))?;
+        for line in text.lines() {
+            let hosts_of_line = line.split('#').next().unwrap_or_default();
+            add(hosts_of_line, &mut hosts).map_err(|why| format!("--hosts {option}: {why}"))?;
         }
     } else {
         add(option, &mut hosts).map_err(|why| format!("--hosts: {why}"))?;

@@ -85,7 +85,10 @@ fn text(phase: &str, time: Duration, counts: &[Option<Count>], hosts: &Hosts) ->
         text += &format!(", {}, {}", units::bytes(bytes), units::rate(bytes as f64 / seconds));
     }
     text += &format!(", {:.0} operations/s", ops as f64 / seconds);
-    if let (Some((rank, least)), true) = (heard().min_by_key(|(_, c)| (c.bytes, c.ops)), counts.len() > 1) {
+    // The ranks not heard from yet may have done less.
+    let all_heard = counts.len() > 1 && counts.iter().all(Option::is_some);
+    let least = heard().min_by_key(|(_, c)| (c.bytes, c.ops)).filter(|_| all_heard);
+    if let Some((rank, least)) = least {
         let least = if bytes > 0 { units::bytes(least.bytes) } else { format!("{} operations", least.ops) };
         text += &format!("; least by rank {rank} on {} ({least})", hosts.host(rank));
     }
@@ -107,6 +110,8 @@ mod tests {
         let count = |mib: u64| Some(Count { ops: mib, bytes: mib << 20 });
         let told = text("write", Duration::from_secs(4), &[count(8), None, count(2)], &hosts);
         assert!(told.starts_with("write: 4.0 s, 2 of 3 ranks, 10 MiB, 2.50 MiB/s, 2 operations/s"), "{told}");
+        assert!(!told.contains("least"), "{told}");
+        let told = text("write", Duration::from_secs(4), &[count(8), count(3), count(2)], &hosts);
         assert!(told.ends_with("; least by rank 2 on b (2 MiB)"), "{told}");
     }
 }

@@ -355,9 +355,15 @@ fn what_the_kernel_had_set_for_the_device_is_used() {
     let replayed =
         fathom.run_line("sim replay --synthetic 100 --device mine.toml --no-store --json").expect_code(0);
     assert!(replayed.stdout.contains("\"bfq-lite\""), "{}", replayed.stdout);
+    let other = format!("{known}{}", queue.replace("bfq", "adios"));
+    std::fs::write(fathom.work().join("mine.toml"), other).expect("a file of a test");
+    let line = "sim run --device mine.toml --no-store -- fio --name=a --size=8m --rw=read";
+    let _ = fathom
+        .run_line(line)
+        .expect_code(0)
+        .expect_stderr("adios, is not simulated: mq-deadline takes its place");
     let wrong = queue.replace("= 512", "= 99999999");
     std::fs::write(fathom.work().join("mine.toml"), format!("{KNOWN}{wrong}")).expect("a file of a test");
-    let line = "sim run --device mine.toml --no-store -- fio --name=a --size=8m --rw=read";
     let _ = fathom
         .run_line(line)
         .expect_code(2)

@@ -293,12 +293,16 @@ pub(super) fn all_numbers(line: &str) -> Option<Vec<(f64, &str)>> {
     numbers.filter(|n| !n.is_empty())
 }
 
-/// Comma-separated fields, possibly quoted.
+/// Comma-separated fields, possibly quoted; in quotes, two quotes are one.
 pub(super) fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut quoted = false;
-    for c in line.chars() {
+    let mut characters = line.chars().peekable();
+    while let Some(c) = characters.next() {
         match c {
+            '"' if quoted && characters.next_if_eq(&'"').is_some() => {
+                fields.last_mut().into_iter().for_each(|f| f.push('"'));
+            }
             '"' => quoted = !quoted,
             ',' if !quoted => fields.push(String::new()),
             _ => fields.last_mut().into_iter().for_each(|f| f.push(c)),
@@ -318,6 +322,11 @@ mod tests {
         for no in ["2.6.24", "-847,8", "1,2", "inf", "NaN", "", "-", ".", "12s", "1e9", "5."] {
             assert_eq!(number(no), None, "{no}");
         }
+    }
+
+    #[test]
+    fn quotes_inside_a_field_are_doubled() {
+        assert_eq!(fields(r#"a,"echo ""x"", y",,"""#), ["a", r#"echo "x", y"#, "", ""]);
     }
 
     #[test]

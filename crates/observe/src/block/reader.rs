@@ -199,7 +199,7 @@ fn notes(lost: u64, read: (u64, u64), late: u64, by_name: u64) -> Vec<String> {
     match by_name {
         0 => {}
         1 => notes
-            .push("1 task had ended before it could be looked at and was taken for ours by its name".into()),
+            .push("1 task ended before it could be identified; by its name it was counted as ours".into()),
         n => notes.push(format!(
             "{n} tasks had ended before they could be looked at and were taken for ours by their names"
         )),
@@ -237,7 +237,7 @@ mod tests {
                 "1 event found no room in the kernel's rings: counts and sizes are incomplete",
                 "the kernel says 1 event was read, 0 understood",
                 "1 event came late and is out of the order of time",
-                "1 task had ended before it could be looked at and was taken for ours by its name",
+                "1 task ended before it could be identified; by its name it was counted as ours",
             ]
         );
         assert_eq!(

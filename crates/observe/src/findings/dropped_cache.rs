@@ -58,7 +58,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     };
     Some(finding(
         format!(
-            "Pages of the files left the page cache while they were read: {} that had been there were read again. The kernel did not take them for want of memory (it reclaimed {} of all files), {who}.",
+            "Pages of the files left the page cache while they were read: {} that had been there were read again. Memory was not short (the kernel reclaimed {} of the pages of all files), {who}.",
             size(again as f64),
             size(reclaimed as f64),
         ),

@@ -47,6 +47,9 @@ const LAYERS: &[(&str, &str)] = &[
     ("bch2_journal", "journal"),
     ("zil_", "journal"),
     ("txg_wait", "journal"),
+    // Blocks of the file system's own.
+    ("__sync_dirty_buffer", "metadata"),
+    ("sync_dirty_buffer", "metadata"),
     // The device itself.
     ("submit_bio_wait", "device"),
     ("bio_await", "device"),

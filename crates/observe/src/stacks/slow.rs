@@ -66,6 +66,8 @@ fn of_one_kind(
     let from_ns = latencies[latencies.len() - latencies.len() / 100];
     let mut slowest: Vec<&Call> = calls.iter().copied().filter(|c| c.latency_ns >= from_ns).collect();
     slowest.sort_by_key(|c| Reverse(c.latency_ns));
+    // Many calls may take equally long.
+    slowest.truncate(latencies.len() / 100);
     let waits: Vec<Vec<(u32, Wait)>> = slowest.iter().map(|call| waits_of(call, by_thread, names)).collect();
     let mut sums: HashMap<Key, WaitStack> = HashMap::new();
     for (call, waits) in slowest.iter().zip(&waits) {

@@ -53,7 +53,11 @@ fn one_kind(text: &mut String, slow: &SlowCalls) {
     }
     if slow.stacks.len() > MOST_STACKS {
         let more = slow.stacks.len() - MOST_STACKS;
-        line(text, "          ", &format!("... and {more} more: fathom report RUN -o FILE.folded has all"));
+        line(
+            text,
+            "          ",
+            &format!("... and {more} more: fathom report RUN -o FILE.folded has those that were kept"),
+        );
     }
     if slow.rest() >= LEAST_REST {
         let rest = units::percent(slow.rest());

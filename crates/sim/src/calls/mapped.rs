@@ -164,7 +164,7 @@ impl Machine {
         if file.bytes < bytes {
             file.bytes = bytes;
             file.inode_dirty = true;
-            self.note(|journal| journal.note_inode(file.inode));
+            self.note(|journal| journal.note_growth(file.inode));
         }
     }
 

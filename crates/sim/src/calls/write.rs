@@ -16,8 +16,8 @@ impl Machine {
         if bytes == 0 {
             return;
         }
-        let fills = self.files.borrow().get(handle.file).hole((offset / PAGE) as u32) > 0;
         if self.stack != Stack::Full || handle.direct {
+            let fills = self.fills_holes(handle.file, offset, bytes);
             self.transfer(handle, true, offset, bytes).await;
             self.compute(self.costs.page_ns * bytes.div_ceil(PAGE)).await;
             if !self.is_gone(handle) {
@@ -30,6 +30,7 @@ impl Machine {
             self.unlock(handle.file);
             return;
         }
+        let fills = self.fills_holes(handle.file, offset, bytes);
         let pages = (offset + bytes).div_ceil(PAGE) - offset / PAGE;
         let copy_ns = self.costs.page_ns + self.copies.buffer_ns(CopyDirection::Write, pages);
         let between_looks = self.pages_between_looks();
@@ -56,6 +57,20 @@ impl Machine {
         self.compute(copying_ns).await;
         self.note_write(handle, offset, bytes, fills);
         self.unlock(handle.file);
+    }
+
+    /// Whether a write gives blocks to a hole.
+    fn fills_holes(&self, file: FileNumber, offset: u64, bytes: u64) -> bool {
+        let files = self.files.borrow();
+        let file = files.get(file);
+        let (mut page, end) = ((offset / PAGE) as u32, (offset + bytes).div_ceil(PAGE) as u32);
+        while page < end {
+            if file.hole(page) > 0 {
+                return true;
+            }
+            page += file.run(page).map_or(1, |(_, run)| run.max(1));
+        }
+        false
     }
 
     /// Updates size and inode after a write. `fills`: it gave blocks to a hole.

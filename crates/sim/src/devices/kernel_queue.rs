@@ -25,17 +25,31 @@ const PAGE_KIB: u32 = 4;
 const MOST_KIB: u32 = 1 << 20;
 
 impl KernelQueue {
-    /// Of these values.
+    /// Of these values, as far as they can be.
     #[must_use]
     pub fn new(scheduler: &str, read_ahead_kb: u32, max_sectors_kb: u32) -> Self {
-        Self { scheduler: scheduler.into(), read_ahead_kb, max_sectors_kb }
+        // Other characters would end the string in a profile.
+        let scheduler =
+            scheduler.chars().filter(|c| c.is_ascii_graphic() && !matches!(c, '"' | '\\')).collect();
+        let max_sectors_kb = max_sectors_kb.clamp(PAGE_KIB, MOST_KIB);
+        Self { scheduler, read_ahead_kb: read_ahead_kb.min(MOST_KIB), max_sectors_kb }
     }
 
-    /// The scheduler by the name of ours that is like it; `None` if there is none.
+    /// The scheduler by the name of ours that is like it; `None` if there is none. A device that has none to choose sorts nothing.
     #[must_use]
     pub fn scheduler(&self) -> Option<&str> {
-        let name = if self.scheduler == "bfq" { "bfq-lite" } else { &self.scheduler };
+        let name = match self.scheduler.as_str() {
+            "bfq" => "bfq-lite",
+            "" => "none",
+            name => name,
+        };
         elevator::by_name(name).is_ok().then_some(name)
+    }
+
+    /// The kernel's name of a scheduler that has no model.
+    #[must_use]
+    pub fn unknown_scheduler(&self) -> Option<&str> {
+        self.scheduler().is_none().then_some(self.scheduler.as_str())
     }
 
     /// The read-ahead policy of today with these windows.
@@ -47,7 +61,8 @@ impl KernelQueue {
     /// Limits with this largest request.
     #[must_use]
     pub fn limits(&self, limits: Limits) -> Limits {
-        Limits { max_sectors: self.max_sectors_kb.saturating_mul(2), ..limits }
+        // Whole pages.
+        Limits { max_sectors: self.max_sectors_kb / PAGE_KIB * PAGE_KIB * 2, ..limits }
     }
 
     /// The first value that cannot be: its key, the value, and what is expected.
@@ -90,6 +105,11 @@ mod tests {
         assert_eq!(queue.limits(Limits::LOOP_618).max_sectors, 2560);
         let of_a_stranger = KernelQueue::new("adios", 128, 1280);
         assert_eq!(of_a_stranger.scheduler(), None);
-        assert_eq!(KernelQueue::new("", 128, 0).wrong().unwrap().0, "queue.max_sectors_kb");
+        assert_eq!(of_a_stranger.unknown_scheduler(), Some("adios"));
+        let odd = KernelQueue::new("no\"ne\u{7f}", u32::MAX, 5);
+        assert_eq!((odd.scheduler(), odd.wrong()), (Some("none"), None));
+        assert_eq!(odd.limits(Limits::LOOP_618).max_sectors, 8);
+        let wrong = KernelQueue { max_sectors_kb: 0, ..queue };
+        assert_eq!(wrong.wrong().unwrap().0, "queue.max_sectors_kb");
     }
 }

@@ -1,7 +1,9 @@
 //! Set-up of a simulation: a host and a device, each a name or a file, read once, with the changed values; and the part
 //! of it that a record keeps, so that runs on different profiles can be distinguished and repeated.
 
+use super::line::RunSimulated;
 use crate::commands::fio::Place;
+use crate::console;
 use crate::exit::Usage;
 use crate::input;
 use fathom_iopath::Limits;
@@ -12,6 +14,7 @@ use fathom_sim::host::{self, Host, QueueRules};
 use fathom_sim::sources::Uncertain;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Owners of the values that `--set` and `--vary` change.
 const OWNERS: [&str; 2] = ["host", "device"];
@@ -32,6 +35,8 @@ pub struct SimulatedMachine {
     pub limits: Limits,
     /// Their description in a record.
     simulation: Simulation,
+    /// Whether it was said that the scheduler of the traced device is not simulated: once, not for each run of a sweep.
+    scheduler_noted: AtomicBool,
 }
 
 impl SimulatedMachine {
@@ -83,7 +88,7 @@ impl SimulatedMachine {
             texts: texts.into_inner(),
             ..Simulation::default()
         };
-        Ok(Self { host, device, limits, simulation })
+        Ok(Self { host, device, limits, simulation, scheduler_noted: AtomicBool::new(false) })
     }
 
     /// Their description in a record; scheduler, layers and counts are filled in later.
@@ -123,7 +128,16 @@ impl SimulatedMachine {
 
     /// The scheduler that the traced device had.
     pub fn scheduler(&self) -> Option<String> {
-        self.kernel_queue()?.scheduler().map(str::to_owned)
+        let queue = self.kernel_queue()?;
+        if let Some(unknown) = queue.unknown_scheduler()
+            && !self.scheduler_noted.swap(true, Ordering::Relaxed)
+        {
+            console::note(&format!(
+                "the scheduler of the traced device, {unknown}, is not simulated: {} takes its place",
+                RunSimulated::SCHEDULER
+            ));
+        }
+        queue.scheduler().map(str::to_owned)
     }
 
     /// The read-ahead that the traced device had.

@@ -200,7 +200,7 @@ fn notes(unseen: u64, skipped: u64, by_name: u64) -> Vec<String> {
     match by_name {
         0 => {}
         1 => notes
-            .push("1 task had ended before it could be looked at and was taken for ours by its name".into()),
+            .push("1 task ended before it could be identified; by its name it was counted as ours".into()),
         n => notes.push(format!(
             "{n} tasks had ended before they could be looked at and were taken for ours by their names"
         )),

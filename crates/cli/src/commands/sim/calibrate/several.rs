@@ -156,9 +156,10 @@ fn tell_if_devices_differ(loads: &[Load]) {
 /// A profile has one set of settings.
 fn warn_if_queues_differ(queues: &[(String, QueueSettings)]) {
     let Some(((first, queue), others)) = queues.split_first() else { return };
-    if let Some((other, _)) = others.iter().find(|(_, other)| other != queue) {
+    let set = |q: &QueueSettings| (q.scheduler.clone(), q.read_ahead_kb, q.max_sectors_kb);
+    if let Some((other, _)) = others.iter().find(|(_, other)| set(other) != set(queue)) {
         console::warning(&format!(
-            "the kernel's settings for the device were others in {other} than in {first}: the profile has those of {first}"
+            "the kernel's settings for the device differ between {first} and {other}; the profile has those of {first}"
         ));
     }
 }
