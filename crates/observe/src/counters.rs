@@ -1,7 +1,7 @@
 //! Counters before and after a phase: bytes moved by the block devices, I/O caused by this program's own processes, the machine's dirty
 //! data, CPU time stolen by the hypervisor, and time that tasks waited for I/O.
 //!
-//! Cost of a reading: one small file per device and six more, 60 us on a small virtual machine (the test below prints it). On machines
+//! Cost of a reading: one small file per device and six more, some 0.1 ms on a small virtual machine in a test build (the test below prints it). On machines
 //! with hundreds of CPUs /proc/stat alone can take a millisecond, because the kernel formats all of it. It is read between phases, never
 //! inside a measured interval.
 //!

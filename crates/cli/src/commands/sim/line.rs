@@ -4,7 +4,7 @@ mod traces;
 
 pub use traces::{Agree, Calibrate, Handing, LogForm, ProfileKind, Replay, ReplayMode, TraceFile};
 
-use super::machine::{SimulatedMachine, Wanted};
+use super::machine::{SCHEDULER, SimulatedMachine, Wanted};
 use crate::exit::Usage;
 use crate::line::SweepFigure;
 use clap::{Args, Subcommand};
@@ -167,13 +167,11 @@ pub struct RunSimulated {
 impl RunSimulated {
     /// The default read-ahead policy.
     const READAHEAD: &str = "modern";
-    /// The default scheduler.
-    pub const SCHEDULER: &str = "mq-deadline";
     /// The default layers.
     pub const STACK: &str = "full";
 
     pub fn scheduler(&self) -> &str {
-        self.scheduler.as_deref().unwrap_or(Self::SCHEDULER)
+        self.scheduler.as_deref().unwrap_or(SCHEDULER)
     }
 
     /// The same options, with the settings that were recorded of the device's queue where these options say nothing.

@@ -1,7 +1,6 @@
 //! Set-up of a simulation: a host and a device, each a name or a file, read once, with the changed values; and the part
 //! of it that a record keeps, so that runs on different profiles can be distinguished and repeated.
 
-use super::line::RunSimulated;
 use crate::commands::fio::Place;
 use crate::console;
 use crate::exit::Usage;
@@ -15,6 +14,9 @@ use fathom_sim::sources::Uncertain;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The scheduler of a device that was not recorded.
+pub const SCHEDULER: &str = "mq-deadline";
 
 /// Owners of the values that `--set` and `--vary` change.
 const OWNERS: [&str; 2] = ["host", "device"];
@@ -134,7 +136,7 @@ impl SimulatedMachine {
         {
             console::note(&format!(
                 "the scheduler of the traced device, {unknown}, is not simulated: {} takes its place",
-                RunSimulated::SCHEDULER
+                SCHEDULER
             ));
         }
         queue.scheduler().map(str::to_owned)

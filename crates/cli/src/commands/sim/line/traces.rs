@@ -1,8 +1,7 @@
 //! Options of the commands on traces: `fathom sim replay`, `agree` and `calibrate`, one definition each.
 
 use super::super::super::trace::options::{Form, Source};
-use super::super::machine::Wanted;
-use super::RunSimulated;
+use super::super::machine::{SCHEDULER, Wanted};
 use clap::{Args, ValueEnum};
 use fathom_dialects::trace::Output;
 use std::num::NonZeroU32;
@@ -92,7 +91,7 @@ impl Replay {
     }
 
     pub fn scheduler(&self) -> &str {
-        self.scheduler.as_deref().unwrap_or(RunSimulated::SCHEDULER)
+        self.scheduler.as_deref().unwrap_or(SCHEDULER)
     }
 
     /// Host, device and changed values.
