@@ -1196,12 +1196,12 @@ fn pages_that_somebody_dropped_while_they_were_read() {
     world.evictions = Some(Evictions { reclaimed_pages: pages, drops: 0 });
     assert_eq!(
         world.says("dropped-cache").expect("told"),
-        "Pages of the files left the page cache while they were read: 300 MiB that had been there were read again. The kernel did not take them for want of memory (it reclaimed 1 MiB of all files), and drop_caches was not used: another program, or DAMON, dropped them."
+        "Pages of the files left the page cache while they were read: 300 MiB that had been there were read again. Memory was not short (the kernel reclaimed 1 MiB of the pages of all files), and drop_caches was not used: another program, or DAMON, dropped them."
     );
     world.evictions = Some(Evictions { reclaimed_pages: 0, drops: 3 });
     assert_eq!(
         world.says("dropped-cache").expect("told"),
-        "Pages of the files left the page cache while they were read: 300 MiB that had been there were read again. The kernel did not take them for want of memory (it reclaimed 0 B of all files), and the machine's page cache was dropped 3 times (/proc/sys/vm/drop_caches)."
+        "Pages of the files left the page cache while they were read: 300 MiB that had been there were read again. Memory was not short (the kernel reclaimed 0 B of the pages of all files), and the machine's page cache was dropped 3 times (/proc/sys/vm/drop_caches)."
     );
     world.evictions = Some(Evictions { reclaimed_pages: 31 * pages, drops: 0 });
     assert_eq!(world.says("dropped-cache"), None, "memory was short");
