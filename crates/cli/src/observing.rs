@@ -18,7 +18,7 @@ use fathom_observe::findings::{self, Facts, WorkloadTraits};
 use fathom_observe::join::{self, Joined, Keeper, Kept, Layout};
 use fathom_observe::stacks::slow::{Names, slow_calls};
 use fathom_observe::stacks::symbols::Symbols;
-use fathom_observe::stacks::{LongSleeps, Noting, Sleeps};
+use fathom_observe::stacks::{Inodes, LongSleeps, Noted, Noting, Sleeps};
 use fathom_record::block::analysis::{Analysis, Options, WatchedDevice};
 use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber};
 use fathom_record::{BlockLayer, Phase, Repetition, SlowCalls};
@@ -82,7 +82,7 @@ enum Stacks {
     NotAsked,
     /// In the background while files are prepared.
     Loading(JoinHandle<Result<Sleeps, WatchError>>),
-    Loaded(Sleeps),
+    Loaded(Box<Sleeps>),
 }
 
 impl Stacks {
@@ -92,15 +92,15 @@ impl Stacks {
     }
 
     /// Starts to note. Reports once if that is not possible.
-    fn start(&mut self) -> Option<Noting> {
+    fn start(&mut self, inodes: &Inodes) -> Option<Noting> {
         let sleeps = match std::mem::replace(self, Self::NotAsked) {
             Self::NotAsked => return None,
             Self::Loading(loading) => {
                 loading.join().unwrap_or_else(|_| Err(WatchError::Thread("failed".into())))
             }
-            Self::Loaded(sleeps) => Ok(sleeps),
+            Self::Loaded(sleeps) => Ok(*sleeps),
         };
-        match sleeps.and_then(Noting::start) {
+        match sleeps.and_then(|sleeps| Noting::start(sleeps, inodes)) {
             Ok(noting) => Some(noting),
             Err(why) => {
                 console::note(&why.to_string());
@@ -178,9 +178,13 @@ impl Observer {
         Ok(Self { wish, source, rate: 0, stacks })
     }
 
-    /// Prepares a phase on these devices. Nothing is observed if the files are on no device.
-    pub fn phase(&mut self, stack: &DeviceStack) -> PhaseWatch<'_> {
+    /// Prepares a phase with these files on these devices. Requests are not observed if the files are on no device.
+    pub fn phase(&mut self, stack: &DeviceStack, paths: &[PathBuf]) -> PhaseWatch<'_> {
         let devices = watched(stack);
+        let inodes = match self.stacks {
+            Stacks::NotAsked => Inodes::default(),
+            _ => Inodes::of(paths, stack.mount.as_ref().map(|m| m.device)),
+        };
         if devices.is_empty() {
             return PhaseWatch {
                 observer: self,
@@ -188,6 +192,7 @@ impl Observer {
                 start: 0,
                 restart: Arc::default(),
                 running: Running::Nothing,
+                inodes,
                 noting: None,
             };
         }
@@ -210,7 +215,7 @@ impl Observer {
             .filter(|d| d.kind == DeviceKind::Partition)
             .map_or(0, |d| join::layout::partition_start(&Live, &d.sys));
         let running = Running::Nothing;
-        PhaseWatch { observer: self, devices, start, restart: Arc::default(), running, noting: None }
+        PhaseWatch { observer: self, devices, start, restart: Arc::default(), running, inodes, noting: None }
     }
 
     /// Tears down in the background.
@@ -281,6 +286,8 @@ pub struct PhaseWatch<'a> {
     /// When counting restarted after a warm-up, CLOCK_MONOTONIC in ns; 0 if it did not.
     restart: Arc<AtomicU64>,
     running: Running,
+    /// Files whose pages are counted.
+    inodes: Inodes,
     noting: Option<Noting>,
 }
 
@@ -297,7 +304,7 @@ pub struct Seen {
     kept: Vec<Kept>,
     passed_over: u64,
     first_sector: u64,
-    sleeps: Option<(LongSleeps, Arc<Symbols>)>,
+    noted: Option<(Noted, Inodes, Arc<Symbols>)>,
 }
 
 /// Processes the events on the observer thread.
@@ -340,7 +347,7 @@ impl Sink for Analyst {
 impl PhaseWatch<'_> {
     /// The clocks are about to start.
     pub fn begin(&mut self) {
-        self.noting = self.observer.stacks.start();
+        self.noting = self.observer.stacks.start(&self.inodes);
         if self.devices.is_empty() {
             return;
         }
@@ -420,16 +427,16 @@ impl PhaseWatch<'_> {
     }
 
     pub fn end(mut self) -> Seen {
-        let sleeps = self.noting.take().and_then(|noting| self.noted(noting));
-        Seen { sleeps, ..self.requests() }
+        let noted = self.noting.take().and_then(|noting| self.noted(noting));
+        Seen { noted, ..self.requests() }
     }
 
-    fn noted(&mut self, noting: Noting) -> Option<(LongSleeps, Arc<Symbols>)> {
+    fn noted(&mut self, noting: Noting) -> Option<(Noted, Inodes, Arc<Symbols>)> {
         match noting.stop() {
             Ok((noted, programs)) => {
                 let symbols = programs.symbols();
-                self.observer.stacks = Stacks::Loaded(programs);
-                Some((noted, symbols))
+                self.observer.stacks = Stacks::Loaded(Box::new(programs));
+                Some((noted, std::mem::take(&mut self.inodes), symbols))
             }
             Err(why) => {
                 console::note(&why.to_string());
@@ -472,7 +479,7 @@ impl PhaseWatch<'_> {
                     self.observer.rate =
                         (requests as f64 * 1e9 / layer.watched_ns.max(1) as f64).min(1e7) as u64;
                     let (kept, passed_over) = taken.sink.keeper.map(Keeper::finish).unwrap_or_default();
-                    Seen { layer: Some(layer), kept, passed_over, first_sector: self.start, sleeps: None }
+                    Seen { layer: Some(layer), kept, passed_over, first_sector: self.start, noted: None }
                 }
             },
         }
@@ -521,7 +528,7 @@ impl Seen {
 
     /// Enters what was seen, and what it proves, into the record.
     pub fn explain(
-        self,
+        mut self,
         (phase, workload): (&Phase, &WorkloadTraits),
         environment: &serde_json::Value,
         repetition: &mut Repetition,
@@ -529,8 +536,13 @@ impl Seen {
         evictions: Option<Evictions>,
         (paths, stack): (&[PathBuf], &DeviceStack),
     ) {
-        if let (Some((sleeps, symbols)), Some(calls)) = (&self.sleeps, &calls) {
-            repetition.slow_calls = slow(calls, sleeps, symbols);
+        let mut sleeps = LongSleeps::default();
+        if let Some((noted, inodes, symbols)) = self.noted.take() {
+            repetition.page_cache = Some(noted.pages.of_files(&inodes.and(paths)));
+            sleeps = noted.sleeps;
+            if let Some(calls) = &calls {
+                repetition.slow_calls = slow(calls, &sleeps, &symbols);
+            }
         }
         let joined = calls.filter(|_| !self.kept.is_empty()).and_then(|calls| self.joined(calls, stack));
         repetition.block = self.layer;
@@ -543,7 +555,7 @@ impl Seen {
                 self.passed_over
             ));
         }
-        if let (Some((sleeps, _)), Some(block)) = (&self.sleeps, &mut repetition.block)
+        if let Some(block) = &mut repetition.block
             && sleeps.lost > 0
             && !repetition.slow_calls.is_empty()
         {

@@ -356,7 +356,7 @@ fn measure(
     // On a network file system, looking would be work for the server.
     let passing = (writes && described(phase, number).direct && stack.method == "diskstats")
         .then(|| CacheBypassCheck::of(&paths));
-    let watch = observer.phase(&stack);
+    let watch = observer.phase(&stack, &paths);
     let mut readings = Readings {
         stack: &stack,
         paths: &paths,

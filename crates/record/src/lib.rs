@@ -17,6 +17,7 @@ pub mod histogram;
 pub mod imported;
 pub mod in_flight;
 pub mod origin;
+pub mod page_cache;
 pub mod passed;
 pub mod phase;
 pub mod physical;
@@ -42,6 +43,7 @@ pub use histogram::Histogram;
 pub use imported::{Figure, Source};
 pub use in_flight::InFlight;
 pub use origin::{Origin, Regime};
+pub use page_cache::{PageCacheEvents, PageMoves, Pauses, Remover};
 pub use passed::PassedOver;
 pub use phase::{
     Axes, CacheIntent, Ending, Extents, Interval, Jitter, Mark, Marks, OpError, OpKind, OpLogEntry, OpStat,

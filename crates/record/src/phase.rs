@@ -5,7 +5,8 @@
 use crate::cache::{CacheCourse, CacheTruth, Cold};
 use crate::imported::names;
 use crate::{
-    BlockLayer, Figure, Finding, Histogram, InFlight, Origin, PassedOver, Physical, Residency, Row, SlowCalls,
+    BlockLayer, Figure, Finding, Histogram, InFlight, Origin, PageCacheEvents, PassedOver, Physical,
+    Residency, Row, SlowCalls,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -81,6 +82,9 @@ pub struct Repetition {
     /// Where the slowest calls waited in the kernel, if that was noted: one entry per kind of call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slow_calls: Vec<SlowCalls>,
+    /// Page-cache events of the kernel, if they were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_cache: Option<PageCacheEvents>,
     /// The machine's own stalls during the repetition: see [`Jitter`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Jitter>,

@@ -28,6 +28,7 @@ pub mod latency;
 pub mod machine;
 pub mod markdown;
 pub mod operations;
+pub mod page_cache;
 pub mod parallel;
 pub mod parquet;
 mod passed;

@@ -7,6 +7,7 @@ mod extents;
 mod first_minute;
 mod history;
 mod kept;
+mod page_cache;
 mod stacks;
 mod statements;
 mod traces;

@@ -41,15 +41,21 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     if before.total_pages == 0 || !much || reclaimed as f64 > RECLAIMED * again.min(left) as f64 {
         return None;
     }
-    let who = match evictions.drops {
-        0 => "and drop_caches was not used: another program, or DAMON, dropped them".to_owned(),
-        1 => "and the machine's page cache was dropped once (/proc/sys/vm/drop_caches)".to_owned(),
-        times => {
-            format!("and the machine's page cache was dropped {times} times (/proc/sys/vm/drop_caches)")
+    let dropper = dropper(facts, again.min(left));
+    let by = dropper.as_ref().map_or(String::new(), |name| format!(" by {name}"));
+    let who = match (evictions.drops, &dropper) {
+        (0, Some(name)) => format!("and drop_caches was not used: {name} dropped them"),
+        (0, None) => "and drop_caches was not used: another program, or DAMON, dropped them".to_owned(),
+        (1, _) => format!("and the machine's page cache was dropped once{by} (/proc/sys/vm/drop_caches)"),
+        (times, _) => {
+            format!("and the machine's page cache was dropped {times} times{by} (/proc/sys/vm/drop_caches)")
         }
     };
-    let advice = match evictions.drops {
-        0 => {
+    let advice = match (evictions.drops, &dropper) {
+        (0, Some(_)) => {
+            "Programs drop pages with posix_fadvise(POSIX_FADV_DONTNEED), as backup and copy programs do, or by writing the files with O_DIRECT."
+        }
+        (0, None) => {
             "Find the program that calls posix_fadvise(POSIX_FADV_DONTNEED) on these files (backup and copy programs do) or writes them with O_DIRECT; `fuser -v FILE` names who has a file open."
         }
         _ => {
@@ -71,4 +77,19 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             evidence("writes to drop_caches", evictions.drops as f64, "", COUNTERS),
         ],
     ))
+}
+
+/// The program that dropped at least half of this amount, if page-cache events name it.
+fn dropper(facts: &Facts<'_>, bytes: u64) -> Option<String> {
+    let moves = facts.repetition.page_cache.as_ref()?.pages.as_ref()?;
+    let most = moves.removers.iter().max_by_key(|r| r.dropped_bytes)?;
+    // A program that is started again and again has another process each time.
+    let same = moves.removers.iter().filter(|r| r.name == most.name && r.dropped_bytes > 0);
+    let (processes, dropped) = same.fold((0u64, 0u64), |sum, r| (sum.0 + 1, sum.1 + r.dropped_bytes));
+    let number = match (processes, most.process) {
+        (1, 0) => String::new(),
+        (1, process) => format!(" (process {process})"),
+        (several, _) => format!(" ({several} processes)"),
+    };
+    (dropped >= bytes / 2).then(|| format!("{}{number}", most.name))
 }

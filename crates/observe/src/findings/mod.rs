@@ -10,6 +10,7 @@ mod cpu_quota;
 mod data_journal;
 mod depth;
 mod dirty_limit;
+mod dirty_throttling;
 mod discard;
 mod discards_of_others;
 mod dropped_cache;
@@ -77,10 +78,11 @@ const CAUSES: [Rule; 21] = [
 ];
 
 /// Observations at the device in the order shown: others, the cost of syncs, what calls became, then waiting.
-const SYMPTOMS: [Rule; 15] = [
+const SYMPTOMS: [Rule; 16] = [
     ("others", others::find),
     ("discards-of-others", discards_of_others::find),
     ("fsync-others", fsync_others::find),
+    ("dirty-throttling", dirty_throttling::find),
     ("journal", journal::find),
     ("stood-still", stood_still::find),
     ("flushes", flushes::find),
@@ -163,5 +165,6 @@ const EVENTS: &str = "block events";
 const CALLS: &str = "our own calls";
 const THREADS: &str = "our own threads";
 const COUNTERS: &str = "the kernel's counters (/proc/self/io, /proc/vmstat)";
+const PAUSES: &str = "page-cache events";
 const ATTRIBUTES: &str = "the files' attributes (lsattr)";
 const JOIN: &str = "our own calls joined with block events";

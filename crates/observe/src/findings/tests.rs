@@ -1203,6 +1203,36 @@ fn pages_that_somebody_dropped_while_they_were_read() {
         world.says("dropped-cache").expect("told"),
         "Pages of the files left the page cache while they were read: 300 MiB that had been there were read again. Memory was not short (the kernel reclaimed 0 B of the pages of all files), and the machine's page cache was dropped 3 times (/proc/sys/vm/drop_caches)."
     );
+    let remover = |name: &str, process, dropped| fathom_record::Remover {
+        name: name.into(),
+        process,
+        dropped_bytes: dropped * MIB,
+        reclaimed_bytes: 0,
+    };
+    let dropped_by = |removers: Vec<fathom_record::Remover>| {
+        let pages = Some(fathom_record::PageMoves { removers, ..fathom_record::PageMoves::default() });
+        Some(fathom_record::PageCacheEvents { pages, pauses: None })
+    };
+    world.repetition.page_cache = dropped_by(vec![remover("bash", 7, 290), remover("dd", 8, 10)]);
+    assert!(
+        world
+            .says("dropped-cache")
+            .expect("told")
+            .ends_with("was dropped 3 times by bash (process 7) (/proc/sys/vm/drop_caches).")
+    );
+    world.evictions = Some(Evictions { reclaimed_pages: 0, drops: 0 });
+    world.repetition.page_cache = dropped_by(vec![remover("dd", 8, 100), remover("dd", 9, 100)]);
+    assert!(
+        world
+            .says("dropped-cache")
+            .expect("told")
+            .ends_with("and drop_caches was not used: dd (2 processes) dropped them.")
+    );
+    world.repetition.page_cache = dropped_by(vec![remover("dd", 8, 100)]);
+    assert!(
+        world.says("dropped-cache").expect("told").contains("another program"),
+        "a third of them is not the reason"
+    );
     world.evictions = Some(Evictions { reclaimed_pages: 31 * pages, drops: 0 });
     assert_eq!(world.says("dropped-cache"), None, "memory was short");
     world.evictions = Some(Evictions::default());
@@ -1285,4 +1315,21 @@ fn another_program_that_trims_is_named() {
     world.device().issuers = vec![fstrim];
     world.repetition.workers[0].stats[0].op = OpKind::Delete;
     assert_eq!(world.says("discards-of-others"), None, "of files that the workload deleted");
+}
+
+#[test]
+fn writers_that_the_kernel_pauses() {
+    let mut world = World::new(OpKind::Write, 100_000, 4096);
+    let whole = 2_000_000_000;
+    world.repetition.elapsed_ns = whole;
+    assert_eq!(world.says("dirty-throttling"), None);
+    let paused = |total_ns| {
+        let pauses = Some(fathom_record::Pauses { count: 39, total_ns });
+        Some(fathom_record::PageCacheEvents { pages: None, pauses })
+    };
+    world.repetition.page_cache = paused(whole / 2);
+    let said = world.says("dirty-throttling").expect("told");
+    assert!(said.starts_with("For 50 % of their time the kernel paused the writers (39 pauses, "), "{said}");
+    world.repetition.page_cache = paused(whole / 10);
+    assert_eq!(world.says("dirty-throttling"), None, "it hardly mattered");
 }

@@ -1,25 +1,30 @@
-//! Where in the kernel the slowest calls waited. BPF programs note the long sleeps of the measured threads with their kernel stacks
-//! (`cargo xtask bpf` compiles `sleeps.bpf.c`); after a phase they are joined with our own calls.
+//! What happened to the measured threads in the kernel. BPF programs (`cargo xtask bpf` compiles `sleeps.bpf.c`) note their long sleeps
+//! with the kernel stacks, which are joined with our own calls after a phase; they count pauses because of dirty memory, and the pages of
+//! the files that enter and leave the page cache.
 //!
-//! * [`Sleeps`]: the programs, loaded and attached. [`Noting`]: notes one phase.
+//! * [`Sleeps`]: the programs, loaded and attached. [`Noting`]: notes one phase. [`pages`]: the pages.
 //! * [`symbols`]: names of the kernel's functions. [`layers`]: which part of the kernel a stack waited in.
 //! * [`slow`]: joins calls and sleeps. Pure.
 
 mod interned;
 pub mod layers;
 mod noting;
+mod pages;
 pub mod slow;
 pub mod symbols;
 
 pub use interned::{LongSleeps, Sleep};
-pub use noting::Noting;
+pub use noting::{Noted, Noting};
+pub use pages::Inodes;
 
 use crate::block::WatchError;
 use crate::block::bpf::Mapped;
 use crate::files::Live;
 use aya::programs::BtfTracePoint;
 use aya::{Btf, Ebpf, EbpfLoader};
+use fathom_record::Pauses;
 use fathom_record::block::{BlockEvent, measured_threads_name};
+use pages::{PageCounts, Pages};
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -35,13 +40,17 @@ const FRAMES: usize = 32;
 const LOCKED: u64 = 1 << 31;
 
 // Lengths of the programs' structures in words of 64 bits, and places in the control.
-const CONTROL: usize = 9;
+const CONTROL: usize = 13;
 const SLEEP: usize = 5 + FRAMES;
 const ON: usize = 0;
 const LEAST_NS: usize = 1;
 const ENTERED: usize = 2;
 const READ: usize = 3;
 const LOST: usize = 4;
+const PAUSES: usize = 9;
+const PAUSED_NS: usize = 10;
+const UNCOUNTED: usize = 11;
+const DEVICES: usize = 12;
 
 /// The programs. They do nothing until a [`Noting`] starts, and are gone when this is dropped.
 pub struct Sleeps {
@@ -50,6 +59,10 @@ pub struct Sleeps {
     sleepers: Mapped<4>,
     sleeps: Mapped<SLEEP>,
     symbols: Arc<Symbols>,
+    pages: Pages,
+    /// Whether this kernel has the events.
+    has_pages: bool,
+    has_pauses: bool,
 }
 
 impl Sleeps {
@@ -67,11 +80,18 @@ impl Sleeps {
         if attach(&mut ebpf, &btf, "has", "contention_end").is_ok() {
             attach(&mut ebpf, &btf, "waits", "contention_begin")?;
         }
+        let has_pages = attach(&mut ebpf, &btf, "entered", "mm_filemap_add_to_page_cache").is_ok()
+            && attach(&mut ebpf, &btf, "left", "mm_filemap_delete_from_page_cache").is_ok();
+        let pauses = ["pauses_old", "pauses"];
+        let has_pauses = pauses.iter().any(|p| attach(&mut ebpf, &btf, p, "balance_dirty_pages").is_ok());
         let all = Self {
             control: Mapped::take(&mut ebpf, "control", 1)?,
             sleepers: Mapped::take(&mut ebpf, "sleepers", SLEEPERS)?,
             sleeps: Mapped::take(&mut ebpf, "sleeps", SLEEPS)?,
             symbols,
+            pages: Pages::take(&mut ebpf)?,
+            has_pages,
+            has_pauses,
             _ebpf: ebpf,
         };
         let namespace = std::fs::metadata("/proc/self/ns/pid").map_err(|why| failed(&why))?.ino();
@@ -99,14 +119,34 @@ impl Sleeps {
         self.control.all()[0][at].store(value, Release);
     }
 
-    /// Forgets what was noted, and begins or ends. What still is being entered stays in its place until it is read over.
-    fn turn(&self, on: bool) {
-        if on {
-            (0..SLEEPERS).for_each(|at| self.sleepers.clear(at));
-            self.set(READ, self.word(ENTERED));
-            self.set(LOST, 0);
-        }
-        self.set(ON, u64::from(on));
+    /// Forgets what was noted, and begins to note, with the pages of these files.
+    fn begin(&mut self, inodes: &Inodes) {
+        (0..SLEEPERS).for_each(|at| self.sleepers.clear(at));
+        // What still is being entered stays in its place until it is read over.
+        self.set(READ, self.word(ENTERED));
+        [LOST, PAUSES, PAUSED_NS, UNCOUNTED].iter().for_each(|at| self.set(*at, 0));
+        self.set(DEVICES, u64::from(inodes.devices));
+        self.pages.follow(inodes);
+        self.set(ON, 1);
+    }
+
+    /// Forgets what was noted, and goes on.
+    fn restart(&mut self) {
+        self.drain(|_| {});
+        [LOST, PAUSES, PAUSED_NS, UNCOUNTED].iter().for_each(|at| self.set(*at, 0));
+        self.pages.restart();
+    }
+
+    fn end(&self) {
+        self.set(ON, 0);
+    }
+
+    fn counts(&self) -> PageCounts {
+        let pauses = Pauses { count: self.word(PAUSES), total_ns: self.word(PAUSED_NS) };
+        let mut counts = self.pages.read(self.has_pages);
+        counts.uncounted = self.word(UNCOUNTED);
+        counts.pauses = self.has_pauses.then_some(pauses);
+        counts
     }
 
     /// Passes what was entered since the last time, the oldest first, to `take`.

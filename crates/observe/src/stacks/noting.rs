@@ -1,6 +1,7 @@
 //! Notes the long sleeps of one phase. A thread takes them from the programs and decides what "long" is: as short as a fixed number of
 //! stacks per second allows, so that the cost has a bound.
 
+use super::pages::{Inodes, PageCounts};
 use super::{LEAST_NS, LOST, LongSleeps, Sleeps};
 use crate::block::WatchError;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
@@ -18,14 +19,23 @@ const SETTLE: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 pub struct Noting {
     words: Option<Sender<SyncSender<()>>>,
-    thread: Option<JoinHandle<(LongSleeps, Sleeps)>>,
+    thread: Option<JoinHandle<(Noted, Sleeps)>>,
+}
+
+/// What was noted of a phase.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Noted {
+    /// The long sleeps.
+    pub sleeps: LongSleeps,
+    /// Pages that entered and left the page cache, and pauses.
+    pub pages: PageCounts,
 }
 
 impl Noting {
-    /// Begins.
-    pub fn start(sleeps: Sleeps) -> Result<Self, WatchError> {
+    /// Begins. The pages of these files are counted.
+    pub fn start(mut sleeps: Sleeps, inodes: &Inodes) -> Result<Self, WatchError> {
         sleeps.set(LEAST_NS, 0);
-        sleeps.turn(true);
+        sleeps.begin(inodes);
         let (words, heard) = mpsc::channel();
         let thread = std::thread::Builder::new().name("long-sleeps".into()).spawn(move || go(sleeps, &heard));
         let thread = thread.map_err(|e| WatchError::Thread(format!("could not be started: {e}")))?;
@@ -41,7 +51,7 @@ impl Noting {
     }
 
     /// Ends it and returns the programs for the next phase.
-    pub fn stop(mut self) -> Result<(LongSleeps, Sleeps), WatchError> {
+    pub fn stop(mut self) -> Result<(Noted, Sleeps), WatchError> {
         drop(self.words.take());
         let thread = self.thread.take().ok_or_else(|| WatchError::Thread("was never started".into()))?;
         thread.join().map_err(|_| WatchError::Thread("failed".into()))
@@ -57,13 +67,12 @@ impl Drop for Noting {
     }
 }
 
-fn go(sleeps: Sleeps, words: &Receiver<SyncSender<()>>) -> (LongSleeps, Sleeps) {
+fn go(mut sleeps: Sleeps, words: &Receiver<SyncSender<()>>) -> (Noted, Sleeps) {
     let mut kept = LongSleeps::default();
     loop {
         match words.recv_timeout(PERIOD) {
             Ok(done) => {
-                sleeps.drain(|_| {});
-                sleeps.set(LOST, 0);
+                sleeps.restart();
                 kept.clear();
                 let _ = done.send(());
             }
@@ -76,11 +85,11 @@ fn go(sleeps: Sleeps, words: &Receiver<SyncSender<()>>) -> (LongSleeps, Sleeps) 
                 sleeps.set(LEAST_NS, next_least_ns(sleeps.word(LEAST_NS), &mut lengths));
             }
             Err(RecvTimeoutError::Disconnected) => {
-                sleeps.turn(false);
+                sleeps.end();
                 std::thread::sleep(SETTLE);
                 sleeps.drain(|raw| kept.add(raw));
                 kept.lost += sleeps.word(LOST);
-                return (kept, sleeps);
+                return (Noted { sleeps: kept, pages: sleeps.counts() }, sleeps);
             }
         }
     }

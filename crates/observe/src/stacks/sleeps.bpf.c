@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Notes where in the kernel the measured threads slept, if they slept long.
+ * Notes where in the kernel the measured threads slept, if they slept long; how long the kernel paused them because much memory was
+ * dirty; and which pages of their files entered and left the page cache.
  *
  * When such a thread goes to sleep, only the time is noted. When it runs again and has slept long enough, its stack is taken: the
  * kernel reads the stack of the thread that is about to run, which still is what it was asleep with. A short sleep costs two look-ups.
@@ -21,6 +22,15 @@
 #define TASK_DEAD 0x80
 /* Set with a lock's flags, which may be 0. */
 #define LOCKED (1u << 31)
+/* Files whose pages are counted, and programs that removed some. */
+#define FILES 8192
+#define REMOVERS 1024
+#define PAGE_SHIFT 12
+/* Reclaims memory: include/linux/sched.h. */
+#define PF_MEMALLOC 0x800
+/* A regular file: include/uapi/linux/stat.h. */
+#define S_IFMT 0170000
+#define S_IFREG 0100000
 
 /* What is used of the kernel's structures; the loader finds where they have it. */
 struct ns_common {
@@ -41,8 +51,37 @@ struct pid {
 	struct upid numbers[1];
 } __attribute__((preserve_access_index));
 
+struct super_block {
+	unsigned int s_dev;
+} __attribute__((preserve_access_index));
+
+struct inode {
+	unsigned short i_mode;
+	struct super_block *i_sb;
+	unsigned long i_ino;
+} __attribute__((preserve_access_index));
+
+struct address_space {
+	struct inode *host;
+} __attribute__((preserve_access_index));
+
+struct folio {
+	struct address_space *mapping;
+	unsigned long _flags_1;
+} __attribute__((preserve_access_index));
+
+/* Kernels before 6.6. */
+struct folio___old {
+	unsigned char _folio_order;
+} __attribute__((preserve_access_index));
+
+enum pageflags {
+	PG_head = 6,
+};
+
 struct task_struct {
 	unsigned int __state;
+	unsigned int flags;
 	int pid;
 	int tgid;
 	struct task_struct *real_parent;
@@ -68,6 +107,13 @@ struct control {
 	__u64 found;
 	/* Name of its measured threads. */
 	char workers[16];
+	/* How often, and how long, they were paused because much memory was dirty. */
+	__u64 pauses;
+	__u64 paused_ns;
+	/* Pages, or programs that removed some, for which there was no room. */
+	__u64 uncounted;
+	/* Block devices are measured: their pages count, which otherwise are the file system's own data. */
+	__u64 devices;
 };
 
 /* By number of the thread. */
@@ -78,7 +124,32 @@ struct sleeper {
 	/* When it could run again, but may not have had a processor yet; 0 if that was not seen. */
 	__u64 woken_ns;
 	/* Flags of the lock it waits for; 0 if it waits for none. */
-	__u64 lock;
+	__u32 lock;
+	/* Its next sleep is such a pause. */
+	__u32 pauses;
+};
+
+/* As the kernel numbers it, whatever its mount shows. */
+struct file {
+	__u64 device;
+	__u64 inode;
+};
+
+/* Bytes that entered the page cache, by whom, and that left it. */
+struct pages {
+	__u64 own;
+	__u64 others;
+	__u64 removed;
+};
+
+/* Bytes of the files that a program took out of the page cache. */
+struct remover {
+	char name[16];
+	/* In our PID namespace; 0 if it is in another. */
+	__u64 number;
+	__u64 dropped;
+	/* As it needed memory. */
+	__u64 reclaimed;
 };
 
 struct sleep {
@@ -117,6 +188,21 @@ struct {
 	__type(key, __u32);
 	__type(value, struct sleep);
 } sleeps SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, FILES);
+	__type(key, struct file);
+	__type(value, struct pages);
+} files SEC(".maps");
+
+/* By process. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, REMOVERS);
+	__type(key, __u64);
+	__type(value, struct remover);
+} removers SEC(".maps");
 
 static __always_inline struct control *settings(void)
 {
@@ -185,6 +271,7 @@ static __always_inline void falls_asleep(struct control *c, _Bool preempt, struc
 		if (!is_measured(c, task) || __sync_val_compare_and_swap(&sleeper->thread, 0, thread) != 0)
 			return;
 		sleeper->lock = 0;
+		sleeper->pauses = 0;
 	}
 	sleeper->woken_ns = 0;
 	sleeper->since_ns = bpf_ktime_get_ns();
@@ -197,6 +284,11 @@ static __always_inline void wakes(struct control *c, struct task_struct *task)
 		return;
 	__u64 since_ns = sleeper->since_ns, now_ns = bpf_ktime_get_ns();
 	sleeper->since_ns = 0;
+	if (sleeper->pauses) {
+		sleeper->pauses = 0;
+		__sync_fetch_and_add(&c->pauses, 1);
+		__sync_fetch_and_add(&c->paused_ns, now_ns - since_ns);
+	}
 	if (now_ns - since_ns < c->least_ns)
 		return;
 	if (c->entered - c->read > SLEEPS - SPARE) {
@@ -258,6 +350,7 @@ int BPF_PROG(waits, void *lock, unsigned int flags)
 		if (!is_measured(c, task) || __sync_val_compare_and_swap(&sleeper->thread, 0, thread) != 0)
 			return 0;
 		sleeper->since_ns = 0;
+		sleeper->pauses = 0;
 	}
 	sleeper->lock = flags | LOCKED;
 	return 0;
@@ -271,6 +364,129 @@ int BPF_PROG(has, void *lock)
 	struct sleeper *sleeper = c ? sleeper_of(pid) : 0;
 	if (sleeper && sleeper->thread == pid)
 		sleeper->lock = 0;
+	return 0;
+}
+
+static __always_inline int will_pause(__s64 jiffies)
+{
+	struct control *c = settings();
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct sleeper *sleeper = c && jiffies > 0 ? sleeper_of(task->pid) : 0;
+	if (!sleeper)
+		return 0;
+	__u64 thread = task->pid;
+	if (sleeper->thread != thread) {
+		if (!is_measured(c, task) || __sync_val_compare_and_swap(&sleeper->thread, 0, thread) != 0)
+			return 0;
+		sleeper->since_ns = 0;
+		sleeper->lock = 0;
+	}
+	sleeper->pauses = 1;
+	return 0;
+}
+
+/* The place of the pause among the arguments depends on the kernel. The loader tries the farther one first, which the kernel refuses
+ * if it has fewer arguments. */
+SEC("tp_btf/balance_dirty_pages")
+int pauses_old(__u64 *arguments)
+{
+	return will_pause(arguments[10]);
+}
+
+SEC("tp_btf/balance_dirty_pages")
+int pauses(__u64 *arguments)
+{
+	return will_pause(arguments[6]);
+}
+
+static __always_inline __u64 bytes_of(struct folio *folio)
+{
+	/* The flags come first. Since 6.18 they are a structure. */
+	unsigned long flags = 0;
+	bpf_probe_read_kernel(&flags, sizeof(flags), folio);
+	if (!(flags & (1ul << bpf_core_enum_value(enum pageflags, PG_head))))
+		return 1ul << PAGE_SHIFT;
+	struct folio___old *old = (void *)folio;
+	__u32 order = bpf_core_field_exists(old->_folio_order) ? BPF_CORE_READ(old, _folio_order) :
+								 BPF_CORE_READ(folio, _flags_1);
+	return 1ul << (PAGE_SHIFT + (order & 0x1f));
+}
+
+/* Whether its pages can be a measured file's. */
+static __always_inline int file_of(struct control *c, struct folio *folio, struct file *file)
+{
+	struct inode *inode = BPF_CORE_READ(folio, mapping, host);
+	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFREG && !c->devices)
+		return 0;
+	file->device = BPF_CORE_READ(inode, i_sb, s_dev);
+	file->inode = BPF_CORE_READ(inode, i_ino);
+	return 1;
+}
+
+/* Whether this thread reads or writes for the measured ones, which includes io_uring's helpers. */
+static __always_inline int is_ours(struct control *c, struct task_struct *task)
+{
+	char name[8] = {};
+	if (is_measured(c, task))
+		return 1;
+	bpf_probe_read_kernel(name, sizeof(name) - 1, task->comm);
+	return is_process(c, task) && *(__u64 *)name == *(__u64 *)"iou-wrk";
+}
+
+SEC("tp_btf/mm_filemap_add_to_page_cache")
+int BPF_PROG(entered, struct folio *folio)
+{
+	struct control *c = settings();
+	struct file file;
+	if (!c || !file_of(c, folio, &file))
+		return 0;
+	int ours = is_ours(c, bpf_get_current_task_btf());
+	struct pages *pages = bpf_map_lookup_elem(&files, &file);
+	if (!pages && ours) {
+		struct pages none = {};
+		bpf_map_update_elem(&files, &file, &none, BPF_NOEXIST);
+		pages = bpf_map_lookup_elem(&files, &file);
+		if (!pages)
+			__sync_fetch_and_add(&c->uncounted, 1);
+	}
+	if (pages)
+		__sync_fetch_and_add(ours ? &pages->own : &pages->others, bytes_of(folio));
+	return 0;
+}
+
+SEC("tp_btf/mm_filemap_delete_from_page_cache")
+int BPF_PROG(left, struct folio *folio)
+{
+	struct control *c = settings();
+	struct file file;
+	if (!c || !file_of(c, folio, &file))
+		return 0;
+	struct pages *pages = bpf_map_lookup_elem(&files, &file);
+	if (!pages)
+		return 0;
+	__u64 bytes = bytes_of(folio);
+	__sync_fetch_and_add(&pages->removed, bytes);
+	struct task_struct *task = bpf_get_current_task_btf();
+	int reclaims = task->flags & PF_MEMALLOC;
+	/* The workload's own deleting and truncating. */
+	if (!reclaims && (is_process(c, task) || is_process(c, task->real_parent)))
+		return 0;
+	__u64 process = task->tgid;
+	struct remover *remover = bpf_map_lookup_elem(&removers, &process);
+	if (!remover) {
+		struct remover none = {};
+		struct upid own;
+		own_number(task->group_leader, &own);
+		if (BPF_CORE_READ(own.ns, ns.inum) == c->namespace)
+			none.number = own.nr;
+		bpf_probe_read_kernel(none.name, sizeof(none.name), task->group_leader->comm);
+		bpf_map_update_elem(&removers, &process, &none, BPF_NOEXIST);
+		remover = bpf_map_lookup_elem(&removers, &process);
+	}
+	if (remover)
+		__sync_fetch_and_add(reclaims ? &remover->reclaimed : &remover->dropped, bytes);
+	else
+		__sync_fetch_and_add(&c->uncounted, 1);
 	return 0;
 }
 

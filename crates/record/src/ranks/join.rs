@@ -12,6 +12,7 @@ pub(super) fn mark(repetition: &mut Repetition, rank_identity: RankIdentity<'_>)
     repetition.block = None;
     repetition.findings.clear();
     repetition.slow_calls.clear();
+    repetition.page_cache = None;
     repetition.course = None;
     repetition.steady = None;
     repetition.truth = None;

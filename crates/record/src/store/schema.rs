@@ -49,6 +49,13 @@ pub(super) const MIGRATIONS: &[&str] = &[
          doc           TEXT NOT NULL,
          PRIMARY KEY (repetition_id, position)
      ) STRICT, WITHOUT ROWID;",
+    // What the kernel's page-cache events showed, as JSON: at most one row per repetition.
+    "CREATE TABLE page_cache_events (
+         repetition_id INTEGER NOT NULL REFERENCES repetition (id) ON DELETE CASCADE,
+         position      INTEGER NOT NULL,
+         doc           TEXT NOT NULL,
+         PRIMARY KEY (repetition_id, position)
+     ) STRICT, WITHOUT ROWID;",
 ];
 
 /// The schema version this program writes.

@@ -1,4 +1,4 @@
-//! Writes and reads steady-state groups of workers, latencies by I/O priority and the slowest calls, as JSON documents.
+//! Writes and reads steady-state groups of workers, latencies by I/O priority, the slowest calls and page-cache events, as JSON documents.
 
 use super::load::{LoadError, json, rows};
 use crate::Repetition;
@@ -12,7 +12,9 @@ pub(super) fn append(t: &Transaction, repetition_id: i64, r: &Repetition) -> rus
     let priorities = "INSERT INTO priority_stat (repetition_id, position, doc) VALUES (?1, ?2, ?3)";
     append_all(t, priorities, repetition_id, &r.priorities)?;
     let slow = "INSERT INTO slow_calls (repetition_id, position, doc) VALUES (?1, ?2, ?3)";
-    append_all(t, slow, repetition_id, &r.slow_calls)
+    append_all(t, slow, repetition_id, &r.slow_calls)?;
+    let pages = "INSERT INTO page_cache_events (repetition_id, position, doc) VALUES (?1, ?2, ?3)";
+    append_all(t, pages, repetition_id, r.page_cache.as_slice())
 }
 
 fn append_all<T: Serialize>(t: &Transaction, sql: &str, id: i64, all: &[T]) -> rusqlite::Result<()> {
@@ -30,6 +32,8 @@ pub(super) fn load(db: &Connection, repetition_id: i64, r: &mut Repetition) -> R
     r.priorities = load_all(db, priorities, repetition_id, "latencies of an I/O priority")?;
     let slow = "SELECT doc FROM slow_calls WHERE repetition_id = ?1 ORDER BY position";
     r.slow_calls = load_all(db, slow, repetition_id, "the slowest calls")?;
+    let pages = "SELECT doc FROM page_cache_events WHERE repetition_id = ?1 ORDER BY position";
+    r.page_cache = load_all(db, pages, repetition_id, "page-cache events")?.pop();
     Ok(())
 }
 

@@ -15,6 +15,7 @@ use crate::{
     },
     counters,
     finding::{self, CleanFinding},
+    page_cache,
     section::{Section, full_title},
     story::clean,
     surface::on_surfaces,
@@ -178,10 +179,11 @@ fn cards(layer: &BlockLayer, device: &DeviceActivity) -> String {
     html + "</ul>\n"
 }
 
-/// Memory or device in a sentence, and what was done to make the files cold.
+/// Memory or device in a sentence, what was done to make the files cold, and what others did to the page cache.
 pub(super) fn statements(phase: &Phase) -> String {
     let cold = truth::cold(phase).map(|c| clean(&c.sentence));
-    truth::statement(phase).into_iter().chain(cold).fold(String::new(), |mut html, sentence| {
+    let others = page_cache::sentences(phase);
+    truth::statement(phase).into_iter().chain(cold).chain(others).fold(String::new(), |mut html, sentence| {
         let _ = writeln!(html, "<p>{}</p>", escape(&sentence));
         html
     })

@@ -3,7 +3,7 @@
 use super::escape;
 use crate::{
     block::{lost_words, sentence, shown_repetition},
-    counters, finding,
+    counters, finding, page_cache,
     section::full_title,
     stacks,
     surface::on_surfaces,
@@ -22,7 +22,7 @@ pub(super) fn reached(out: &mut String, run: &Run) {
         .into_iter()
         .map(|p| (p, truth::statement(p), shown_repetition(p)))
         .filter(|(phase, statement, watched)| {
-            statement.is_some() || watched.is_some() || !stacks::sentences(phase).is_empty()
+            statement.is_some() || watched.is_some() || !waits(phase).is_empty()
         })
         .collect();
     if told.is_empty() {
@@ -31,7 +31,7 @@ pub(super) fn reached(out: &mut String, run: &Run) {
     out.push_str("What reached the device:\n\n");
     for (phase, statement, watched) in told.iter().take(MOST_PHASES) {
         let requests = watched.map(|(r, layer)| sentence(layer, &r.physical));
-        let waits = stacks::sentences(phase);
+        let waits = waits(phase);
         let said: Vec<String> = statement.iter().chain(&requests).chain(&waits).map(|s| escape(s)).collect();
         let _ = writeln!(out, "- **{}**: {}", escape(&full_title(phase)), said.join(" "));
         if let Some(lost) = watched.and_then(|(_, layer)| lost_words(layer)) {
@@ -45,6 +45,11 @@ pub(super) fn reached(out: &mut String, run: &Run) {
         let _ = writeln!(out, "\n{}", counters::LIMITS);
     }
     out.push('\n');
+}
+
+/// What others did to the page cache, and where the slowest calls waited.
+fn waits(phase: &Phase) -> Vec<String> {
+    [page_cache::sentences(phase), stacks::sentences(phase)].concat()
 }
 
 /// Each finding once: sentence with its phases, evidence, advice.

@@ -4,7 +4,7 @@
 use super::{LINES, Style, TerminalPage, wrapped};
 use crate::{
     block::{lost_words, sentence, shown_repetition},
-    counters, finding,
+    counters, finding, page_cache,
     section::brief,
     stacks,
     story::clean,
@@ -78,9 +78,10 @@ fn requests(run: &Run) -> Vec<Paragraph> {
     lines
 }
 
-/// Where the slowest calls waited.
+/// What others did to the page cache, and where the slowest calls waited.
 fn waits(run: &Run) -> Vec<Paragraph> {
-    let all = run.phases.iter().flat_map(|p| stacks::sentences(p).into_iter().map(move |s| (p, s)));
+    let said = |p| [page_cache::sentences(p), stacks::sentences(p)].concat();
+    let all = run.phases.iter().flat_map(|p| said(p).into_iter().map(move |s| (p, s)));
     let whose =
         |p: &Phase| if run.phases.len() > 1 { format!("{}: ", clean(&brief(p))) } else { String::new() };
     all.take(MOST_PHASES).map(|(p, sentence)| (Style::Plain, "- ", whose(p) + &sentence)).collect()

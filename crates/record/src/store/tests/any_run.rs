@@ -99,7 +99,7 @@ fn any_repetition() -> BoxedStrategy<Repetition> {
                 (
                     prop::collection::vec(any_steady_group(), 0..3),
                     prop::collection::vec(any_priority(), 0..3),
-                    prop::collection::vec(any_slow_calls(), 0..3),
+                    (prop::collection::vec(any_slow_calls(), 0..3), prop::option::of(any_page_cache())),
                 ),
             ),
             prop::option::of(any_jitter()),
@@ -127,7 +127,8 @@ fn any_repetition() -> BoxedStrategy<Repetition> {
                     steady: course.0.0,
                     steady_groups: course.0.1.0,
                     priorities: course.0.1.1,
-                    slow_calls: course.0.1.2,
+                    slow_calls: course.0.1.2.0,
+                    page_cache: course.0.1.2.1,
                     jitter: course.1,
                     cache,
                     extents: course.2,
@@ -142,6 +143,29 @@ fn any_repetition() -> BoxedStrategy<Repetition> {
             },
         )
         .boxed()
+}
+
+fn any_page_cache() -> impl Strategy<Value = PageCacheEvents> {
+    let remover =
+        (words(), any::<u32>(), number(), number()).prop_map(|(name, process, dropped, reclaimed)| Remover {
+            name,
+            process,
+            dropped_bytes: dropped,
+            reclaimed_bytes: reclaimed,
+        });
+    let removers = prop::collection::vec(remover, 0..3);
+    let pages = (number(), number(), number(), removers, number()).prop_map(
+        |(own_bytes, others_bytes, removed_bytes, removers, uncounted)| PageMoves {
+            own_bytes,
+            others_bytes,
+            removed_bytes,
+            removers,
+            uncounted,
+        },
+    );
+    let pauses = (number(), number()).prop_map(|(count, total_ns)| Pauses { count, total_ns });
+    (prop::option::of(pages), prop::option::of(pauses))
+        .prop_map(|(pages, pauses)| PageCacheEvents { pages, pauses })
 }
 
 fn any_slow_calls() -> impl Strategy<Value = SlowCalls> {

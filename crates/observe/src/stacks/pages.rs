@@ -1,0 +1,169 @@
+//! Pages of the measured files that entered and left the page cache, and pauses of the measured threads: what `sleeps.bpf.c` counted,
+//! read after a phase.
+
+use crate::block::WatchError;
+use aya::Ebpf;
+use aya::maps::{HashMap, Map, MapData};
+use fathom_record::{PageCacheEvents, PageMoves, Pauses, Remover};
+use std::collections::HashSet;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+/// As the programs have them: device and inode, and bytes by own threads, by others, and removed.
+type FileKey = [u64; 2];
+type FilePages = [u64; 3];
+/// Name in two words, number of the process, bytes dropped and reclaimed.
+type RawRemover = [u64; 5];
+
+/// Files known to the programs from the start; they find the others as pages are brought in.
+const MOST_FILES: usize = 4096;
+
+/// The files of a phase as the kernel numbers them.
+#[derive(Clone, Debug, Default)]
+pub struct Inodes {
+    keys: Vec<FileKey>,
+    inodes: HashSet<u64>,
+    pub(super) devices: bool,
+}
+
+impl Inodes {
+    /// Files at these paths that exist. `mounted`: number of the file system's device, which `stat` does not show for btrfs.
+    #[must_use]
+    pub fn of(paths: &[PathBuf], mounted: Option<(u32, u32)>) -> Self {
+        let mut all = Self::default();
+        paths.iter().for_each(|path| all.add(path, mounted));
+        all
+    }
+
+    fn add(&mut self, path: &Path, mounted: Option<(u32, u32)>) {
+        let Ok(meta) = std::fs::metadata(path) else { return };
+        if meta.file_type().is_block_device() {
+            self.devices = true;
+            // Its pages belong to an inode that has the device's number.
+            self.inodes.insert(of_kernel(numbers(meta.rdev())));
+            return;
+        }
+        self.inodes.insert(meta.ino());
+        let own = numbers(meta.dev());
+        for device in [Some(own), mounted.filter(|m| *m != own)].into_iter().flatten() {
+            if self.keys.len() < MOST_FILES {
+                self.keys.push([of_kernel(device), meta.ino()]);
+            }
+        }
+    }
+
+    /// With the files at these paths that were made since.
+    #[must_use]
+    pub fn and(mut self, paths: &[PathBuf]) -> Self {
+        paths.iter().for_each(|path| self.add(path, None));
+        self
+    }
+}
+
+fn numbers(device: u64) -> (u32, u32) {
+    (rustix::fs::major(device), rustix::fs::minor(device))
+}
+
+/// A device number as the kernel keeps it.
+fn of_kernel((major, minor): (u32, u32)) -> u64 {
+    u64::from(major << 20 | minor)
+}
+
+/// The programs' tables.
+pub(super) struct Pages {
+    files: HashMap<MapData, FileKey, FilePages>,
+    removers: HashMap<MapData, u64, RawRemover>,
+}
+
+impl Pages {
+    pub(super) fn take(ebpf: &mut Ebpf) -> Result<Self, WatchError> {
+        let mut table = |name: &str| -> Result<Map, WatchError> {
+            let missing = || WatchError::Programs(format!("the programs have no table `{name}`"));
+            ebpf.take_map(name).ok_or_else(missing)
+        };
+        let failed = |why: aya::maps::MapError| WatchError::Programs(why.to_string());
+        let (files, removers) = (table("files")?, table("removers")?);
+        Ok(Self { files: files.try_into().map_err(failed)?, removers: removers.try_into().map_err(failed)? })
+    }
+
+    /// Forgets what was counted, and counts these files from now on.
+    pub(super) fn follow(&mut self, inodes: &Inodes) {
+        let known: Vec<FileKey> = self.files.keys().filter_map(Result::ok).collect();
+        for key in known {
+            let _ = self.files.remove(&key);
+        }
+        for key in &inodes.keys {
+            let _ = self.files.insert(key, [0; 3], 0);
+        }
+        self.forget_removers();
+    }
+
+    /// Forgets what was counted of the files that it counts.
+    pub(super) fn restart(&mut self) {
+        let known: Vec<FileKey> = self.files.keys().filter_map(Result::ok).collect();
+        for key in known {
+            let _ = self.files.insert(key, [0; 3], 0);
+        }
+        self.forget_removers();
+    }
+
+    fn forget_removers(&mut self) {
+        let known: Vec<u64> = self.removers.keys().filter_map(Result::ok).collect();
+        for key in known {
+            let _ = self.removers.remove(&key);
+        }
+    }
+
+    /// What was counted. `has_events`: whether this kernel has events of pages.
+    pub(super) fn read(&self, has_events: bool) -> PageCounts {
+        PageCounts {
+            files: self.files.iter().filter_map(Result::ok).map(|(key, bytes)| (key[1], bytes)).collect(),
+            removers: self.removers.iter().filter_map(Result::ok).map(|(_, raw)| remover(&raw)).collect(),
+            has_events,
+            uncounted: 0,
+            pauses: None,
+        }
+    }
+}
+
+fn remover(raw: &RawRemover) -> Remover {
+    let name: Vec<u8> = raw[..2].iter().flat_map(|word| word.to_ne_bytes()).take_while(|b| *b != 0).collect();
+    Remover {
+        name: String::from_utf8_lossy(&name).into_owned(),
+        process: raw[2] as u32,
+        dropped_bytes: raw[3],
+        reclaimed_bytes: raw[4],
+    }
+}
+
+/// What the programs counted in a phase.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageCounts {
+    /// Inode, and bytes as the programs have them.
+    files: Vec<(u64, FilePages)>,
+    removers: Vec<Remover>,
+    has_events: bool,
+    pub(super) uncounted: u64,
+    pub(super) pauses: Option<Pauses>,
+}
+
+impl PageCounts {
+    /// The events of these files.
+    #[must_use]
+    pub fn of_files(mut self, inodes: &Inodes) -> PageCacheEvents {
+        let pauses = self.pauses;
+        // The code of programs and the file system's own data enter the cache, too.
+        let ours = self.files.iter().filter(|(inode, _)| inodes.inodes.contains(inode));
+        let [own_bytes, others_bytes, removed_bytes] =
+            ours.fold([0; 3], |sum: FilePages, (_, bytes)| std::array::from_fn(|n| sum[n] + bytes[n]));
+        self.removers.sort_by_key(|r| std::cmp::Reverse(r.dropped_bytes + r.reclaimed_bytes));
+        let moves = PageMoves {
+            own_bytes,
+            others_bytes,
+            removed_bytes,
+            removers: self.removers,
+            uncounted: self.uncounted,
+        };
+        PageCacheEvents { pages: self.has_events.then_some(moves), pauses }
+    }
+}
