@@ -268,7 +268,8 @@ impl<S: ReadAt> Image<S> {
         Ok(entries.into_iter().find(|entry| entry.name == name).map(|entry| entry.node))
     }
 
-    /// The file at a path from the root. Links are not followed; ".." removes the last component.
+    /// The file at a path from the root. Links are not followed; ".." removes the last component. A name may end in the version that
+    /// ECMA-119 gives it (";1"), which no tree shows.
     ///
     /// # Errors
     /// As [`Image::read_dir`] for each directory on the path.
@@ -284,7 +285,12 @@ impl<S: ReadAt> Image<S> {
                 }
                 name => {
                     let Some(here) = way.last() else { break };
-                    let Some(next) = self.lookup(here, name)? else { return Ok(None) };
+                    let parts = name::versioned(name);
+                    let next = match self.lookup(here, name)? {
+                        None if parts.version.is_some() => self.lookup(here, parts.base)?,
+                        found => found,
+                    };
+                    let Some(next) = next else { return Ok(None) };
                     way.push(next);
                 }
             }

@@ -61,6 +61,8 @@ fn attributes_are_those_that_went_in() {
         let node = |path: &str| image.resolve(path.as_bytes()).unwrap().expect(path);
         for (path, about) in &valid.attributes {
             let read = node(path);
+            let versioned = image.resolve(format!("{path};1").as_bytes()).unwrap();
+            assert_eq!(versioned.map(|node| node.record()), Some(read.record()), "{}: {path};1", valid.name);
             let times = read.times();
             let [modified, accessed] =
                 [times.modified, times.accessed].map(|date| date.moment().map(|at| at.seconds));

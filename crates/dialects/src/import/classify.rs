@@ -18,6 +18,8 @@ struct Counts {
     words: usize,
     /// Numbers directly after ":" with too many decimals for a version.
     precise: usize,
+    /// Numbers with decimals directly before a word that is no unit: "0.00user".
+    named: usize,
 }
 
 /// Decimals that no version number has.
@@ -33,6 +35,7 @@ pub(super) fn looks_like_figures(line: &str) -> bool {
         || (c.keyed >= 1 && c.words <= 4 * c.numbers)
         || (c.decimals >= 1 && c.words == 0)
         || (c.precise >= 1 && c.words <= 1)
+        || c.named >= 2
 }
 
 /// "March 10, 2005" is a date.
@@ -74,6 +77,9 @@ fn count(line: &str) -> Counts {
             || number(word).is_none() && word.chars().any(char::is_numeric)
         {
             counts.words += 1;
+            counts.named += usize::from(leading(word).is_some_and(|(_, text, rest)| {
+                text.contains('.') && rest.len() > 1 && rest.chars().all(char::is_alphabetic)
+            }));
         }
     }
     counts

@@ -54,6 +54,10 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
             break;
         }
     }
+    // The result comes first, and what was shown of the way there after it.
+    if let Some(repetition) = whole.repetitions.last_mut() {
+        repetition.figures.sort_by_key(|figure| figure.name.contains(" after "));
+    }
     for operation in &mut operations {
         operation.axes.streams = whole.axes.streams;
     }

@@ -32,8 +32,15 @@ fn text(checked: &Checked) -> String {
     }
     let Checked { files, directories, bytes, .. } = checked;
     let found = if count == 0 { "nothing wrong".into() } else { format!("{count} found") };
-    let _ = writeln!(text, "{files} files, {directories} directories, {bytes} bytes of content: {found}");
+    let files = several(*files, "file", "files");
+    let directories = several(*directories, "directory", "directories");
+    let _ = writeln!(text, "{files}, {directories}, {bytes} bytes of content: {found}");
     text
+}
+
+/// "1 file", "2 files".
+pub(super) fn several(n: u64, one: &str, more: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { more })
 }
 
 fn told(checked: &Checked) -> serde_json::Value {

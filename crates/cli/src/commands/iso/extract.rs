@@ -4,6 +4,7 @@
 //! and skipped.
 
 use super::backend::ImageFile;
+use super::check::several;
 use super::options::Extract;
 use super::{Opened, find, open_under, policy_of, reader, shown, tell_counters};
 use crate::console;
@@ -324,12 +325,9 @@ impl Unpacking<'_> {
                 self.into.display()
             );
         }
-        let directories = self.directories.len();
-        console::note(&format!(
-            "{} files in {directories} directories are in {}",
-            self.files,
-            self.into.display()
-        ));
+        let files = several(self.files, "file", "files");
+        let directories = several(self.directories.len() as u64, "directory", "directories");
+        console::note(&format!("{files} in {directories}: {}", self.into.display()));
         Ok(ExitCode::from(if self.left_out == 0 { exit::DONE } else { exit::FAILED }))
     }
 }

@@ -199,6 +199,12 @@ fn of_the_states_of_one_run_of_fio_the_last_is_read() {
 #[test]
 fn times_of_other_shells_and_programs() {
     assert_eq!(all_understood("times.txt").found.len(), 7);
+    for odd in ["fast (0avgtext+0avgdata 1780maxresident)k", "10%CPU (0avgtext+0avgdata 1780maxresident)k 7x"]
+    {
+        let line = format!("0.00user 0.00system 0:00.10elapsed {odd}\n");
+        let imported = import("time.txt", line.as_bytes(), None);
+        assert_eq!((imported.found.len(), imported.not_understood.len()), (0, 1), "{line}");
+    }
     let phases = all_understood("hyperfine.json").found.remove(0).runs.remove(0).phases;
     assert_eq!((phases.len(), phases[0].repetitions.len()), (2, 3));
 }

@@ -166,6 +166,7 @@ fn dbench() {
         (value(&phases[0], THROUGHPUT), value(&phases[0], "latency max")),
         (382_031_000.0, 55_418_000.0)
     );
+    assert_eq!(phases[0].repetitions[0].figures[0].name, THROUGHPUT, "before what it was on the way");
     assert_eq!((value(&phases[3], "operations"), value(&phases[3], "latency avg")), (19_794.0, 10_000.0));
     assert_eq!(left(&imported), ["Flush          many      0.890    55.404"]);
     assert_eq!(run(&imported, 1).phases[0].axes.streams, Some(4), "3.x counts processes");

@@ -14,11 +14,11 @@ pub(super) fn takes(phase: &mut Phase, line: &str, n: usize) -> bool {
             let times = [(*user).strip_suffix('s'), (*system).strip_suffix('s'), Some(*total)];
             times.into_iter().collect::<Option<Vec<_>>>().map(|times| (command.join(" "), times, *cpu))
         }
-        [user, system, elapsed, cpu, ..] => {
+        [user, system, elapsed, cpu, rest @ ..] if is_memory(rest) => {
             let times =
                 [user.strip_suffix("user"), system.strip_suffix("system"), elapsed.strip_suffix("elapsed")];
-            let cpu = cpu.strip_suffix("CPU").unwrap_or("");
-            times.into_iter().collect::<Option<Vec<_>>>().map(|times| (String::new(), times, cpu))
+            let times = times.into_iter().collect::<Option<Vec<_>>>();
+            times.zip(cpu.strip_suffix("CPU")).map(|(times, cpu)| (String::new(), times, cpu))
         }
         _ => None,
     };
@@ -44,6 +44,17 @@ pub(super) fn takes(phase: &mut Phase, line: &str, n: usize) -> bool {
         resources(phase, line, n);
     }
     true
+}
+
+/// What follows GNU time's four times on their line: "(0avgtext+0avgdata 1780maxresident)k", if anything.
+fn is_memory(words: &[&str]) -> bool {
+    match words {
+        [] => true,
+        [texts, resident] => {
+            texts.starts_with('(') && texts.contains("avgtext+") && resident.ends_with("maxresident)k")
+        }
+        _ => false,
+    }
 }
 
 /// What GNU time prints behind the times, with the names that `-v` gives them.
