@@ -407,28 +407,29 @@ static __always_inline __u64 bytes_of(struct folio *folio)
 	if (!(flags & (1ul << bpf_core_enum_value(enum pageflags, PG_head))))
 		return 1ul << PAGE_SHIFT;
 	struct folio___old *old = (void *)folio;
-	__u32 order = bpf_core_field_exists(old->_folio_order) ? BPF_CORE_READ(old, _folio_order) :
-								 BPF_CORE_READ(folio, _flags_1);
+	__u32 order = bpf_core_field_exists(old->_folio_order) ? BPF_CORE_READ(old, _folio_order) : folio->_flags_1;
 	return 1ul << (PAGE_SHIFT + (order & 0x1f));
 }
 
 /* Whether its pages can be a measured file's. */
 static __always_inline int file_of(struct control *c, struct folio *folio, struct file *file)
 {
-	struct inode *inode = BPF_CORE_READ(folio, mapping, host);
-	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFREG && !c->devices)
+	struct inode *inode = folio->mapping->host;
+	if ((inode->i_mode & S_IFMT) != S_IFREG && !c->devices)
 		return 0;
-	file->device = BPF_CORE_READ(inode, i_sb, s_dev);
-	file->inode = BPF_CORE_READ(inode, i_ino);
+	file->device = inode->i_sb->s_dev;
+	file->inode = inode->i_ino;
 	return 1;
 }
 
 /* Whether this thread reads or writes for the measured ones, which includes io_uring's helpers. */
 static __always_inline int is_ours(struct control *c, struct task_struct *task)
 {
-	char name[8] = {};
-	if (is_measured(c, task))
+	struct sleeper *sleeper = sleeper_of(task->pid);
+	/* One that has slept is known. */
+	if ((sleeper && sleeper->thread == task->pid) || is_measured(c, task))
 		return 1;
+	char name[8] = {};
 	bpf_probe_read_kernel(name, sizeof(name) - 1, task->comm);
 	return is_process(c, task) && *(__u64 *)name == *(__u64 *)"iou-wrk";
 }
