@@ -384,7 +384,10 @@ fn measure(
     let own_user_ns =
         measured.workers.iter().map(|w| w.cpu_user_ns).fold(watched.observer_cpu_ns(), u64::saturating_add);
     let crowd = readings.stop.as_ref().and_then(|(now, _)| counters.crowd(now, own_user_ns));
-    let waits = |residency: Residency| written::without_rest_of_folios(residency, &measured);
+    let every = synced_every(phase);
+    let waits = |residency: Residency| {
+        written::since_last_sync(written::without_rest_of_folios(residency, &measured), &measured, every)
+    };
     let at_stop = readings.stop.as_ref().and_then(|(_, at_stop)| *at_stop).map(waits);
     let after = residency::of(&paths);
     let waits_after = after.map(waits);
@@ -601,4 +604,17 @@ fn one_file(phase: &fathom_workload::Phase) -> bool {
     };
     let first = threads().next().and_then(file);
     first.is_some() && threads().all(|thread| file(thread) == first)
+}
+
+/// After how many writes each stream of a phase syncs the one file that it writes; `None` if they differ or do not.
+fn synced_every(phase: &fathom_workload::Phase) -> Option<u64> {
+    let threads = || phase.groups.iter().flat_map(|g| &g.threads);
+    let every = |thread: &fathom_workload::Thread| match &thread.program {
+        Program::Stream(stream) if matches!(stream.pick, Pick::One(_)) => {
+            stream.sync_every.filter(|e| e.range.is_none() && !e.inside).map(|e| e.writes)
+        }
+        _ => None,
+    };
+    let first = threads().next().and_then(every)?;
+    threads().all(|thread| every(thread) == Some(first)).then_some(first)
 }

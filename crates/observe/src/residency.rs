@@ -29,7 +29,7 @@ pub enum ResidencyError {
         source: io::Error,
     },
     /// Not a regular file: a directory, a device, a pipe.
-    #[error("{} is no regular file, so it has no pages in the cache to count", path.display())]
+    #[error("{} is no regular file, and only the cached pages of those are counted", path.display())]
     NotRegular {
         /// Its path.
         path: PathBuf,

@@ -2,7 +2,7 @@
 //! both ends of it.
 
 use crate::residency::page_bytes;
-use fathom_record::{OpKind, Phase, Physical, Repetition, Residency};
+use fathom_record::{OpKind, Phase, Physical, Repetition, Residency, Worker};
 use std::time::Duration;
 
 /// Readings at both ends of the measured time.
@@ -42,6 +42,26 @@ pub fn without_rest_of_folios(waits: Residency, measured: &Repetition) -> Reside
     Residency {
         dirty_pages: filled(waits.dirty_pages),
         writeback_pages: filled(waits.writeback_pages),
+        ..waits
+    }
+}
+
+/// Dirty data without what a sync made durable, for workers that write one file and sync it after `every` writes each: at most the writes
+/// after the last sync wait. The written share of the folios of a whole phase says little about these few.
+#[must_use]
+pub fn since_last_sync(waits: Residency, measured: &Repetition, every: Option<u64>) -> Residency {
+    let after = |worker: &Worker| {
+        let ops = |op| worker.stats.iter().filter(|s| s.op == op).map(|s| s.ops).sum::<u64>();
+        let (writes, every) = (ops(OpKind::Write), every.filter(|n| *n > 0)?);
+        // Other numbers mean that a sync was left out, or that one belongs to writes of the warm-up or followed the clock.
+        let known = worker.uncounted_bytes == 0 && writes >= every && ops(OpKind::Sync) == writes / every;
+        known.then(|| (writes % every).saturating_mul(worker.bytes.div_ceil(writes)))
+    };
+    let bytes = measured.workers.iter().map(after).try_fold(0u64, |sum, n| Some(sum.saturating_add(n?)));
+    let Some(pages) = bytes.map(|b| b.div_ceil(page_bytes())) else { return waits };
+    Residency {
+        dirty_pages: waits.dirty_pages.min(pages),
+        writeback_pages: waits.writeback_pages.min(pages),
         ..waits
     }
 }
@@ -109,7 +129,7 @@ fn to_storage(physical: &Physical) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_record::{DeviceDelta, Worker};
+    use fathom_record::{DeviceDelta, Histogram, OpStat};
 
     fn device(name: &str, kind: &str, level: u32, write_bytes: u64) -> DeviceDelta {
         DeviceDelta { name: name.into(), kind: kind.into(), level, write_bytes, ..DeviceDelta::default() }
@@ -221,6 +241,29 @@ mod tests {
     fn without_dirty_pages_or_cachestat_there_is_no_bound() {
         assert_eq!(ours_at_most(&wrote(100), dirty(0), dirty(0)), u64::MAX);
         assert_eq!(ours_at_most(&wrote(100), None, dirty(5)), u64::MAX);
+    }
+
+    #[test]
+    fn synced_writes_do_not_wait_whatever_the_folios_say() {
+        // 1010 writes with a sync after 1000; of the ten folios of the rest, 137 pages seem to be written.
+        let mut measured = wrote(1010);
+        let stat = |op, ops| OpStat { op, ops, bytes: 0, latency: Histogram::default() };
+        measured.workers[0].stats = vec![stat(OpKind::Write, 1010), stat(OpKind::Sync, 1)];
+        let folios = Residency { dirty_pages: 137, ..dirty(0).unwrap() };
+        assert_eq!(since_last_sync(folios, &measured, Some(1000)).dirty_pages, 10);
+        assert_eq!(since_last_sync(folios, &measured, Some(1010)).dirty_pages, 0);
+        assert_eq!(since_last_sync(folios, &measured, Some(500)), folios, "two syncs would be due");
+        assert_eq!(since_last_sync(folios, &measured, Some(0)), folios);
+        measured.workers[0].stats.pop();
+        assert_eq!(
+            since_last_sync(folios, &measured, Some(2000)),
+            folios,
+            "none was due: earlier data may wait"
+        );
+        measured.workers[0].stats.push(stat(OpKind::Sync, 1));
+        assert_eq!(since_last_sync(folios, &measured, None), folios);
+        measured.workers[0].uncounted_bytes = 1;
+        assert_eq!(since_last_sync(folios, &measured, Some(1000)), folios, "a warm-up");
     }
 
     #[test]

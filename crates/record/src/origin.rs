@@ -90,7 +90,11 @@ impl Origin {
             },
             [] => undivided(all, phase, repetition, device),
             [one] => Self {
-                regime: if one.is_holes() { Regime::Holes } else { regime_of(one.share()) },
+                regime: match regime_of(one.share()) {
+                    _ if one.is_holes() => Regime::Holes,
+                    Regime::PageCache if one.fetched > 0 => Regime::Mixed,
+                    other => other,
+                },
                 device_share: Some(one.share()),
                 evidence: words(one, device) + &cached_words(repetition),
             },

@@ -71,6 +71,7 @@ impl Kind {
         match phase {
             p if p.failed() => "failed",
             p if p.is_metadata_only() => "metadata",
+            p if p.is_part_holes() => "part holes",
             p => Self::from(p.origin().regime).short(),
         }
     }

@@ -9,7 +9,7 @@ use crate::{
     units, writes,
 };
 use fathom_compare::Summary;
-use fathom_record::{Phase, Repetition, Run, Status};
+use fathom_record::{Phase, Regime, Repetition, Run, Status};
 use std::collections::BTreeMap;
 
 /// One run in words.
@@ -258,19 +258,27 @@ fn verdicts(run: &Run, machine: &Machine, figures: &[FigureRow]) -> Vec<Verdict>
     let mut found = Vec::new();
     let device = count(&[Kind::Device]);
     if device > 0 {
-        let sentence = format!(
-            "{device} of {total} figures are the device's own: {}.",
-            spread(figures, &[Kind::Device])
-        );
+        let rates = spread(figures, &[Kind::Device]);
+        let sentence = if all_of(run, Regime::Device, Phase::is_shrunk) {
+            format!(
+                "{device} of {total} came from or reached the device compressed, which moved fewer bytes than these rates say: {rates}."
+            )
+        } else {
+            format!("{device} of {total} figures are the device's own: {rates}.")
+        };
         found.push(Verdict::of(Kind::Device, sentence));
     }
     let mixed = count(&[Kind::Mixed]);
     if mixed > 0 {
-        let sentence = format!(
-            "{mixed} of {total} are part memory, part device ({}): neither the disk's speed nor the cache's.",
-            spread(figures, &[Kind::Mixed])
-        );
-        found.push(Verdict::of(Kind::Mixed, sentence));
+        let rates = spread(figures, &[Kind::Mixed]);
+        let (mark, what) = if all_of(run, Regime::Mixed, Phase::is_part_holes) {
+            ("device and holes", "part device, part holes, for which the kernel returns zeros")
+        } else {
+            (Kind::Mixed.words(), "part memory, part device")
+        };
+        let sentence =
+            format!("{mixed} of {total} are {what} ({rates}): neither the disk's speed nor the cache's.");
+        found.push(Verdict { kind: Some(Kind::Mixed), mark, sentence });
     }
     let memory = [Kind::CpuCache, Kind::PageCache];
     let cached = count(&memory);
@@ -300,17 +308,45 @@ fn verdicts(run: &Run, machine: &Machine, figures: &[FigureRow]) -> Vec<Verdict>
     }
     found.extend(with_fsync(run));
     if device == 0 && cached > 0 {
-        let larger = machine.memory_bytes.map_or(String::new(), |b| format!(" ({})", units::bytes(b)));
-        let sentence = format!(
-            "To see the disk itself: files larger than memory{larger}, O_DIRECT, or fsync inside the clock for writes."
-        );
-        found.push(Verdict { kind: None, mark: "hint", sentence });
+        found.extend(past_the_cache(run, machine));
     }
     if holes > 0 {
         let sentence = "To read data: write the files first.".to_string();
         found.push(Verdict { kind: None, mark: "hint", sentence });
     }
     found
+}
+
+/// Whether all phases of a regime, and there is one, are also something else.
+fn all_of(run: &Run, regime: Regime, also: fn(&Phase) -> bool) -> bool {
+    let mut of = run.phases.iter().filter(|p| !p.failed() && p.origin().regime == regime).peekable();
+    of.peek().is_some() && of.all(also)
+}
+
+/// What would show the disk in place of the page cache: only what was not done already, and would help here.
+fn past_the_cache(run: &Run, machine: &Machine) -> Option<Verdict> {
+    let cached: Vec<&Phase> =
+        run.phases.iter().filter(|p| !p.failed() && p.origin().regime == Regime::PageCache).collect();
+    // Without a device in sight, O_DIRECT may end in another program's cache.
+    let blind = |p: &Phase| p.repetitions.last().is_some_and(|r| r.physical.devices.is_empty());
+    let image = cached.iter().any(|p| p.is_image_cached());
+    let larger = machine.memory_bytes.map_or(String::new(), |b| format!(" ({})", units::bytes(b)));
+    let mut ways = vec![format!("files larger than memory{larger}")];
+    if image {
+        ways.push("direct I/O of the loop device (losetup --direct-io=on)".into());
+    } else if cached.iter().any(|p| !p.direct && !blind(p)) {
+        ways.push("O_DIRECT".into());
+    }
+    if cached.iter().all(|p| !p.sync_in_clock && !blind(p)) {
+        ways.push("fsync inside the clock for writes".into());
+    }
+    let ways = match ways.as_slice() {
+        [one] => one.clone(),
+        [one, two] => format!("{one}, or {two}"),
+        [first @ .., last] => format!("{}, or {last}", first.join(", ")),
+        [] => return None,
+    };
+    Some(Verdict { kind: None, mark: "hint", sentence: format!("To see the disk itself: {ways}.") })
 }
 
 /// "reads 391 MiB/s to 440 MiB/s, writes 210 MiB/s to 330 MiB/s": the extremes, because a median over different record sizes
@@ -432,5 +468,94 @@ mod tests {
         let told = Story::of(&run).trouble;
         assert_eq!(told.iter().filter(|t| t.contains("I/O error")).count(), 1, "{told:?}");
         assert!(told[1].ends_with("(and in 1 more phase)"), "{told:?}");
+    }
+
+    const MIB: u64 = 1 << 20;
+
+    /// A run of one phase of 64 MiB, of which the device moved `moved`.
+    fn of_one(phase: Phase, moved: u64) -> Run {
+        let device = fathom_record::DeviceDelta {
+            name: "loop0".into(),
+            kind: "loop".into(),
+            read_bytes: moved,
+            write_bytes: moved,
+            ..fathom_record::DeviceDelta::default()
+        };
+        let physical = fathom_record::Physical {
+            method: "diskstats".into(),
+            devices: vec![device],
+            ..fathom_record::Physical::default()
+        };
+        let worker = fathom_record::Worker {
+            bytes: 64 * MIB,
+            elapsed_ns: 1_000_000_000,
+            ..fathom_record::Worker::default()
+        };
+        let repetition = Repetition {
+            workers: vec![worker],
+            elapsed_ns: 1_000_000_000,
+            physical,
+            ..Repetition::default()
+        };
+        let phases = vec![Phase { repetitions: vec![repetition], ..phase }];
+        Run { status: Status::Completed, phases, ..Run::default() }
+    }
+
+    fn reading(direct: bool) -> Phase {
+        Phase {
+            seq: 0,
+            name: "read".into(),
+            axes: fathom_record::Axes::default(),
+            reads: true,
+            writes: false,
+            sync_in_clock: false,
+            direct,
+            repetitions: Vec::new(),
+        }
+    }
+
+    fn hint(run: &Run) -> String {
+        let told = Story::of(run).verdicts.into_iter().find(|v| v.mark == "hint");
+        told.expect("a hint").sentence
+    }
+
+    #[test]
+    fn a_hint_names_only_what_helps() {
+        let wanted = "To see the disk itself: files larger than memory, O_DIRECT, or fsync inside the clock for writes.";
+        assert_eq!(hint(&of_one(reading(false), 0)), wanted);
+        let direct = hint(&of_one(reading(true), 0));
+        assert!(!direct.contains("O_DIRECT"), "it was requested: {direct}");
+        let synced = Phase { writes: true, reads: false, sync_in_clock: true, ..reading(false) };
+        let synced = hint(&of_one(synced, 0));
+        assert_eq!(synced, "To see the disk itself: files larger than memory, or O_DIRECT.");
+        let mut image = of_one(reading(false), 64 * MIB);
+        let disk = fathom_record::DeviceDelta { name: "vda".into(), level: 1, ..Default::default() };
+        image.phases[0].repetitions[0].physical.devices.push(disk);
+        let image = hint(&image);
+        assert!(image.contains("losetup --direct-io=on") && !image.contains("O_DIRECT"), "{image}");
+    }
+
+    #[test]
+    fn holes_beside_the_device_are_not_called_memory() {
+        let mut run = of_one(reading(true), 32 * MIB);
+        let extents = fathom_record::Extents { bytes: 64 * MIB, hole_bytes: 32 * MIB, ..Default::default() };
+        run.phases[0].repetitions[0].extents = Some(extents);
+        let said = sentence(&Story::of(&run), Kind::Mixed).expect("told");
+        assert!(said.contains("part device, part holes") && !said.contains("memory"), "{said}");
+        assert!(Story::of(&run).verdicts.iter().all(|v| !v.mark.contains("cache")));
+        assert_eq!(Kind::served(&run.phases[0]), "part holes");
+        run.phases[0].repetitions[0].extents = None;
+        assert!(sentence(&Story::of(&run), Kind::Mixed).expect("told").contains("part memory, part device"));
+    }
+
+    #[test]
+    fn a_compressed_rate_is_not_the_devices_own() {
+        let mut run = of_one(reading(false), 2 * MIB);
+        let none = fathom_record::Residency { total_pages: 16_384, ..Default::default() };
+        let repetition = &mut run.phases[0].repetitions[0];
+        repetition.resident_before = Some(none);
+        repetition.physical.compression = Some("zstd:3".into());
+        let said = sentence(&Story::of(&run), Kind::Device).expect("told");
+        assert!(said.contains("fewer bytes than these rates say") && !said.contains("own"), "{said}");
     }
 }

@@ -50,22 +50,25 @@ fn touched_bytes(phase: &Phase) -> Option<u64> {
 }
 
 /// Buffered I/O on files that fit into free memory can be served from there, even if the counters do not show it. There is no doubt if
-/// the counters prove that the device did all of it, or if there is no device.
+/// the counters prove that the device did all of it, if there is no device, or if there was no data to cache (holes).
 fn fits_memory(run: &Run, environment: &Value) -> Option<Doubt> {
     let available = number(environment, "memory.available_bytes")?;
     let proven = |p: &Phase| {
-        let certain = |r| matches!(Origin::of(p, r).regime, Regime::Device | Regime::Memory);
-        !p.repetitions.is_empty() && p.repetitions.iter().all(certain)
+        let certain = |r| matches!(Origin::of(p, r).regime, Regime::Device | Regime::Memory | Regime::Holes);
+        p.is_part_holes() || (!p.repetitions.is_empty() && p.repetitions.iter().all(certain))
     };
-    let buffered = run.phases.iter().filter(|p| !p.direct && !p.sync_in_clock && !proven(p));
-    let largest = buffered.filter_map(touched_bytes).max()?;
+    let buffered: Vec<&Phase> =
+        run.phases.iter().filter(|p| !p.direct && !p.sync_in_clock && !proven(p)).collect();
+    let largest = buffered.iter().filter_map(|p| touched_bytes(p)).max()?;
     if largest >= available {
         return None;
     }
+    // Past the cache of the files there is still that of the image.
+    let past = if buffered.iter().any(|p| p.is_image_cached()) { "" } else { " or O_DIRECT" };
     Some(about_run(
         "fits-memory",
         format!(
-            "The largest set of files used without O_DIRECT has {}, and {} of memory were free: the page cache can hold all of it. For the storage's own speed use more than {} or O_DIRECT.",
+            "The largest set of files used without O_DIRECT has {}, and {} of memory were free: the page cache can hold all of it. For the storage's own speed use more than {}{past}.",
             bytes_words(largest),
             bytes_words(available),
             bytes_words(available)
@@ -204,6 +207,37 @@ mod tests {
         direct.phases[0].direct = true;
         none_in(&direct, &environment, &DoubtInputs::default());
         none_in(&of_size(MIB, 1), &json!({"memory": {"available_bytes": null}}), &DoubtInputs::default());
+    }
+
+    #[test]
+    fn holes_need_no_room_in_memory_and_an_image_has_its_own_cache() {
+        let environment = json!({"memory": {"available_bytes": 1000 * MIB}});
+        let mut run = run_of(vec![phase("read", 64 * MIB, 0)]);
+        run.phases[0].axes.file_bytes = Some(64 * MIB);
+        let extents = Extents { bytes: 64 * MIB, hole_bytes: 64 * MIB, ..Extents::default() };
+        let fits = |run: &Run| {
+            let all = crate::doubts::of(run, &environment, &DoubtInputs::default());
+            all.into_iter().find(|d| d.code == "fits-memory").map(|d| d.sentence)
+        };
+        assert!(fits(&run).expect("doubtful").ends_with(" or O_DIRECT."));
+        let (mut holes, mut image) = (run.clone(), run);
+        holes.phases[0].repetitions[0].extents = Some(extents);
+        assert_eq!(fits(&holes), None);
+        let half = &mut holes.phases[0].repetitions[0];
+        half.extents = Some(Extents { hole_bytes: 32 * MIB, ..extents });
+        half.physical.own_read_bytes = Some(32 * MIB);
+        half.physical.devices[0].read_bytes = 32 * MIB;
+        assert_eq!(fits(&holes), None);
+        let device = |name: &str, kind: &str, level, read_bytes| fathom_record::DeviceDelta {
+            name: name.into(),
+            kind: kind.into(),
+            level,
+            read_bytes,
+            ..fathom_record::DeviceDelta::default()
+        };
+        image.phases[0].repetitions[0].physical.devices =
+            vec![device("loop0", "loop", 0, 64 * MIB), device("vda", "disk", 1, 0)];
+        assert!(fits(&image).expect("doubtful").ends_with("use more than 1000 MiB."));
     }
 
     #[test]

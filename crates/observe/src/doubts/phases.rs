@@ -30,7 +30,7 @@ pub(super) fn of(run: &Run, seen: &DoubtInputs) -> Vec<Doubt> {
 
 fn page_cache(run: &Run) -> Option<Doubt> {
     let cached = phases_where(run, |p| p.origin().regime == Regime::PageCache);
-    let partly = phases_where(run, |p| p.origin().regime == Regime::Mixed);
+    let partly = phases_where(run, |p| p.origin().regime == Regime::Mixed && !p.is_part_holes());
     let memory = phases_where(run, |p| p.origin().regime == Regime::Memory);
     if let [_, ..] = memory[..] {
         let text = format!(

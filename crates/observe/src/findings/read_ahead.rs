@@ -29,10 +29,15 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             "read-ahead fetched",
             "For random reads a smaller read_ahead_kb of the device, or posix_fadvise(POSIX_FADV_RANDOM), saves the device this work.",
         )
-    } else {
+    } else if facts.workload.keeps_pages {
         (
             "the device was asked to read",
             "The same data was fetched again: the page cache (or a cgroup's memory limit) is smaller than the data read.",
+        )
+    } else {
+        (
+            "the device was asked to read",
+            "The same data left the page cache and was fetched again: the workload drops it (uncached reads, advice, evict_passes), or the cache or a cgroup's memory limit is smaller than the data read.",
         )
     };
     Some(finding(

@@ -142,6 +142,11 @@ fn excess_read_ahead_is_reported() {
     let again = Joined { fetched_distinct_bytes: 10 * MIB, never_asked_bytes: 0, ..joined };
     world.joined = Some(again);
     assert!(world.says("read-ahead").expect("told").starts_with("The device was asked to read 3.1 x"));
+    for (keeps_pages, drops) in [(true, false), (false, true)] {
+        world.workload.keeps_pages = keeps_pages;
+        let advice = world.found().into_iter().find(|f| f.rule == "read-ahead").expect("told").advice;
+        assert_eq!(advice.contains("the workload drops it"), drops, "{advice}");
+    }
     world.phase.direct = true;
     assert_eq!(world.says("read-ahead"), None, "past the page cache the calls themselves asked again");
 }

@@ -54,7 +54,7 @@ fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
     let words = match (before, after) {
         // The null back-end, for example.
         (None, None) if absent && none(&worst.resident_after) => "no files".to_string(),
-        (None, None) => "the kernel did not report what was in the page cache".to_string(),
+        (None, None) => "what was in the page cache is not known".to_string(),
         (Some(before), Some(after)) => {
             format!("{intent}: {} cached {when}, {} after", percent(before), percent(after))
         }

@@ -62,7 +62,9 @@ fn figures(phase: &Phase, repetition: &Repetition, share: f64, devices: &[&Devic
     let beginning = format!("{} of {} asked reached {names}", bytes_words(reached), bytes_words(asked));
     // Compression moves fewer bytes than requested.
     let beginning = match &repetition.physical.compression {
-        Some(_) if reached > 0 => format!("{beginning} compressed, as {}", bytes_words(moved)),
+        Some(_) if reached > 0 && moved < reached => {
+            format!("{beginning} compressed, as {}", bytes_words(moved))
+        }
         _ => beginning,
     };
     let asked_in = count(repetition.ops(), "operation");

@@ -5,6 +5,7 @@
 //! Pure: from the repetition's counters, residencies and sizes (`split`) to shares (here) and words (`statement`).
 //! [`Origin`](crate::Origin) is the one-word verdict; it rests on the same split.
 
+mod aspects;
 mod cold;
 mod course;
 mod split;
@@ -87,6 +88,12 @@ pub struct UnwrittenData {
 }
 
 impl ReadTruth {
+    /// Whether a notable part was holes and hardly anything came from memory.
+    #[must_use]
+    pub fn is_part_holes(&self) -> bool {
+        self.hole_bytes > self.asked_bytes / 20 && self.cache_bytes <= self.asked_bytes / 20
+    }
+
     /// Share that came from a device, 0..=1; `None` if nothing was read.
     #[must_use]
     pub fn device_share(&self) -> Option<f64> {

@@ -67,6 +67,8 @@ pub(crate) struct DirectionTraffic {
     memory: bool,
     /// Bytes read from holes.
     pub holes: u64,
+    /// Bytes that the device had to read in a phase that only writes, such as the rest of pages; 0 if too few to matter.
+    pub fetched: u64,
     /// Written bytes that still wait in memory at the end.
     waits: Option<u64>,
 }
@@ -135,6 +137,7 @@ impl DirectionTraffic {
             unpacked: None,
             memory: physical.is_memory(),
             holes: if direction == Direction::Read { holes_in(asked, phase, repetition) } else { 0 },
+            fetched: if direction == Direction::Write { fetched_for(asked, phase, physical) } else { 0 },
             waits: physical.waiting.map(|w| w.after_bytes.saturating_add(w.below_bytes)),
         };
         if physical.compression.is_some() && moved > 0 {
@@ -169,6 +172,11 @@ impl DirectionTraffic {
     pub fn is_holes(&self) -> bool {
         regime_of(self.share()) == Regime::PageCache
             && regime_of(self.holes as f64 / self.asked as f64) == Regime::Device
+    }
+
+    /// Whether compression made the device move fewer bytes than the files have.
+    pub fn is_shrunk(&self) -> bool {
+        self.unpacked.is_some_and(|of_files| self.at_top < of_files)
     }
 
     /// Bytes that came from or had reached a device, at most the requested ones.
@@ -214,6 +222,13 @@ impl DirectionTraffic {
     }
 }
 
+/// Whether everything was read, and what no device supplied was holes, not memory.
+pub(crate) fn part_holes(traffic: &[DirectionTraffic]) -> bool {
+    let [one] = traffic else { return false };
+    let Some(truth) = one.read_truth().filter(|_| one.direction == Direction::Read) else { return false };
+    truth.is_part_holes()
+}
+
 /// Whether a phase only read, through the page cache, which held every page of the files at both ends.
 pub(crate) fn held_all(phase: &Phase, repetition: &Repetition) -> bool {
     let full =
@@ -251,6 +266,16 @@ fn written_to_storage(physical: &Physical, device: &DeviceDelta) -> u64 {
     }
     device.write_bytes.min(below.iter().fold(0, |sum: u64, d| sum.saturating_add(d.write_bytes)))
 }
+
+/// Bytes read from the device for writes through the page cache, in a phase that only writes: the calls waited for them.
+fn fetched_for(asked: u64, phase: &Phase, physical: &Physical) -> u64 {
+    let Some(device) = physical.devices.first().filter(|_| !phase.reads && !phase.direct) else { return 0 };
+    let fetched = physical.own_read_bytes.map_or(0, |own| own.min(device.read_bytes));
+    if fetched >= LEAST_FETCHED && fetched > asked / 20 { fetched } else { 0 }
+}
+
+/// Less may be metadata, or a page of a program.
+const LEAST_FETCHED: u64 = 256 << 10;
 
 /// Read bytes without a block, if reads are spread evenly over the files or cover them.
 fn holes_in(asked: u64, phase: &Phase, repetition: &Repetition) -> u64 {

@@ -22,6 +22,7 @@ pub(super) fn of(
         Regime::PageCache => "This is a page-cache number",
         Regime::Device if server => "This is the server's number",
         Regime::Device => "This is a device number",
+        Regime::Mixed if split::part_holes(traffic) => "This number is only partly the device's",
         Regime::Mixed => "This number is partly memory's, partly the device's",
         Regime::Holes => "This is neither a device's nor the page cache's number",
         Regime::Memory => {
@@ -81,7 +82,8 @@ fn read(phase: &Phase, traffic: &DirectionTraffic, truth: &ReadTruth, device: &s
         }
         (_, Regime::Mixed) => format!("of the {asked} read {from_device} came from {device}"),
         _ if !traffic.is_holes() && (truth.cache_bytes > 0 || truth.hole_bytes == 0) => {
-            format!("{from_cache} of the {asked} read came from memory; {device} moved {moved}")
+            let which = if traffic.is_shrunk() { String::new() } else { format!("; {device} moved {moved}") };
+            format!("{from_cache} of the {asked} read came from memory{which}")
         }
         _ => format!("{device} moved {moved} for the {asked} read"),
     };
@@ -89,7 +91,7 @@ fn read(phase: &Phase, traffic: &DirectionTraffic, truth: &ReadTruth, device: &s
         let holes = percent(truth.hole_bytes, truth.asked_bytes);
         words += &format!("; {holes} are holes, which read as zeros without any device");
     }
-    if traffic.unpacked.is_some() {
+    if traffic.is_shrunk() {
         words += &format!("; the file system compresses, so {device} moved {moved} for it");
     } else if worth(truth.excess_bytes, truth) {
         words += &format!(
@@ -126,6 +128,10 @@ fn written(
         let many = if flushes == 1 { "flush" } else { "flushes" };
         words += &format!(", with {flushes} {many}");
     }
+    if traffic.fetched > 0 {
+        let top = physical.devices.first().map_or("the device", |d| d.name.as_str());
+        words += &format!("; {} were read from {top} to do so", bytes_words(traffic.fetched));
+    }
     if let Some(journal) = repetition.physical.journal().filter(|j| j.write_bytes > 0) {
         words += &journal_words(journal);
     }
@@ -161,7 +167,7 @@ fn written(
             bytes_words(given),
         );
     }
-    if traffic.unpacked.is_some() {
+    if traffic.is_shrunk() {
         words += &format!(
             "; the file system compresses, so {device} wrote {} for it",
             bytes_words(traffic.at_top)
@@ -211,7 +217,11 @@ fn percent(part: u64, whole: u64) -> String {
     let share = part as f64 / whole as f64 * 100.0;
     if (1.0..=99.0).contains(&share) {
         format!("{share:.0} %")
+    } else if share < 0.1 {
+        "<0.1 %".into()
+    } else if share > 99.9 {
+        ">99.9 %".into()
     } else {
-        format!("{:.1} %", share.clamp(0.1, 99.9))
+        format!("{share:.1} %")
     }
 }

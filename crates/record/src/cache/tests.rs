@@ -316,7 +316,50 @@ fn holes_are_neither_memory_nor_device() {
     p.repetitions[0].extents = Some(Extents { bytes: 64 * MIB, hole_bytes: 48 * MIB, ..Extents::default() });
     let read = truth(&p).read.expect("read");
     assert_eq!((read.device_bytes, read.hole_bytes, read.cache_bytes), (16 * MIB, 48 * MIB, 0));
-    assert!(truth(&p).statement.contains("75 % are holes"), "{}", truth(&p).statement);
+    says(
+        &p,
+        "This number is only partly the device's: of the 64 MiB read 25 % came from vda; 75 % are holes, which read as zeros without any device.",
+    );
+    assert!(p.is_part_holes());
+    // Half of the rest was cached: memory has a part in it.
+    p.repetitions[0].physical = disk(8 * MIB, 0);
+    assert!(truth(&p).statement.starts_with("This number is partly memory's"), "{}", truth(&p).statement);
+    assert!(!p.is_part_holes());
+}
+
+#[test]
+fn a_tiny_share_is_not_rounded_up() {
+    let p = phase(false, true, 9 << 30, disk_with(16 << 10, 16 << 10, 64 * MIB, 64 * MIB));
+    assert!(truth(&p).statement.contains("<0.1 % of the 9 GiB written had"), "{}", truth(&p).statement);
+}
+
+#[test]
+fn writes_that_wait_for_reads_are_not_memorys_alone() {
+    let mut p = phase(false, true, 2 * MIB, disk_with(0, 0, 2 * MIB, 2 * MIB));
+    assert_eq!(p.origin().regime, Regime::PageCache);
+    p.repetitions[0].physical.devices[0].read_bytes = 14 * MIB;
+    p.repetitions[0].physical.own_read_bytes = Some(14 * MIB);
+    assert_eq!(p.origin().regime, Regime::Mixed);
+    says(
+        &p,
+        "This number is partly memory's, partly the device's: 0 % of the 2 MiB written had reached vda when the clock stopped; 14 MiB were read from vda to do so; 100 % was only in memory at the end (2 MiB).",
+    );
+    // Another program's reads, and a few of metadata, do not count.
+    for own in [0, 64 << 10] {
+        p.repetitions[0].physical.own_read_bytes = Some(own);
+        assert_eq!(p.origin().regime, Regime::PageCache);
+    }
+}
+
+#[test]
+fn data_that_does_not_shrink_was_not_compressed() {
+    let mut p = phase(false, true, 64 * MIB, disk_with(64 * MIB + (256 << 10), 64 * MIB + (256 << 10), 0, 0));
+    p.repetitions[0].physical.compression = Some("zstd:3".into());
+    assert!(!truth(&p).statement.contains("compresses") && !p.is_shrunk(), "{}", truth(&p).statement);
+    p.repetitions[0].physical = disk_with(2 * MIB, 2 * MIB, 0, 0);
+    p.repetitions[0].physical.compression = Some("zstd:3".into());
+    assert!(truth(&p).statement.contains("compresses, so vda wrote 2 MiB"), "{}", truth(&p).statement);
+    assert!(p.is_shrunk());
 }
 
 #[test]

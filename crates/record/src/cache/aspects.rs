@@ -1,0 +1,30 @@
+//! What else to know about the source of a phase, beside the one word of its [`Regime`]: so that no summary says more than is so.
+
+use super::split;
+use crate::physical::LOOP;
+use crate::{Phase, Regime};
+
+impl Phase {
+    /// Whether part of what was read were holes and the rest came from the device: nothing of it from memory.
+    #[must_use]
+    pub fn is_part_holes(&self) -> bool {
+        self.origin().regime == Regime::Mixed
+            && self.repetitions.last().is_some_and(|r| split::part_holes(&split::traffic(self, r)))
+    }
+
+    /// Whether the file system compresses, and the device moved fewer bytes than the rate says.
+    #[must_use]
+    pub fn is_shrunk(&self) -> bool {
+        let traffic = self.repetitions.last().map(|r| split::traffic(self, r));
+        traffic.is_some_and(|t| t.iter().any(split::DirectionTraffic::is_shrunk))
+    }
+
+    /// Whether the device is a file that was in the page cache below: O_DIRECT does not go past that.
+    #[must_use]
+    pub fn is_image_cached(&self) -> bool {
+        let Some(last) = self.repetitions.last() else { return false };
+        let top = last.physical.devices.first().is_some_and(|d| d.kind == LOOP);
+        let waits = last.physical.waiting.is_some_and(|w| w.below_bytes > 0);
+        (top && waits) || split::traffic(self, last).iter().any(|t| t.cached.is_some())
+    }
+}
