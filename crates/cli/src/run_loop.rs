@@ -348,10 +348,11 @@ fn measure(
 ) -> Result<Repetition, EngineError> {
     let paths = engine.paths(workload, &workload.phases[number]);
     let nearest: Vec<PathBuf> = places_of(&paths);
-    let stack = device::stack_of_all(&nearest);
     let phase = &workload.phases[number];
     let writes =
         streams(std::iter::once(phase)).any(|s| s.direction != Direction::Read) || flows::write(phase);
+    let stack = device::stack_of_all(&nearest);
+    let stack = if writes { stack.for_writes() } else { stack };
     let course = Sampler::new(&stack);
     // On a network file system, looking would be work for the server.
     let passing = (writes && described(phase, number).direct && stack.method == "diskstats")

@@ -57,11 +57,30 @@ impl Counters {
                 }
             }));
         }
+        let io = |process: &str| text(&format!("/proc/{process}/io")).and_then(|t| OwnIo::parse(&t));
+        let own = match &stack.fuse_server {
+            None => io("self"),
+            // It reads for us.
+            Some(server) => {
+                let read = io(&server.process.to_string());
+                devices.push(DeviceReading {
+                    name: format!("storage (read by {})", server.name),
+                    level: 0,
+                    kind: "served",
+                    holds_data: true,
+                    stat: read.map(|io| DiskStat {
+                        read_sectors: io.read_bytes / SECTOR_BYTES,
+                        ..DiskStat::default()
+                    }),
+                });
+                read
+            }
+        };
         Snapshot {
             method: stack.method.clone(),
             note: stack.note.clone(),
             devices,
-            own: text("/proc/self/io").and_then(|t| OwnIo::parse(&t)),
+            own,
             dirty_bytes: text("/proc/meminfo").and_then(|t| dirty_bytes(&t)),
             cpu: text("/proc/stat").and_then(|t| CpuTicks::parse(&t)),
             uptime_ns: text("/proc/uptime").and_then(|t| uptime_ns(&t)),
@@ -295,7 +314,8 @@ impl Snapshot {
         if tops > 1 {
             devices.insert(0, sum(&devices[..tops]));
         }
-        let missing = devices.is_empty() && matches!(self.method.as_str(), "diskstats" | "mountstats");
+        let missing =
+            devices.is_empty() && matches!(self.method.as_str(), "diskstats" | "mountstats" | "fuse-server");
         let own = |figure: fn(&OwnIo) -> u64| Some(advance(figure(&self.own?), figure(&later.own?)));
         Physical {
             method: if missing { "none".into() } else { self.method.clone() },

@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 /// Block-layer and accounting figures over one repetition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Physical {
-    /// Source: "diskstats", "memory" (no device below), "mountstats" (a server), or "none".
+    /// Source: "diskstats", "memory" (no device below), "mountstats" (a server), "fuse-server" (what the program behind a FUSE
+    /// file system reads), or "none".
     pub method: String,
     /// The devices below the file system: the one nearest to it first, then what it is made of.
     pub devices: Vec<DeviceDelta>,
     /// Why there is no device, or what limits the figures.
     pub note: Option<String>,
-    /// Bytes our own processes caused to be read from storage (/proc/self/io read_bytes).
+    /// Bytes our own processes, or the program that serves our files, caused to be read from storage (/proc/PID/io read_bytes).
     pub own_read_bytes: Option<u64>,
     /// Bytes our own processes dirtied or wrote to storage (/proc/self/io write_bytes; buffered writes count when dirtied).
     pub own_write_bytes: Option<u64>,
@@ -48,8 +49,8 @@ pub struct DeviceDelta {
     #[serde(default)]
     pub level: u32,
     /// "disk", "partition", "device-mapper", "md", "loop", "ram" (zram, brd, a loop device whose file is in memory), "journal"
-    /// (any device that holds only the file system's journal, or carries one that does) or "server" (no block device: traffic
-    /// with a network file system's server); empty if unknown, and for a sum of different kinds.
+    /// (any device that holds only the file system's journal, or carries one that does) "server" (no block device: traffic
+    /// with a network file system's server), or "served" (what the program behind a FUSE file system reads from storage); empty if unknown, and for a sum of different kinds.
     #[serde(default)]
     pub kind: String,
     /// Completed reads.

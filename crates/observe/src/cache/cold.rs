@@ -114,7 +114,7 @@ fn sentence(cold: &Cold, stack: &DeviceStack, reach: Reach) -> String {
                 Some(n) => format!("{n} pages were cached"),
             };
             let but = why.map_or(String::new(), |w| format!("; but {w}"));
-            let unseen = matches!(stack.method.as_str(), "none" | "mountstats");
+            let unseen = matches!(stack.method.as_str(), "none" | "mountstats" | "fuse-server");
             let unseen = if unseen { "; the layer below is not known, and may cache them" } else { "" };
             format!("Cold: {files} of {total} pages, {was}, 0 are left{by}{but}{unseen}.")
         }

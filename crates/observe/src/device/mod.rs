@@ -3,9 +3,12 @@
 //!
 //! Nothing is opened or changed; all data comes from statx, /proc/self/mountinfo and /sys.
 
+mod fuse_server;
 pub mod mount;
 pub(crate) mod server;
 mod walk;
+
+pub use fuse_server::FuseServer;
 
 use crate::files::{KernelFiles, Live};
 use mount::Mount;
@@ -83,13 +86,25 @@ pub struct DeviceStack {
     /// Every device once; those that the file system uses directly come first.
     pub devices: Vec<Device>,
     /// How bytes that reach storage are counted: "diskstats", "memory" (there is no storage), "mountstats" (by the server of a network
-    /// file system), or "none".
+    /// file system), "fuse-server" (bytes that the program behind a FUSE file system reads), or "none".
     pub method: String,
+    /// That program.
+    #[serde(skip)]
+    pub fuse_server: Option<FuseServer>,
     /// Why there is no device, or what is unknown about the devices.
     pub note: Option<String>,
 }
 
 impl DeviceStack {
+    /// The stack for files that are written: a FUSE server's writes are counted when they make memory dirty, which proves nothing.
+    #[must_use]
+    pub fn for_writes(mut self) -> Self {
+        if self.fuse_server.take().is_some() {
+            self.method = "none".into();
+        }
+        self
+    }
+
     /// The devices that hold the file system's data.
     pub fn tops(&self) -> impl Iterator<Item = &Device> {
         self.devices.iter().filter(|d| d.level == 0 && d.role == Role::Data)

@@ -1,8 +1,8 @@
 //! Walks from a file system to its devices, and from each device to its components.
 
 use super::mount::{self, Mount};
-use super::server;
 use super::{Device, DeviceKind, DeviceStack, Role};
+use super::{fuse_server, server};
 use crate::files::KernelFiles;
 use std::path::{Path, PathBuf};
 
@@ -78,14 +78,17 @@ impl<'a> Walk<'a> {
             let told = self.files.read(Path::new("/proc/self/mountstats")).ok();
             told.and_then(|t| server::served(&t, &m.escaped_mount_point())).is_some()
         };
+        let fuse = mount.as_ref().filter(|m| self.devices.is_empty() && is_fuse(&m.kind) && keys.len() == 1);
+        let fuse_server = fuse.and_then(|m| fuse_server::find(self.files, m.device.1));
         let method = match (self.devices.is_empty(), memory) {
             (false, _) => "diskstats",
             (true, true) => "memory",
             (true, false) if mount.as_ref().is_some_and(served) => "mountstats",
+            (true, false) if fuse_server.is_some() => "fuse-server",
             (true, false) => "none",
         };
         let note = (!self.notes.is_empty()).then(|| self.notes.join("; "));
-        DeviceStack { mount, devices: self.devices, method: method.into(), note }
+        DeviceStack { mount, devices: self.devices, method: method.into(), fuse_server, note }
     }
 
     /// Adds the devices below a path and returns its mount.
@@ -343,6 +346,11 @@ fn is_memory(kind: &str) -> bool {
     matches!(kind, "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs" | "rootfs")
 }
 
+/// File systems that a program serves, and that are on no block device.
+fn is_fuse(kind: &str) -> bool {
+    kind == "fuse" || kind.starts_with("fuse.")
+}
+
 /// The sentence for a file system without a block device.
 fn why_no_device(mount: &Mount) -> String {
     let Mount { kind, source, mount_point, .. } = mount;
@@ -356,7 +364,7 @@ fn why_no_device(mount: &Mount) -> String {
         "9p" | "virtiofs" => {
             format!("{mount_point} is a {kind} share: its device belongs to the host of this virtual machine")
         }
-        k if k == "fuse" || k.starts_with("fuse.") => {
+        k if is_fuse(k) => {
             format!(
                 "{mount_point} is a {kind} ({source}): a program serves its files, its device is not visible"
             )

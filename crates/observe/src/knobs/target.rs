@@ -106,7 +106,7 @@ pub fn stack_of_device(files: &dyn KnobFiles, path: &Path) -> Option<DeviceStack
             sys,
         });
     }
-    Some(DeviceStack { mount: None, devices, method: "diskstats".into(), note: None })
+    Some(DeviceStack { devices, method: "diskstats".into(), ..DeviceStack::default() })
 }
 
 /// Whether a path is a valid place of a device's knob, one that [`places`] can have found. A journal's entries are checked against this

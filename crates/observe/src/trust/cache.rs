@@ -23,7 +23,8 @@ pub(crate) fn missed(repetition: &Repetition) -> Option<(f64, f64)> {
 
 /// Whether the files lie on no known device of this machine.
 fn has_unseen(physical: &Physical) -> bool {
-    physical.method == "mountstats" || (physical.method == "none" && physical.devices.is_empty())
+    matches!(physical.method.as_str(), "mountstats" | "fuse-server")
+        || (physical.method == "none" && physical.devices.is_empty())
 }
 
 fn distance(intent: CacheIntent, share: f64) -> f64 {
