@@ -275,6 +275,8 @@ fn others_at_a_device_below_do_not_matter_to_what_memory_served() {
     assert_eq!(world.says("others"), None, "a journal's writes are not what the phase waits for");
     world.device().requests = vec![requests(RequestClass::Read, 10, 65_536)];
     assert!(world.says("others").expect("told").contains("nvme0n1"));
+    world.device().issuers = vec![Issuer { reads: 10, ..issuer(IssuerKind::Other, 65_536) }];
+    assert_eq!(world.says("others"), None, "the reads that came down were another program's");
 }
 
 #[test]
@@ -835,6 +837,28 @@ fn queue_settings_that_limit_requests_are_reported() {
     assert!(world.says("small-requests").is_some(), "read-ahead does");
     world.environment["devices"][0]["max_sectors_kb"] = 4096.into();
     assert_eq!(world.says("small-requests"), None);
+
+    // The limit of a device below.
+    let below = DeviceActivity {
+        name: "sda".into(),
+        level: 1,
+        requests: vec![requests(RequestClass::Read, 64_000, 16 << 10)],
+        ..DeviceActivity::default()
+    };
+    world.device().requests = vec![requests(RequestClass::Read, 1000, MIB)];
+    world.environment = serde_json::json!({ "devices": [
+        { "name": "vda", "max_sectors_kb": 4096, "max_hw_sectors_kb": 4096 },
+        { "name": "sda", "max_sectors_kb": 16, "max_hw_sectors_kb": 4096 }
+    ] });
+    world.repetition.block.as_mut().expect("watched").devices.push(below);
+    assert_eq!(
+        world.says("small-requests").expect("told"),
+        "Requests of sda, which lies below vda, are limited to 16 KiB (max_sectors_kb; the hardware allows 4 MiB): 64000 read requests had that size."
+    );
+    world.device().requests = vec![requests(RequestClass::Read, 400, MIB)];
+    assert_eq!(world.says("small-requests"), None, "most of them were for somebody else");
+    world.device().requests = vec![requests(RequestClass::Read, 64_000, 16 << 10)];
+    assert_eq!(world.says("small-requests"), None, "the device above asks for no more");
 
     let mut world = World::new(OpKind::Write, 1000, 4096);
     world.environment = serde_json::json!({ "devices": [{ "name": "vda", "nomerges": 2 }] });
