@@ -1047,6 +1047,47 @@ fn writers_of_one_file_wait_for_each_other() {
 }
 
 #[test]
+fn calls_that_a_program_serves() {
+    let mut world = World::new(OpKind::Write, 1000, 4096);
+    world.repetition.block = None;
+    world.repetition.elapsed_ns = 1_000_000_000;
+    let worker = &mut world.repetition.workers[0];
+    worker.elapsed_ns = 1_000_000_000;
+    worker.cpu_system_ns = 100_000_000;
+    worker.stats[0].latency = Histogram::from_values([900_000; 1000]);
+    worker.thread_counts =
+        Some(fathom_record::ThreadCounts { processor_wait_ns: Some(0), ..Default::default() });
+    world.environment = serde_json::json!({ "filesystem": { "type": "fuse.sshfs", "source": "host:/data" } });
+    let said = world.says("fuse").expect("told");
+    assert!(
+        said.starts_with(
+            "The file system is fuse.sshfs of host:/data, so a program in user space serves it: for 80 %"
+        ),
+        "{said}"
+    );
+    world.environment["filesystem"]["type"] = "ext4".into();
+    assert_eq!(world.says("fuse"), None);
+    world.environment["filesystem"]["type"] = "fuse".into();
+    assert!(world.says("fuse").is_some());
+    world.repetition.workers[0].cpu_system_ns = 700_000_000;
+    assert_eq!(world.says("fuse"), None, "the page cache serves most calls, which compute");
+}
+
+#[test]
+fn writes_that_the_workload_itself_makes_synchronous() {
+    let mut world = World::new(OpKind::Write, 1000, 4096);
+    world.device().requests = vec![requests(RequestClass::Write, 2000, 4096)];
+    assert_eq!(world.says("synced-writes"), None);
+    world.workload.synced = true;
+    assert_eq!(
+        world.says("synced-writes").expect("told"),
+        "The workload opens files with O_SYNC or O_DSYNC, so each write to them waits until its data is on the device: 2000 write requests for 1000 writes."
+    );
+    world.device().requests = vec![requests(RequestClass::Write, 100, 40_960)];
+    assert_eq!(world.says("synced-writes"), None, "most writes were to other files");
+}
+
+#[test]
 fn deletes_that_wait_for_discards() {
     let mut world = World::new(OpKind::Delete, 100, 0);
     world.repetition.elapsed_ns = 1_000_000_000;
