@@ -20,6 +20,7 @@ mod few_requests;
 mod flushes;
 mod fragmented;
 mod fsync_others;
+mod fuse;
 mod held_back;
 mod idle_device;
 mod io_limit;
@@ -42,6 +43,7 @@ mod splits;
 mod stood_still;
 mod sync_attribute;
 mod sync_mount;
+mod synced_writes;
 #[cfg(test)]
 mod tests;
 
@@ -53,7 +55,7 @@ type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
 /// all follow from it.
-const CAUSES: [Rule; 21] = [
+const CAUSES: [Rule; 22] = [
     ("io-limit", io_limit::find),
     ("cpu-quota", cpu_quota::find),
     ("few-processors", few_processors::find),
@@ -72,16 +74,18 @@ const CAUSES: [Rule; 21] = [
     ("compression", compression::find),
     ("discard", discard::find),
     ("read-to-write", read_to_write::find),
+    ("fuse", fuse::find),
     ("one-writer", one_writer::find),
     ("held-back", held_back::find),
     ("busy-processors", busy_processors::find),
 ];
 
 /// Observations at the device in the order shown: others, the cost of syncs, what calls became, then waiting.
-const SYMPTOMS: [Rule; 16] = [
+const SYMPTOMS: [Rule; 17] = [
     ("others", others::find),
     ("discards-of-others", discards_of_others::find),
     ("fsync-others", fsync_others::find),
+    ("synced-writes", synced_writes::find),
     ("dirty-throttling", dirty_throttling::find),
     ("journal", journal::find),
     ("stood-still", stood_still::find),

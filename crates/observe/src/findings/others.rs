@@ -26,14 +26,18 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     })
 }
 
-/// Whether the file system's device got a request of a kind that the phase causes. Otherwise memory served the phase, and traffic at a
-/// lower device cannot have slowed it down.
+/// Whether the file system's device got a request of a kind that the phase causes, and not from another program. Otherwise memory
+/// served the phase, and traffic at a lower device cannot have slowed it down.
 fn reached_the_device(facts: &Facts<'_>) -> bool {
     let Some(top) = facts.device() else { return true };
-    let some = |class| top.class(class).is_some_and(|c| c.issued > 0);
+    let theirs = |of: fn(&Issuer) -> u64| {
+        top.issuers.iter().filter(|i| i.kind == IssuerKind::Other).map(of).sum::<u64>()
+    };
+    let some = |class, theirs| top.class(class).is_some_and(|c| c.issued > theirs);
     let (reads, writes) = (facts.phase.reads, facts.phase.writes);
-    let written = || some(RequestClass::Write) || some(RequestClass::Flush);
-    !(reads || writes) || reads && some(RequestClass::Read) || writes && written()
+    let read = || some(RequestClass::Read, theirs(|i| i.reads));
+    let written = || some(RequestClass::Write, theirs(|i| i.writes)) || some(RequestClass::Flush, 0);
+    !(reads || writes) || reads && read() || writes && written()
 }
 
 fn of_device(device: &DeviceActivity, counted: Option<&Foreign>, notable: f64) -> Option<Finding> {

@@ -280,6 +280,8 @@ fn others_at_a_device_below_do_not_matter_to_what_memory_served() {
     assert_eq!(world.says("others"), None, "a journal's writes are not what the phase waits for");
     world.device().requests = vec![requests(RequestClass::Read, 10, 65_536)];
     assert!(world.says("others").expect("told").contains("nvme0n1"));
+    world.device().issuers = vec![Issuer { reads: 10, ..issuer(IssuerKind::Other, 65_536) }];
+    assert_eq!(world.says("others"), None, "the reads that came down were another program's");
 }
 
 #[test]
@@ -841,6 +843,28 @@ fn queue_settings_that_limit_requests_are_reported() {
     world.environment["devices"][0]["max_sectors_kb"] = 4096.into();
     assert_eq!(world.says("small-requests"), None);
 
+    // The limit of a device below.
+    let below = DeviceActivity {
+        name: "sda".into(),
+        level: 1,
+        requests: vec![requests(RequestClass::Read, 64_000, 16 << 10)],
+        ..DeviceActivity::default()
+    };
+    world.device().requests = vec![requests(RequestClass::Read, 1000, MIB)];
+    world.environment = serde_json::json!({ "devices": [
+        { "name": "vda", "max_sectors_kb": 4096, "max_hw_sectors_kb": 4096 },
+        { "name": "sda", "max_sectors_kb": 16, "max_hw_sectors_kb": 4096 }
+    ] });
+    world.repetition.block.as_mut().expect("watched").devices.push(below);
+    assert_eq!(
+        world.says("small-requests").expect("told"),
+        "Requests of sda, which lies below vda, are limited to 16 KiB (max_sectors_kb; the hardware allows 4 MiB): 64000 read requests had that size."
+    );
+    world.device().requests = vec![requests(RequestClass::Read, 400, MIB)];
+    assert_eq!(world.says("small-requests"), None, "most of them were for somebody else");
+    world.device().requests = vec![requests(RequestClass::Read, 64_000, 16 << 10)];
+    assert_eq!(world.says("small-requests"), None, "the device above asks for no more");
+
     let mut world = World::new(OpKind::Write, 1000, 4096);
     world.environment = serde_json::json!({ "devices": [{ "name": "vda", "nomerges": 2 }] });
     world.device().requests = vec![requests(RequestClass::Write, 1000, 4096)];
@@ -1025,6 +1049,47 @@ fn writers_of_one_file_wait_for_each_other() {
     world.phase.axes.queue_depth = None;
     world.repetition.workers.iter_mut().for_each(|w| w.cpu_system_ns = 900_000_000);
     assert_eq!(world.says("one-writer"), None, "they compute");
+}
+
+#[test]
+fn calls_that_a_program_serves() {
+    let mut world = World::new(OpKind::Write, 1000, 4096);
+    world.repetition.block = None;
+    world.repetition.elapsed_ns = 1_000_000_000;
+    let worker = &mut world.repetition.workers[0];
+    worker.elapsed_ns = 1_000_000_000;
+    worker.cpu_system_ns = 100_000_000;
+    worker.stats[0].latency = Histogram::from_values([900_000; 1000]);
+    worker.thread_counts =
+        Some(fathom_record::ThreadCounts { processor_wait_ns: Some(0), ..Default::default() });
+    world.environment = serde_json::json!({ "filesystem": { "type": "fuse.sshfs", "source": "host:/data" } });
+    let said = world.says("fuse").expect("told");
+    assert!(
+        said.starts_with(
+            "The file system is fuse.sshfs of host:/data, so a program in user space serves it: for 80 %"
+        ),
+        "{said}"
+    );
+    world.environment["filesystem"]["type"] = "ext4".into();
+    assert_eq!(world.says("fuse"), None);
+    world.environment["filesystem"]["type"] = "fuse".into();
+    assert!(world.says("fuse").is_some());
+    world.repetition.workers[0].cpu_system_ns = 700_000_000;
+    assert_eq!(world.says("fuse"), None, "the page cache serves most calls, which compute");
+}
+
+#[test]
+fn writes_that_the_workload_itself_makes_synchronous() {
+    let mut world = World::new(OpKind::Write, 1000, 4096);
+    world.device().requests = vec![requests(RequestClass::Write, 2000, 4096)];
+    assert_eq!(world.says("synced-writes"), None);
+    world.workload.synced = true;
+    assert_eq!(
+        world.says("synced-writes").expect("told"),
+        "The workload opens files with O_SYNC or O_DSYNC, so each write to them waits until its data is on the device: 2000 write requests for 1000 writes."
+    );
+    world.device().requests = vec![requests(RequestClass::Write, 100, 40_960)];
+    assert_eq!(world.says("synced-writes"), None, "most writes were to other files");
 }
 
 #[test]

@@ -1,0 +1,48 @@
+//! A file system whose calls are served by a program.
+
+use super::facts::Facts;
+use super::{CALLS, THREADS, evidence, finding};
+use crate::words::percent;
+use fathom_record::{Finding, OpKind};
+
+/// Minimum share of their time that the workers were blocked in calls.
+const NOTABLE: f64 = 0.3;
+const LEAST_NS: u64 = 100_000_000;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let kind = facts.environment.pointer("/filesystem/type")?.as_str()?;
+    let served = ["fuse", "fuseblk"].contains(&kind) || kind.starts_with("fuse.");
+    let source = facts.environment.pointer("/filesystem/source").and_then(|s| s.as_str());
+    let waits_for_processor = facts.processor_wait_share()?;
+    let (workers, elapsed_ns) = (facts.repetition.workers.len(), facts.repetition.elapsed_ns);
+    // With several operations in flight it is unknown which of them waits.
+    let queued = facts.phase.axes.queue_depth.is_some_and(|depth| depth > 1);
+    if !served || queued || workers == 0 || elapsed_ns < LEAST_NS {
+        return None;
+    }
+    let whole = workers as f64 * elapsed_ns as f64;
+    let in_calls = [OpKind::Read, OpKind::Write].map(|op| facts.repetition.latency(op).sum_ns() as f64);
+    let in_calls = in_calls.iter().sum::<f64>() / whole;
+    let waits = in_calls - facts.processors_used() / workers as f64 - waits_for_processor;
+    if waits < NOTABLE {
+        return None;
+    }
+    let of = source.map_or_else(String::new, |source| format!(" of {source}"));
+    Some(finding(
+        format!(
+            "The file system is {kind}{of}, so a program in user space serves it: for {} of the time the workers waited in reads and writes for that program and what lies below it.",
+            percent(waits)
+        ),
+        "Measure the directory below it to see what the program costs; larger calls, and for writes its writeback cache, mean fewer requests to it.",
+        vec![
+            evidence("time in reads and writes", in_calls, "ratio", CALLS),
+            evidence(
+                "time in them, neither on a processor nor waiting for one, at least",
+                waits,
+                "ratio",
+                CALLS,
+            ),
+            evidence("time waiting for a processor", waits_for_processor, "ratio", THREADS),
+        ],
+    ))
+}
