@@ -647,6 +647,30 @@ mod tests {
     }
 
     #[test]
+    fn what_a_fuse_server_reads_is_read_for_us() {
+        let io = |read: u64| format!("rchar: 9\nread_bytes: {read}\nwrite_bytes: 4096\n");
+        let mut fake = Fake::new()
+            .file("/proc/self/mountinfo", "9 1 0:40 / /t rw - fuse /srv/data rw\n")
+            .on_mount("/t", 9, (0, 40))
+            .file("/proc/self/io", &io(0))
+            .file("/proc/30/comm", "bindfs\n")
+            .file("/proc/30/io", &io(4096))
+            .link("/proc/30/fd/4", "/dev/fuse")
+            .file("/proc/30/fdinfo/4", "fuse_connection:\t40\n");
+        let stack = stack_with(&fake, Path::new("/t/x"));
+        let before = Counters::read_with(&fake, &stack);
+        fake.put("/proc/30/io", &io(4096 + 10_240));
+        let physical = before.until(&Counters::read_with(&fake, &stack));
+        let told = physical.devices.first().expect("what it read");
+        assert_eq!((told.name.as_str(), told.kind.as_str()), ("storage (read by bindfs)", "served"));
+        assert_eq!((told.read_bytes, told.write_bytes), (10_240, 0));
+        assert_eq!((physical.is_served(), physical.own_read_bytes), (true, Some(10_240)));
+        fake.remove("/proc/30/io");
+        let physical = before.until(&Counters::read_with(&fake, &stack));
+        assert_eq!((physical.method.as_str(), physical.devices.len()), ("none", 0), "it has ended");
+    }
+
+    #[test]
     fn a_vanished_device_is_reported_and_not_counted() {
         let mut fake = machine();
         let stack = stack_with(&fake, Path::new("/x"));

@@ -88,7 +88,7 @@ const COMMIT_BYTES: u64 = 64 * 1024;
 /// Upper bound of metadata writes for a created or deleted file: directory, inode and bitmaps.
 const METADATA_BYTES: u64 = 16 * 1024;
 
-/// The estimate from counters; `None` without those of a device or of our own I/O. If the machine's dirty data at the start is unknown,
+/// The estimate from counters; `None` without those of a device or of our own I/O, which a FUSE server's do not separate. If the machine's dirty data at the start is unknown,
 /// writes are not judged.
 ///
 /// Reads: the kernel charges a read to the process that causes it, including metadata and read-ahead, so device reads beyond our own
@@ -97,7 +97,8 @@ const METADATA_BYTES: u64 = 16 * 1024;
 /// flush, and metadata of every created or deleted file.
 #[must_use]
 fn estimate(physical: &Physical, metadata_calls: u64) -> Option<Foreign> {
-    let device = physical.devices.first()?;
+    // What a file system's server reads for others is not known.
+    let device = physical.devices.first().filter(|_| !physical.is_served())?;
     let read_bytes = device.read_bytes.saturating_sub(physical.own_read_bytes?);
     let write_bytes = match (physical.own_write_bytes, physical.dirty_before_bytes) {
         (Some(own), Some(dirty)) => {

@@ -151,6 +151,13 @@ impl Physical {
         self.method == "memory" || all_ram(0) || all_ram(self.lowest_level())
     }
 
+    /// Whether the figures are what a program in user space read for us: its pages may lie in memory whatever we ask for, and it may
+    /// read for others.
+    #[must_use]
+    pub fn is_served(&self) -> bool {
+        self.method == "fuse-server"
+    }
+
     /// Bytes read by the file system's own device; `None` if there is none.
     #[must_use]
     pub fn device_read_bytes(&self) -> Option<u64> {

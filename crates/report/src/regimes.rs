@@ -72,6 +72,7 @@ impl Kind {
             p if p.failed() => "failed",
             p if p.is_metadata_only() => "metadata",
             p if p.is_part_holes() => "part holes",
+            p if p.is_served() && p.origin().regime == Regime::PageCache => Self::Memory.short(),
             p => Self::from(p.origin().regime).short(),
         }
     }

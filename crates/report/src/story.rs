@@ -283,11 +283,14 @@ fn verdicts(run: &Run, machine: &Machine, figures: &[FigureRow]) -> Vec<Verdict>
     let memory = [Kind::CpuCache, Kind::PageCache];
     let cached = count(&memory);
     if cached > 0 {
-        let sentence = format!(
-            "{cached} of {total} were served from the page cache, not from the disk: {}.",
-            spread(figures, &memory)
-        );
-        found.push(Verdict::of(Kind::PageCache, sentence));
+        let (mark, what) = if all_of(run, Regime::PageCache, Phase::is_served) {
+            ("memory", "came from memory")
+        } else {
+            (Kind::PageCache.words(), "were served from the page cache")
+        };
+        let rates = spread(figures, &memory);
+        let sentence = format!("{cached} of {total} {what}, not from the disk: {rates}.");
+        found.push(Verdict { kind: Some(Kind::PageCache), mark, sentence });
     }
     let holes = count(&[Kind::Holes]);
     if holes > 0 {
@@ -328,7 +331,9 @@ fn past_the_cache(run: &Run, machine: &Machine) -> Option<Verdict> {
     let cached: Vec<&Phase> =
         run.phases.iter().filter(|p| !p.failed() && p.origin().regime == Regime::PageCache).collect();
     // Without a device in sight, O_DIRECT may end in another program's cache.
-    let blind = |p: &Phase| p.repetitions.last().is_some_and(|r| r.physical.devices.is_empty());
+    let blind = |p: &Phase| {
+        p.repetitions.last().is_some_and(|r| r.physical.devices.is_empty() || r.physical.is_served())
+    };
     let image = cached.iter().any(|p| p.is_image_cached());
     let larger = machine.memory_bytes.map_or(String::new(), |b| format!(" ({})", units::bytes(b)));
     let mut ways = vec![format!("files larger than memory{larger}")];

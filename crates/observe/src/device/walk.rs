@@ -594,6 +594,22 @@ mod tests {
     }
 
     #[test]
+    fn the_local_server_of_a_fuse_mount_is_found() {
+        let mounts = mounts(&["9 1 0:40 / /t rw - fuse /srv/data rw"]);
+        let fake = Fake::new()
+            .file("/proc/self/mountinfo", &mounts)
+            .on_mount("/t", 9, (0, 40))
+            .file("/proc/30/comm", "bindfs\n")
+            .link("/proc/30/fd/4", "/dev/fuse")
+            .file("/proc/30/fdinfo/4", "fuse_connection:\t40\n");
+        let stack = stack_with(&fake, Path::new("/t/x"));
+        assert_eq!((stack.method.as_str(), stack.devices.len()), ("fuse-server", 0));
+        assert_eq!(stack.fuse_server.as_ref().map(|s| (s.process, s.name.as_str())), Some((30, "bindfs")));
+        let stack = stack.for_writes();
+        assert_eq!((stack.method.as_str(), stack.fuse_server), ("none", None));
+    }
+
+    #[test]
     fn without_mount_ids_and_without_sys_something_sensible_is_said() {
         let m = mounts(&["27 1 259:2 / / rw - ext4 /dev/nvme0n1p2 rw"]);
         let old = with_nvme().file("/proc/self/mountinfo", &m).on_device("/", (259, 2));

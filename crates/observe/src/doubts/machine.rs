@@ -63,8 +63,9 @@ fn fits_memory(run: &Run, environment: &Value) -> Option<Doubt> {
     if largest >= available {
         return None;
     }
-    // Past the cache of the files there is still that of the image.
-    let past = if buffered.iter().any(|p| p.is_image_cached()) { "" } else { " or O_DIRECT" };
+    // Past the cache of the files there is still that of the image, or of a FUSE server's files.
+    let served = |p: &Phase| p.repetitions.iter().any(|r| r.physical.is_served());
+    let past = if buffered.iter().any(|p| p.is_image_cached() || served(p)) { "" } else { " or O_DIRECT" };
     Some(about_run(
         "fits-memory",
         format!(

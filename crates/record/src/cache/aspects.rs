@@ -19,6 +19,12 @@ impl Phase {
         traffic.is_some_and(|t| t.iter().any(split::DirectionTraffic::is_shrunk))
     }
 
+    /// Whether a program in user space read the bytes: what did not come from storage was in memory, but not surely in the page cache.
+    #[must_use]
+    pub fn is_served(&self) -> bool {
+        self.repetitions.last().is_some_and(|r| r.physical.is_served())
+    }
+
     /// Whether the device is a file that was in the page cache below: O_DIRECT does not go past that.
     #[must_use]
     pub fn is_image_cached(&self) -> bool {

@@ -63,6 +63,8 @@ pub(crate) struct DirectionTraffic {
     pub through_cache: bool,
     /// Requested bytes that came from or reached a device although fewer bytes moved, because the file system compresses.
     pub unpacked: Option<u64>,
+    /// Whether a program in user space read the bytes for us.
+    pub is_served: bool,
     /// Whether the file system lives in memory.
     memory: bool,
     /// Bytes read from holes.
@@ -135,6 +137,7 @@ impl DirectionTraffic {
             bottomless,
             through_cache: through_cache(phase, repetition),
             unpacked: None,
+            is_served: physical.is_served(),
             memory: physical.is_memory(),
             holes: if direction == Direction::Read { holes_in(asked, phase, repetition) } else { 0 },
             fetched: if direction == Direction::Write { fetched_for(asked, phase, physical) } else { 0 },

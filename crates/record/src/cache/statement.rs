@@ -19,6 +19,7 @@ pub(super) fn of(
     let device = physical.devices.first().map_or("the device", |d| d.name.as_str());
     let server = physical.devices.first().is_some_and(|d| d.kind == SERVER);
     let head = match origin.regime {
+        Regime::PageCache if physical.is_served() => "This is memory's number",
         Regime::PageCache => "This is a page-cache number",
         Regime::Device if server => "This is the server's number",
         Regime::Device => "This is a device number",
@@ -69,7 +70,7 @@ fn read(phase: &Phase, traffic: &DirectionTraffic, truth: &ReadTruth, device: &s
             bytes_words(c.bytes)
         ),
         (_, Regime::Device) => {
-            let direct = phase.direct && !traffic.through_cache;
+            let direct = phase.direct && !traffic.through_cache && !traffic.is_served;
             let past = if direct { ", past the page cache (O_DIRECT)" } else { "" };
             format!("{from_device} of the {asked} read came from {device}{past}")
         }

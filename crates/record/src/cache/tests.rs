@@ -408,6 +408,19 @@ fn memory_servers_and_blindness_have_words_of_their_own() {
         &phase(true, false, MIB, served),
         "This is the server's number: 100 % of the 1 MiB read came from srv:/e.",
     );
+
+    let mut by_program = disk(MIB, 0);
+    by_program.method = "fuse-server".into();
+    by_program.devices = vec![device("storage (read by bindfs)", "served", 0, MIB, 0)];
+    let direct = Phase { direct: true, ..phase(true, false, MIB, by_program) };
+    says(&direct, "This is a device number: 100 % of the 1 MiB read came from storage (read by bindfs).");
+    let mut cached = direct;
+    let physical = &mut cached.repetitions[0].physical;
+    (physical.devices[0].read_bytes, physical.own_read_bytes) = (0, Some(0));
+    says(
+        &cached,
+        "This is memory's number: 100 % of the 1 MiB read came from memory; storage (read by bindfs) moved 0 B.",
+    );
 }
 
 #[test]
