@@ -38,9 +38,12 @@ impl LongSleeps {
     pub(super) fn add(&mut self, raw: &[u64; SLEEP]) {
         let frames = &raw[SLEEP - FRAMES..];
         let depth = frames.iter().position(|&address| address == 0).unwrap_or(FRAMES);
-        if depth == 0 || self.sleeps.len() == MOST_SLEEPS {
+        if depth == 0 {
             self.lost += 1;
             return;
+        }
+        if self.sleeps.len() >= MOST_SLEEPS {
+            self.keep_longer_half();
         }
         let stack = (frames[..depth].to_vec(), raw[1] >> 32 & LOCKED != 0);
         let next = self.stacks.len() as u32;
@@ -52,6 +55,23 @@ impl LongSleeps {
         // A wake-up that was not seen: the whole sleep counts as waiting.
         let woken_ns = if (since_ns..=until_ns).contains(&woken_ns) { woken_ns } else { until_ns };
         self.sleeps.push(Sleep { thread: thread as u32, since_ns, woken_ns, until_ns, stack });
+    }
+
+    /// Makes room: the slowest calls have the longest sleeps, whenever they come.
+    fn keep_longer_half(&mut self) {
+        let length = |s: &Sleep| s.until_ns.saturating_sub(s.since_ns);
+        let mut lengths: Vec<u64> = self.sleeps.iter().map(length).collect();
+        let middle = lengths.len() / 2;
+        let median = *lengths.select_nth_unstable(middle).1;
+        let before = self.sleeps.len();
+        // Of many equal ones the later half stays.
+        let mut equal_to_drop = middle - lengths[..middle].iter().filter(|l| **l < median).count();
+        self.sleeps.retain(|sleep| {
+            let drops = length(sleep) == median && equal_to_drop > 0;
+            equal_to_drop -= usize::from(drops);
+            length(sleep) >= median && !drops
+        });
+        self.lost += (before - self.sleeps.len()) as u64;
     }
 
     /// Forgets all.
@@ -86,5 +106,23 @@ mod tests {
         all.add(&unseen);
         assert_eq!(all.sleeps[4].woken_ns, 200);
         assert_eq!(all.lost, 1);
+    }
+
+    #[test]
+    fn the_longest_stay_when_there_is_no_room() {
+        let mut all = LongSleeps::default();
+        let sleep = |ns: u64| {
+            let mut raw = [0; SLEEP];
+            raw[1..6].copy_from_slice(&[7, 0, 0, ns, 1]);
+            raw
+        };
+        // Every third sleep is long.
+        for n in 0..MOST_SLEEPS as u64 + 1 {
+            all.add(&sleep(if n % 3 == 0 { 1000 } else { 10 }));
+        }
+        assert_eq!(all.sleeps.len(), MOST_SLEEPS / 2 + 1);
+        assert_eq!(all.lost, MOST_SLEEPS as u64 / 2);
+        let long = all.sleeps.iter().filter(|s| s.until_ns == 1000).count();
+        assert_eq!(long, MOST_SLEEPS.div_ceil(3), "all of them");
     }
 }

@@ -18,17 +18,21 @@ const LEAST_SHARE: f64 = 0.01;
 /// The slowest calls of a phase: those of its last repetition with any.
 #[must_use]
 pub fn of_phase(phase: &Phase) -> &[SlowCalls] {
-    let noted = phase.repetitions.iter().rev().find(|r| !r.slow_calls.is_empty());
-    noted.map_or(&[], |r: &Repetition| &r.slow_calls)
+    noted(phase).map_or(&[], |r: &Repetition| &r.slow_calls)
+}
+
+fn noted(phase: &Phase) -> Option<&Repetition> {
+    phase.repetitions.iter().rev().find(|r| !r.slow_calls.is_empty())
 }
 
 /// What they waited for, in a sentence for each kind of call; none for calls whose waits are not known.
 #[must_use]
 pub fn sentences(phase: &Phase) -> Vec<String> {
-    of_phase(phase).iter().filter_map(sentence).collect()
+    let one_of_several = noted(phase).filter(|_| phase.repetitions.len() > 1).map(|r| r.n + 1);
+    of_phase(phase).iter().filter_map(|slow| sentence(slow, one_of_several)).collect()
 }
 
-fn sentence(slow: &SlowCalls) -> Option<String> {
+fn sentence(slow: &SlowCalls, repetition: Option<u32>) -> Option<String> {
     let shares = slow.shares();
     let places: Vec<_> = shares.iter().filter(|s| s.2 >= LEAST_SHARE).take(MOST_PLACES).collect();
     let mut parts = places.iter().enumerate().map(|(n, (function, layer, share))| {
@@ -39,7 +43,8 @@ fn sentence(slow: &SlowCalls) -> Option<String> {
     let mut rest: Vec<String> = parts.collect();
     let last = rest.pop().map_or(String::new(), |last| format!(" and {last}"));
     let between: String = rest.iter().map(|part| format!(", {part}")).collect();
-    Some(format!("Of the time of {}, {first}{between}{last}.", which(slow)))
+    let when = repetition.map_or_else(|| "Of".into(), |n| format!("In repetition {n}, of"));
+    Some(format!("{when} the time of {}, {first}{between}{last}.", which(slow)))
 }
 
 /// "the slowest 74 of 7417 fsyncs (3.78 ms or more)".
@@ -141,5 +146,8 @@ mod tests {
         assert!(summary.contains(": Of the time of the slowest 400 of 40 000 fsyncs"), "{summary}");
         let markdown = crate::markdown::summary(&[&run]);
         assert!(markdown.contains("(journal) and 4.5 % in folio"), "{markdown}");
+        let mut several = sample().phases.remove(1);
+        several.repetitions.push(Repetition { n: 1, ..Repetition::default() });
+        assert!(sentences(&several)[0].starts_with("In repetition 1, of the time of the slowest 400 "));
     }
 }
