@@ -37,7 +37,9 @@ fn pages_are_counted_and_who_drops_them_is_named() {
     let own = seen["pages"]["own_bytes"].as_u64().unwrap_or_default();
     // This kernel may not run the programs while process 1 runs.
     assert!((BYTES / 2..=BYTES).contains(&own), "fio reads the whole file from the device: {seen}");
-    assert_eq!(seen["pages"]["removers"], Value::Null, "nobody took anything out: {seen}");
+    // The machine may reclaim some.
+    let removers = seen["pages"]["removers"].as_array().cloned().unwrap_or_default();
+    assert!(removers.iter().all(|r| r["dropped_bytes"] == 0), "nobody dropped any: {seen}");
     assert!(seen["pauses"]["count"].is_u64(), "{seen}");
 
     let over = AtomicBool::new(false);
@@ -54,8 +56,9 @@ fn pages_are_counted_and_who_drops_them_is_named() {
         dropper.join().expect("joins");
     });
     let seen = events(&fathom);
-    let remover = &seen["pages"]["removers"][0];
-    assert_eq!(remover["process"], std::process::id(), "this test: {seen}");
+    let removers = seen["pages"]["removers"].as_array().cloned().unwrap_or_default();
+    let this_test = removers.iter().find(|r| r["process"] == std::process::id());
+    let remover = this_test.unwrap_or_else(|| panic!("this test dropped them: {seen}"));
     let dropped = remover["dropped_bytes"].as_u64().unwrap_or_default();
     assert!(dropped >= 1 << 20 && seen["pages"]["removed_bytes"].as_u64() >= Some(dropped), "{seen}");
     fathom.run(["show"]).expect_code(0).expect_stdout("Of the files' pages in the page cache, ");
