@@ -52,14 +52,14 @@ fn when<'w, 't>(words: &'w [&'t str]) -> Option<(When<'t>, &'w [&'t str])> {
 /// Column headings.
 fn heads<'w, 't>(words: &'w [&'t str]) -> Option<&'w [&'t str]> {
     let (_, columns) = when(words)?;
-    let is_unit = |c: &&str| {
+    let is_unit = |c: &str| {
         c.ends_with("/s")
             || c.starts_with('%')
             || c.ends_with("tps")
             || c.starts_with("kb")
             || c.ends_with("-sz")
     };
-    (columns.len() >= 2 && columns.iter().any(|c| is_unit(&c)) && columns.iter().all(|c| value(c).is_none()))
+    (columns.len() >= 2 && columns.iter().any(|c| is_unit(c)) && columns.iter().all(|c| value(c).is_none()))
         .then_some(columns)
 }
 

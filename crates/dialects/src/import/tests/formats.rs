@@ -321,7 +321,13 @@ fn dtrace_distributions() {
 fn tables_that_people_write() {
     let imported = all_understood("table.txt");
     let labels: Vec<&str> = imported.found.iter().flat_map(|f| &f.runs).map(|r| r.label.as_str()).collect();
-    assert_eq!(labels, ["kernel a", "kernel b", "old", "new"]);
+    assert_eq!(labels, ["kernel a", "kernel b", "old", "new", "read (MB/s)", "latency"]);
+    let figures = |run: usize| -> Vec<(String, f64)> {
+        let figures = &imported.found[2].runs[run].phases[0].repetitions[0].figures;
+        figures.iter().map(|f| (f.name.clone(), f.value)).collect()
+    };
+    assert_eq!(figures(0), [("throughput".into(), 10.5e6), ("throughput, \u{b1}".into(), 1.5e6)]);
+    assert_eq!(figures(1)[..].iter().map(|f| f.1).collect::<Vec<_>>(), [3e6, 0.5e6], "one unit for both");
 }
 
 #[test]
