@@ -49,9 +49,16 @@ fn when<'w, 't>(words: &'w [&'t str]) -> Option<(When<'t>, &'w [&'t str])> {
     }
 }
 
-/// Column headings.
-fn heads<'w, 't>(words: &'w [&'t str]) -> Option<&'w [&'t str]> {
+/// Column headings, of which none is a figure.
+fn words_of_heads<'w, 't>(words: &'w [&'t str]) -> Option<&'w [&'t str]> {
     let (_, columns) = when(words)?;
+    let are_names = columns.iter().all(|c| value(c).is_none()) && !columns.contains(&"RESTART");
+    (columns.len() >= 2 && are_names).then_some(columns)
+}
+
+/// Column headings that only sar prints.
+fn heads<'w, 't>(words: &'w [&'t str]) -> Option<&'w [&'t str]> {
+    let columns = words_of_heads(words)?;
     let is_unit = |c: &str| {
         c.ends_with("/s")
             || c.starts_with('%')
@@ -59,28 +66,35 @@ fn heads<'w, 't>(words: &'w [&'t str]) -> Option<&'w [&'t str]> {
             || c.starts_with("kb")
             || c.ends_with("-sz")
     };
-    (columns.len() >= 2 && columns.iter().any(|c| is_unit(c)) && columns.iter().all(|c| value(c).is_none()))
-        .then_some(columns)
+    columns.iter().any(|c| is_unit(c)).then_some(columns)
+}
+
+fn words(lines: &Lines, n: usize) -> Vec<&str> {
+    lines.trimmed(n).split_whitespace().collect()
+}
+
+fn is_row_of(columns: &[&str], row: &[&str]) -> bool {
+    when(row).is_some_and(|(_, cells)| figures(columns, cells, 0).is_some())
 }
 
 fn text(lines: &Lines, at: usize) -> Option<Block> {
-    let words = |n: usize| lines.trimmed(n).split_whitespace().collect::<Vec<_>>();
     let first = if is_host(lines.trimmed(at)) { lines.find(at + 1, 3, |line| !line.is_empty())? } else { at };
-    let (opening, row) = (words(first), words(first + 1));
+    let (opening, row) = (words(lines, first), words(lines, first + 1));
     let columns = heads(&opening)?;
-    let is_row = when(&row).is_some_and(|(_, cells)| figures(columns, cells, at).is_some());
-    if !is_row && !row.contains(&"RESTART") {
+    if !is_row_of(columns, &row) && !row.contains(&"RESTART") {
         return None;
     }
     let mut block = Block { last: at, ..Block::default() };
     let mut table = Table::default();
     let mut columns: Vec<String> = Vec::new();
     for n in first..lines.len() {
-        let words = words(n);
+        let words = words(lines, n);
         if words.is_empty() {
             continue;
         }
-        let next = heads(&words);
+        // Rows of an unknown table must not be read under the headings of the last one.
+        let next = heads(&words)
+            .or_else(|| words_of_heads(&words).filter(|c| is_row_of(c, &self::words(lines, n + 1))));
         if is_host(lines.trimmed(n)) || n - at >= MOST_LINES && next.is_some() {
             break;
         }
@@ -125,6 +139,7 @@ fn named(column: &str, word: &str) -> String {
     match (column, word) {
         ("CPU", "all" | "-1") => PROCESSORS.into(),
         ("CPU", number) => format!("processor {number}"),
+        ("INTR", number) => format!("interrupt {number}"),
         _ => word.into(),
     }
 }

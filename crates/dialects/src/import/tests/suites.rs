@@ -26,6 +26,7 @@ fn sar_in_text() {
     assert_eq!(of(run(0), "vda", "await"), (390_000.0, "ns".into()));
     assert_eq!(run(0).phases.iter().find(|p| p.name == "vda").map(|p| p.repetitions.len()), Some(2));
     assert_eq!(of(run(0), "vda, average", "tps"), (151.0, "ops/s".into()), "no third time");
+    assert_eq!(of(run(0), "interrupt 24", "CPU0"), (2.0, String::new()), "its table has no known heading");
     assert_eq!(of(run(1), "vda", "rd_sec/s"), (1256.0 * 512.0, "bytes/s".into()), "a decimal comma");
     assert_eq!(of(run(2), "vda", "wkB/s"), (2.1 * 1_048_576.0, "bytes/s".into()), "a unit after the value");
     assert_eq!(of(run(3), "processors", "%idle"), (85.5, "%".into()));
@@ -33,6 +34,7 @@ fn sar_in_text() {
     assert_eq!(
         left(&imported),
         [
+            "03:11:37 AM was a quiet second",
             "03:11:37 AM       vdb      many   2480.00     12.00     12.00     12.40      0.08      0.39      0.40",
             "storage1;1;2026-11-29 03:11:43 UTC;vdb;4.00"
         ]
