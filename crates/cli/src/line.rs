@@ -457,8 +457,14 @@ pub enum ImportKind {
     Time,
     /// iostat of Linux and Solaris
     Iostat,
-    /// The JSON that hyperfine exports
+    /// sar in any language, and sadf -d, -p, -j
+    Sar,
+    /// The JSON, CSV and Markdown that hyperfine exports
     Hyperfine,
+    /// Comparison tables of the btrfs project's fsperf
+    Fsperf,
+    /// Comparison tables of mmtests
+    Mmtests,
     /// Aggregations and distributions
     Dtrace,
     /// Hand-written tables

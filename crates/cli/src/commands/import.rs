@@ -234,7 +234,10 @@ fn kind(kind: ImportKind) -> Kind {
         ImportKind::Dd => Kind::Dd,
         ImportKind::Time => Kind::Time,
         ImportKind::Iostat => Kind::Iostat,
+        ImportKind::Sar => Kind::Sar,
         ImportKind::Hyperfine => Kind::Hyperfine,
+        ImportKind::Fsperf => Kind::Fsperf,
+        ImportKind::Mmtests => Kind::Mmtests,
         ImportKind::Dtrace => Kind::Dtrace,
         ImportKind::Table => Kind::Table,
     }

@@ -1,17 +1,18 @@
-//! `hyperfine --export-json` and `--export-csv`: a cell for each command. The JSON has every execution, which is a repetition; the CSV
-//! only has their summary.
+//! `hyperfine --export-json`, `--export-csv` and `--export-markdown`: a cell for each command. The JSON has every execution, which is a
+//! repetition; the others only have their summary.
 
-use super::cell::{add, cell, figure, run};
+use super::cell::{add, cell, converted, figure, run};
 use super::context::Context;
 use super::json_leaves::scan;
 use super::lines::{Lines, decimal, fields};
+use super::units::{Prefix, Unit, unit};
 use super::{Block, several};
 use fathom_record::imported::names::TIME;
-use fathom_record::imported::units::{BYTES, NS};
+use fathom_record::imported::units::{BYTES, NS, UNKNOWN};
 use fathom_record::{Phase, Repetition};
 
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
-    csv(lines, at).or_else(|| json(lines, at))
+    csv(lines, at).or_else(|| markdown(lines, at)).or_else(|| json(lines, at))
 }
 
 /// The columns of the CSV behind the command, in seconds; columns of parameters follow.
@@ -66,6 +67,74 @@ fn csv(lines: &Lines, at: usize) -> Option<Block> {
         block.runs.push(run);
         block
     })
+}
+
+/// "| `ls` | 4.8 ± 1.1 | 3.6 | 5.8 | 3.61 ± 2.06 |" below "| Command | Mean [ms] | Min [ms] | Max [ms] | Relative |".
+fn markdown(lines: &Lines, at: usize) -> Option<Block> {
+    let heads = bars(lines.trimmed(at))?;
+    let unit_of = |head: &str, name: &str| {
+        let word = head.strip_prefix(name)?.trim_start().strip_prefix('[')?.strip_suffix(']')?;
+        unit(word, Prefix::Decimal).filter(|unit| unit.base == NS).map(|unit| (unit, word.to_owned()))
+    };
+    let ["Command", mean, min, max, relative @ ..] = heads.as_slice() else { return None };
+    let (time, word) = unit_of(mean, "Mean")?;
+    if unit_of(min, "Min")?.0 != time
+        || unit_of(max, "Max")?.0 != time
+        || !matches!(relative, [] | ["Relative"])
+    {
+        return None;
+    }
+    let mut block = Block { last: at, ..Block::default() };
+    let mut phases: Vec<Phase> = Vec::new();
+    for n in at + 1..lines.len() {
+        let Some(cells) = bars(lines.trimmed(n)) else { break };
+        block.last = n;
+        if cells.iter().all(|c| c.contains('-') && c.chars().all(|c| "-: ".contains(c))) {
+            continue;
+        }
+        // A command may have bars.
+        let Some(first) = cells.len().checked_sub(heads.len() - 1).filter(|first| *first > 0) else {
+            block.partly.push(n);
+            continue;
+        };
+        let mut phase = cell(cells[..first].join(" | ").trim_matches('`'));
+        for (at, text) in cells[first..].iter().enumerate() {
+            let (value, deviation) =
+                text.split_once('\u{b1}').map_or((*text, None), |(v, d)| (v, Some(d.trim())));
+            let (names, unit, word) = match at {
+                0 => (["time avg", "time stddev"], time, word.as_str()),
+                1 => (["time min", ""], time, word.as_str()),
+                2 => (["time max", ""], time, word.as_str()),
+                _ => (["relative time", "relative time, stddev"], RATIO, ""),
+            };
+            for (name, text) in names.into_iter().zip([Some(value.trim()), deviation]) {
+                let Some(text) = text else { continue };
+                let Some(value) = decimal(text).filter(|_| !name.is_empty()) else {
+                    block.partly.push(n);
+                    continue;
+                };
+                let printed = format!("{text} {word}").trim_end().to_owned();
+                let mut figure = converted(name, value, unit, printed, n);
+                figure.higher_is_better = figure.higher_is_better.filter(|_| name != "time stddev");
+                add(&mut phase, figure);
+            }
+        }
+        phases.push(phase);
+    }
+    let run = run("hyperfine", "hyperfine".into(), phases);
+    block.what = format!("hyperfine as Markdown, {}", several(run.phases.len(), "command"));
+    (!run.phases.is_empty()).then(|| {
+        block.runs.push(run);
+        block
+    })
+}
+
+const RATIO: Unit = Unit { base: UNKNOWN, factor: 1.0 };
+
+/// The cells between bars.
+fn bars(line: &str) -> Option<Vec<&str>> {
+    let inner = line.strip_prefix('|')?.strip_suffix('|')?;
+    Some(inner.split('|').map(str::trim).collect())
 }
 
 fn json(lines: &Lines, at: usize) -> Option<Block> {

@@ -20,17 +20,20 @@ mod dtrace;
 mod elbencho;
 mod filebench;
 mod fio;
+mod fsperf;
 mod hyperfine;
 mod ioping;
 mod iostat;
 mod iozone;
 mod json_leaves;
 mod lines;
+mod mmtests;
 mod notices;
 mod outputs;
 mod pairs;
 mod pgbench;
 mod phoronix;
+mod sar;
 mod source;
 mod stress_ng;
 mod sysbench;
@@ -86,8 +89,14 @@ pub enum Kind {
     Time,
     /// `iostat` in any form.
     Iostat,
+    /// `sar` and `sadf`.
+    Sar,
     /// `hyperfine --export-json`.
     Hyperfine,
+    /// The comparison tables of fsperf.
+    Fsperf,
+    /// The comparison tables of mmtests.
+    Mmtests,
     /// dtrace's aggregations.
     Dtrace,
     /// Tables of figures written by people.
@@ -96,7 +105,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order in which they are tried.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 23] = [
         Self::Iozone,
         Self::Sysbench,
         Self::Filebench,
@@ -114,8 +123,11 @@ impl Kind {
         Self::Dtrace,
         Self::Dd,
         Self::Time,
+        Self::Sar,
         Self::Iostat,
         Self::Hyperfine,
+        Self::Fsperf,
+        Self::Mmtests,
         Self::Table,
     ];
 
@@ -140,7 +152,10 @@ impl Kind {
             Self::Dd => "dd",
             Self::Time => "time",
             Self::Iostat => "iostat",
+            Self::Sar => "sar",
             Self::Hyperfine => "hyperfine",
+            Self::Fsperf => "fsperf",
+            Self::Mmtests => "mmtests",
             Self::Dtrace => "dtrace",
             Self::Table => "table",
         }
@@ -165,7 +180,10 @@ impl Kind {
             Self::Dd => timed::parse_dd,
             Self::Time => timed::parse,
             Self::Iostat => iostat::parse,
+            Self::Sar => sar::parse,
             Self::Hyperfine => hyperfine::parse,
+            Self::Fsperf => fsperf::parse,
+            Self::Mmtests => mmtests::parse,
             Self::Dtrace => dtrace::parse,
             Self::Table => table::parse,
         }

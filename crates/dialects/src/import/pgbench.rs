@@ -171,6 +171,10 @@ fn result(phase: &mut Phase, line: &str, n: usize) -> bool {
             return false;
         };
         put(converted(OPERATIONS, tps, TPS, format!("{word} tps"), n));
+        let share = rest.strip_prefix(" transactions (").and_then(leading);
+        if let Some((share, word, _)) = share.filter(|(.., rest)| rest.starts_with("% of total")) {
+            put(figure("share of transactions", share, PERCENT, format!("{word} %"), n));
+        }
     } else {
         return false;
     }

@@ -220,18 +220,26 @@ impl<'t> Meaning<'t> {
         phase.axes.streams = count(&["threads"]);
         phase.axes.record_bytes = size(&["block", "size"]);
         let name = if self.name.is_empty() { "value" } else { self.name };
-        let own = leading(&v.printed).and_then(|(_, _, rest)| {
-            unit(word_of(rest), Prefix::Decimal).filter(|_| !word_of(rest).is_empty())
-        });
+        let converts = |word: &str| unit(word, Prefix::Decimal).filter(|_| !word.is_empty());
+        let spread = v.printed.split_once('\u{b1}').and_then(|(_, text)| leading(text));
+        // "10.0 \u{b1} 3.0 ms" has one unit for both.
+        let own = leading(&v.printed)
+            .and_then(|(_, _, rest)| converts(word_of(rest)))
+            .or_else(|| converts(word_of(spread?.2)));
         let unit = own.unwrap_or(self.unit);
         let printed = if own.is_some() {
             v.printed.clone()
         } else {
             format!("{} {}", v.printed, self.word).trim_end().into()
         };
-        let mut f = figure(name, v.value * unit.factor, unit.base, printed, v.line);
+        let mut f = figure(name, v.value * unit.factor, unit.base, printed.clone(), v.line);
         f.higher_is_better = self.higher_is_better.or(f.higher_is_better);
         super::cell::add(&mut phase, f);
+        if let Some((value, ..)) = spread {
+            let mut f = figure(&format!("{name}, \u{b1}"), value * unit.factor, unit.base, printed, v.line);
+            f.higher_is_better = None;
+            super::cell::add(&mut phase, f);
+        }
         phase
     }
 }

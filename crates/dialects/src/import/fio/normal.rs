@@ -6,6 +6,7 @@ use super::super::cell::{add, cell, converted, figure, run};
 use super::super::lines::{Lines, leading};
 use super::super::units::{Prefix, Unit, unit};
 use super::names::Job;
+use super::terse;
 use fathom_record::imported::names::{OPERATIONS, THROUGHPUT, TIME};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT};
 use fathom_record::{Phase, Status};
@@ -56,7 +57,8 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
             block.left.append(&mut unknown);
         } else {
             unknown.push(n);
-            if unknown.len() > 3 {
+            // With several formats, the options of the jobs are printed before the terse lines.
+            if unknown.len() > 3 || terse::parse(lines, n).is_some() {
                 break;
             }
         }

@@ -15,7 +15,7 @@ use fathom_record::{Figure, Phase, Repetition, Run};
 const MOST_LINES: usize = 20_000;
 /// Lines of headings without a row after which it is not a report.
 const MOST_HEADS: usize = 50;
-const PROCESSORS: &str = "processors";
+pub(super) const PROCESSORS: &str = "processors";
 const SOLARIS: &str = "extended device statistics";
 
 enum Table {
@@ -101,7 +101,7 @@ fn is_banner(line: &str) -> bool {
             && line.chars().all(is_of_time))
 }
 
-fn is_host(line: &str) -> bool {
+pub(super) fn is_host(line: &str) -> bool {
     line.starts_with("Linux ") && line.ends_with("CPU)")
 }
 
@@ -141,7 +141,7 @@ fn row<'t>(table: &Table, words: &[&'t str]) -> Option<Row<'t>> {
 }
 
 /// A value, with the bytes of its unit if --human printed one: "2.1M" is 2.1 MiB whatever the heading says.
-fn value(word: &str) -> Option<(f64, Option<f64>)> {
+pub(super) fn value(word: &str) -> Option<(f64, Option<f64>)> {
     let (value, _, behind) = leading_decimal(word)?;
     let bytes = match behind {
         "" | "%" => None,
@@ -158,7 +158,11 @@ fn value(word: &str) -> Option<(f64, Option<f64>)> {
 
 /// A value in base units, according to its column.
 fn column(name: &str, word: &str, n: usize) -> Figure {
-    let (value, bytes) = value(word).unwrap_or_default();
+    in_unit(name, word, unit_of(name), n)
+}
+
+/// The unit of a column.
+pub(super) fn unit_of(name: &str) -> Unit {
     let (base, factor) =
         match name {
             "kr/s" | "kw/s" | "rkB/s" | "wkB/s" | "dkB/s" | "kB/s" | "kB_read/s" | "kB_wrtn/s"
@@ -178,9 +182,15 @@ fn column(name: &str, word: &str, n: usize) -> Figure {
             name if name.ends_with("/s") => (OPS_PER_S, 1.0),
             _ => (COUNT, 1.0),
         };
-    let factor = bytes.unwrap_or(factor);
+    Unit { base, factor }
+}
+
+/// A value of a column with this unit, unless the value has one.
+pub(super) fn in_unit(name: &str, word: &str, unit: Unit, n: usize) -> Figure {
+    let (value, bytes) = value(word).unwrap_or_default();
+    let factor = bytes.unwrap_or(unit.factor);
     // The load on a device has no better direction; response time does.
-    let mut figure = converted(name, value, Unit { base, factor }, word.into(), n);
+    let mut figure = converted(name, value, Unit { factor, ..unit }, word.into(), n);
     figure.higher_is_better = figure.higher_is_better.filter(|better| !better);
     figure
 }

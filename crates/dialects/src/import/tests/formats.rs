@@ -107,6 +107,14 @@ fn fio_in_three_forms_is_one_run() {
     let options = text.lines().next().expect("options");
     let called_again = text.replace("\na: (groupid", &format!("\n{options}\na: (groupid"));
     assert_eq!(import("-", called_again.as_bytes(), None).found.len(), 2);
+    // Without JSON the terse lines, which are printed between the options and the report, are kept.
+    let report = &text[text.find("\na: (groupid").expect("a report")..];
+    let terse = text.lines().find(|line| line.starts_with("3;fio")).expect("a terse line");
+    let two =
+        import("-", format!("{options}\nfio-3.42\nStarting 1 process\n\n{terse}\n{report}").as_bytes(), None);
+    let what: Vec<&str> = two.found.iter().map(|f| f.what.as_str()).collect();
+    assert_eq!(what, ["fio terse output, 1 job, printed in 2 forms"]);
+    assert_eq!(two.not_understood, []);
 }
 
 #[test]
@@ -313,7 +321,13 @@ fn dtrace_distributions() {
 fn tables_that_people_write() {
     let imported = all_understood("table.txt");
     let labels: Vec<&str> = imported.found.iter().flat_map(|f| &f.runs).map(|r| r.label.as_str()).collect();
-    assert_eq!(labels, ["kernel a", "kernel b", "old", "new"]);
+    assert_eq!(labels, ["kernel a", "kernel b", "old", "new", "read (MB/s)", "latency"]);
+    let figures = |run: usize| -> Vec<(String, f64)> {
+        let figures = &imported.found[2].runs[run].phases[0].repetitions[0].figures;
+        figures.iter().map(|f| (f.name.clone(), f.value)).collect()
+    };
+    assert_eq!(figures(0), [("throughput".into(), 10.5e6), ("throughput, \u{b1}".into(), 1.5e6)]);
+    assert_eq!(figures(1)[..].iter().map(|f| f.1).collect::<Vec<_>>(), [3e6, 0.5e6], "one unit for both");
 }
 
 #[test]

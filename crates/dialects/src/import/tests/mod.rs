@@ -4,6 +4,7 @@ mod formats;
 mod more_programs;
 mod properties;
 mod seeds;
+mod suites;
 
 use super::{Imported, import};
 

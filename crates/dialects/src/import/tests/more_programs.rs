@@ -151,10 +151,16 @@ fn hyperfine_as_csv_and_as_markdown() {
     assert_eq!((value(&csv[0], "time avg"), value(&csv[1], "system CPU time")), (4_826_082.5, 39_000.0));
     assert_eq!(csv[0].axes.tags["size"], "4");
     assert_eq!(left(&imported).len(), 1, "\"fast\" is no time");
-    let markdown = &imported.found[1].runs;
-    assert_eq!(markdown[0].phases[0].name, "dd");
-    assert_eq!(value(&markdown[0].phases[0], "time"), 4_800_000.0);
-    assert_eq!(markdown[3].phases[0].repetitions[0].figures[0].name, "value", "a ratio has no unit");
+    let markdown = &run(&imported, 1).phases;
+    assert_eq!(markdown[0].name, "dd");
+    assert_eq!(
+        (value(&markdown[0], "time avg"), value(&markdown[0], "time stddev")),
+        (4_800_000.0, 1_100_000.0)
+    );
+    assert_eq!(
+        (value(&markdown[0], "relative time"), value(&markdown[0], "relative time, stddev")),
+        (3.61, 2.06)
+    );
 }
 
 #[test]

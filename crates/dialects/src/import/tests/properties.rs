@@ -126,6 +126,12 @@ fn lines_that_could_each_begin_an_output_are_soon_read() {
         "12:00:00.000 Starting RD=a; I/O rate: Uncontrolled MAX",
         "<PhoronixTestSuite>",
         "[{\"timestamp\": 1795880863.593134,",
+        "Linux 6.1.0 (host) \t11/29/26 \t_x86_64_\t(2 CPU)",
+        "03:11:36          DEV       tps     rkB/s",
+        "# hostname;interval;timestamp;DEV;tps",
+        "  metric     baseline   current   stdev    diff",
+        "dbench60 results",
+        "                vanilla    patched",
         "mix: (groupid=0, jobs=2): err= 0: pid=1234: Sat Nov 21 19:31:12 2026",
     ] {
         let text = format!("{line}\n").repeat(5_000);
