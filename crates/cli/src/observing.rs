@@ -538,7 +538,10 @@ impl Seen {
     ) {
         let mut sleeps = LongSleeps::default();
         if let Some((noted, inodes, symbols)) = self.noted.take() {
-            repetition.page_cache = Some(noted.pages.of_files(&inodes.and(paths)));
+            let mut events = noted.pages.of_files(&inodes.and(paths));
+            // Pages enter the files of a memory file system without an event.
+            events.pages = events.pages.filter(|_| stack.method != "memory");
+            repetition.page_cache = Some(events);
             sleeps = noted.sleeps;
             if let Some(calls) = &calls {
                 repetition.slow_calls = slow(calls, &sleeps, &symbols);

@@ -559,15 +559,21 @@ fn asked(phase: &fathom_workload::Phase) -> WorkloadTraits {
     let slow = |s: &Stream| {
         s.pace.rate.is_some() || s.pace.think.is_some() || s.pace.burst.is_some() || s.access.is_timed()
     };
+    let is_slow = |program: &Program| match program {
+        Program::Stream(stream) => slow(stream),
+        Program::Flow(flow) => pauses(&flow.ops),
+    };
     WorkloadTraits {
         in_order: all(|s| s.access == Access::Sequential),
-        paced: phase.events_per_s.is_some()
-            || streams(std::iter::once(phase)).any(slow)
-            || threads().any(|t| matches!(&t.program, Program::Flow(flow) if pauses(&flow.ops))),
+        paced: phase.events_per_s.is_some() || threads().any(|t| is_slow(&t.program)),
+        all_paced: phase.events_per_s.is_some() || threads().all(|t| is_slow(&t.program)),
         one_file: one_file(phase),
         bound: bound(phase),
         aio: all(|s| matches!(s.backend, Backend::Aio { .. })),
         synced: streams(std::iter::once(phase)).any(|s| s.open.sync != OpenSync::No),
+        all_synced: streams(std::iter::once(phase))
+            .filter(|s| s.direction != Direction::Read)
+            .all(|s| s.open.sync != OpenSync::No),
         keeps_pages: all(keeps_pages),
     }
 }

@@ -650,8 +650,13 @@ mod tests {
     fn what_a_fuse_server_reads_is_read_for_us() {
         let io = |read: u64| format!("rchar: 9\nread_bytes: {read}\nwrite_bytes: 4096\n");
         let mut fake = Fake::new()
-            .file("/proc/self/mountinfo", "9 1 0:40 / /t rw - fuse /srv/data rw\n")
+            .file(
+                "/proc/self/mountinfo",
+                "9 1 0:40 / /t rw - fuse /srv/data rw\n10 1 8:0 / /srv rw - ext4 /dev/sda rw\n",
+            )
             .on_mount("/t", 9, (0, 40))
+            .disk("pci0", "sda", (8, 0))
+            .on_mount("/srv/data", 10, (8, 0))
             .file("/proc/self/io", &io(0))
             .file("/proc/30/comm", "bindfs\n")
             .file("/proc/30/io", &io(4096))

@@ -58,6 +58,9 @@ pub struct Origin {
 /// At or above this share the device served the phase; at or below 1 minus this share the cache did.
 const MOSTLY: f64 = 0.95;
 
+/// A FUSE server that reads more than this times what was requested, and read-ahead, serves others as well.
+const MOST_READ_AHEAD: f64 = 1.25;
+
 impl Origin {
     /// Without a repetition or figures.
     #[must_use]
@@ -81,6 +84,14 @@ impl Origin {
             return Self { regime: Regime::Unknown, device_share: None, evidence: why };
         };
         let all = cache::all_asked(repetition);
+        if physical.is_served() && device.read_bytes as f64 > MOST_READ_AHEAD * all as f64 {
+            let evidence = format!(
+                "the program that serves the files read {} from storage while {} were requested, so it read for others, too",
+                bytes_words(device.read_bytes),
+                bytes_words(all)
+            );
+            return Self { regime: Regime::Unknown, device_share: None, evidence };
+        }
         let traffic = cache::traffic(phase, repetition);
         match traffic.as_slice() {
             _ if all == 0 => Self {

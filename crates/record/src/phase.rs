@@ -554,6 +554,16 @@ impl Worker {
 }
 
 impl Repetition {
+    /// Number of workers that wrote; all of them if no operation was counted.
+    #[must_use]
+    pub fn writers(&self) -> usize {
+        let writes = |w: &&Worker| w.stats.iter().any(|s| s.op == crate::OpKind::Write && s.ops > 0);
+        match self.workers.iter().filter(writes).count() {
+            0 => self.workers.len(),
+            some => some,
+        }
+    }
+
     /// Counted bytes of all workers.
     #[must_use]
     pub fn bytes(&self) -> u64 {

@@ -31,15 +31,20 @@ fn of_repetition(repetition: &Repetition, events: &PageCacheEvents) -> Vec<Strin
 /// What was taken out of the page cache, and by whom.
 fn left(moves: &PageMoves) -> Option<String> {
     let mut named: Vec<(String, u64)> = Vec::new();
-    for remover in &moves.removers {
-        for (bytes, verb) in [(remover.dropped_bytes, "dropped"), (remover.reclaimed_bytes, "reclaimed")] {
-            if bytes >= LEAST_BYTES {
-                named.push((format!("{} {verb} {}", program(remover), units::bytes(bytes)), bytes));
+    let mut names: Vec<&str> = moves.removers.iter().map(|r| r.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        for (bytes, verb) in [(dropped as fn(&Remover) -> u64, "dropped"), (reclaimed, "reclaimed")] {
+            let all = || moves.removers.iter().filter(|r| r.name == name && bytes(r) > 0);
+            let sum = all().fold(0u64, |sum, r| sum.saturating_add(bytes(r)));
+            if sum >= LEAST_BYTES {
+                named.push((format!("{} {verb} {}", program(name, all()), units::bytes(sum)), sum));
             }
         }
     }
     named.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
-    let rest: u64 = named.iter().skip(MOST_NAMED).map(|(_, bytes)| bytes).sum();
+    let rest = named.iter().skip(MOST_NAMED).fold(0u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
     let mut words: Vec<String> = named.iter().take(MOST_NAMED).map(|(words, _)| words.clone()).collect();
     if rest > 0 {
         words.push(format!("others took {}", units::bytes(rest)));
@@ -47,13 +52,26 @@ fn left(moves: &PageMoves) -> Option<String> {
     (!words.is_empty()).then(|| format!("Of the files' pages in the page cache, {}.", words.join(", ")))
 }
 
-fn program(remover: &Remover) -> String {
-    let name = clean(&remover.name);
-    if remover.process == 0 { name } else { format!("{name} (process {})", remover.process) }
+fn dropped(remover: &Remover) -> u64 {
+    remover.dropped_bytes
+}
+
+fn reclaimed(remover: &Remover) -> u64 {
+    remover.reclaimed_bytes
+}
+
+/// "dd (process 12)", "dd (5 processes)", "kswapd0".
+fn program<'r>(name: &str, mut removers: impl Iterator<Item = &'r Remover>) -> String {
+    let first = removers.next().map_or(0, |r| r.process);
+    match (first, removers.count()) {
+        (0, 0) => clean(name),
+        (process, 0) => format!("{} (process {process})", clean(name)),
+        (_, more) => format!("{} ({} processes)", clean(name), more + 1),
+    }
 }
 
 fn paused(repetition: &Repetition, pauses: &Pauses) -> Option<String> {
-    let all = repetition.elapsed_ns as f64 * repetition.workers.len() as f64;
+    let all = repetition.elapsed_ns as f64 * repetition.writers() as f64;
     let share = pauses.total_ns as f64 / all.max(1.0);
     let total = units::time_ns(pauses.total_ns as f64);
     let times =
@@ -100,6 +118,8 @@ mod tests {
         moves.others_bytes = 3 << 20;
         moves.removers = vec![
             remover("dd", 12, 5 << 20, 0),
+            remover("dd", 13, 1 << 19, 0),
+            remover("dd", 14, 1 << 19, 0),
             remover("kswapd0", 0, 0, 9 << 20),
             remover("x\x1b[31m", 4, 2 << 20, 3 << 20),
             remover("small", 5, 1000, 1000),
@@ -108,7 +128,7 @@ mod tests {
             said(&moves),
             [
                 "Other programs brought 3 MiB of the files into the page cache.",
-                "Of the files' pages in the page cache, kswapd0 reclaimed 9 MiB, dd (process 12) dropped 5 MiB, x�[31m (process 4) reclaimed 3 MiB, others took 2 MiB.",
+                "Of the files' pages in the page cache, kswapd0 reclaimed 9 MiB, dd (3 processes) dropped 6 MiB, x�[31m (process 4) reclaimed 3 MiB, others took 2 MiB.",
             ]
         );
     }

@@ -18,7 +18,7 @@ struct Counts {
     words: usize,
     /// Numbers directly after ":" with too many decimals for a version.
     precise: usize,
-    /// Numbers with decimals directly before a word that is no unit: "0.00user".
+    /// Numbers with two decimals or more directly before a word that is no unit: "0.00user". Versions have fewer.
     named: usize,
 }
 
@@ -78,7 +78,8 @@ fn count(line: &str) -> Counts {
         {
             counts.words += 1;
             counts.named += usize::from(leading(word).is_some_and(|(_, text, rest)| {
-                text.contains('.') && rest.len() > 1 && rest.chars().all(char::is_alphabetic)
+                let decimals = text.split_once('.').map_or(0, |(_, part)| part.len());
+                decimals >= 2 && rest.len() > 1 && rest.chars().all(char::is_alphabetic)
             }));
         }
     }

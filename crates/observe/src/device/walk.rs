@@ -79,7 +79,12 @@ impl<'a> Walk<'a> {
             told.and_then(|t| server::served(&t, &m.escaped_mount_point())).is_some()
         };
         let fuse = mount.as_ref().filter(|m| self.devices.is_empty() && is_fuse(&m.kind) && keys.len() == 1);
-        let fuse_server = fuse.and_then(|m| fuse_server::find(self.files, m.device.1));
+        // What comes from elsewhere than a directory on a device of this machine need not be read by the program itself.
+        let local = |m: &&Mount| {
+            Path::new(&m.source).is_absolute()
+                && Walk::new(self.files).stack_at(&[PathBuf::from(&m.source)]).method == "diskstats"
+        };
+        let fuse_server = fuse.filter(local).and_then(|m| fuse_server::find(self.files, m.device.1));
         let method = match (self.devices.is_empty(), memory) {
             (false, _) => "diskstats",
             (true, true) => "memory",
@@ -595,10 +600,13 @@ mod tests {
 
     #[test]
     fn the_local_server_of_a_fuse_mount_is_found() {
-        let mounts = mounts(&["9 1 0:40 / /t rw - fuse /srv/data rw"]);
+        let mounts =
+            mounts(&["9 1 0:40 / /t rw - fuse /srv/data rw", "10 1 8:0 / /srv rw - ext4 /dev/sda rw"]);
         let fake = Fake::new()
             .file("/proc/self/mountinfo", &mounts)
             .on_mount("/t", 9, (0, 40))
+            .disk("pci0", "sda", (8, 0))
+            .on_mount("/srv/data", 10, (8, 0))
             .file("/proc/30/comm", "bindfs\n")
             .link("/proc/30/fd/4", "/dev/fuse")
             .file("/proc/30/fdinfo/4", "fuse_connection:\t40\n");

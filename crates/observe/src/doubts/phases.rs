@@ -56,13 +56,20 @@ fn page_cache(run: &Run) -> Option<Doubt> {
         run.phases.iter().filter(|p| cached.iter().chain(&partly).any(|c| std::ptr::eq(*c, *p))).collect();
     let writes = all.iter().any(|p| p.writes);
     let reads = all.iter().any(|p| p.reads);
-    text += match (reads, writes) {
-        (false, true) => "For the device's figures include an fsync in the clock, or use O_DIRECT.",
-        (true, false) => {
+    // O_DIRECT does not go past the cache of an image or of a FUSE server's files.
+    let past = all.iter().any(|p| !p.direct && !p.is_served() && !p.is_image_cached());
+    text += match (reads, writes, past) {
+        (false, true, true) => "For the device's figures include an fsync in the clock, or use O_DIRECT.",
+        (false, true, false) => "For the device's figures include an fsync in the clock.",
+        (true, false, true) => {
             "For the device's figures use O_DIRECT, drop the files from the cache before, or use files larger than memory."
         }
-        _ => {
+        (true, false, false) => "For the device's figures use files larger than memory.",
+        (_, _, true) => {
             "For the device's figures use O_DIRECT; or include an fsync when writing, and read files that are not cached."
+        }
+        (_, _, false) => {
+            "For the device's figures include an fsync when writing, and read files that are not cached."
         }
     };
     Some(grouped("page-cache", &all, &text))

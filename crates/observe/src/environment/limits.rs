@@ -21,6 +21,13 @@ pub(super) fn capture(doc: &mut Document) {
     let status = doc.files.trimmed(Path::new("/proc/self/status")).unwrap_or_default();
     let capabilities = status.lines().find_map(|l| l.strip_prefix("CapEff:")).map(|v| v.trim().to_string());
     doc.set("limits.capabilities", capabilities, &unreadable("/proc/self/status"));
+    let tracer =
+        status.lines().find_map(|l| l.strip_prefix("TracerPid:")).map(str::trim).filter(|id| *id != "0");
+    let named = tracer.map(|id| {
+        let name = doc.files.trimmed(Path::new(&format!("/proc/{id}/comm")));
+        name.map_or_else(|| format!("process {id}"), |name| format!("{name} (process {id})"))
+    });
+    doc.set("limits.tracer", named, "no program traces this one");
 }
 
 /// Location of this process's control groups: one directory for version 2, one per controller for version 1.

@@ -42,13 +42,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let dropper = dropper(facts, again.min(left));
-    let by = dropper.as_ref().map_or(String::new(), |name| format!(" by {name}"));
+    let most = dropper.as_ref().map_or(String::new(), |name| format!("; {name} dropped most of them"));
     let who = match (evictions.drops, &dropper) {
         (0, Some(name)) => format!("and drop_caches was not used: {name} dropped them"),
         (0, None) => "and drop_caches was not used: another program, or DAMON, dropped them".to_owned(),
-        (1, _) => format!("and the machine's page cache was dropped once{by} (/proc/sys/vm/drop_caches)"),
+        (1, _) => format!("and the machine's page cache was dropped once (/proc/sys/vm/drop_caches){most}"),
         (times, _) => {
-            format!("and the machine's page cache was dropped {times} times{by} (/proc/sys/vm/drop_caches)")
+            format!("and the machine's page cache was dropped {times} times (/proc/sys/vm/drop_caches){most}")
         }
     };
     let advice = match (evictions.drops, &dropper) {

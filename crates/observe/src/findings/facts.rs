@@ -18,6 +18,8 @@ pub struct WorkloadTraits {
     pub in_order: bool,
     /// A stream has a rate or pauses, so it does less than it could.
     pub paced: bool,
+    /// Every stream has a rate or pauses.
+    pub all_paced: bool,
     /// All streams share one file.
     pub one_file: bool,
     /// The processors of each worker, in the order of their indices: `None` if the workload does not restrict it. Empty if it restricts
@@ -27,6 +29,8 @@ pub struct WorkloadTraits {
     pub aio: bool,
     /// A stream opens its files with O_SYNC or O_DSYNC.
     pub synced: bool,
+    /// Every stream that writes does.
+    pub all_synced: bool,
     /// Every stream goes through the page cache and leaves its pages there.
     pub keeps_pages: bool,
 }
@@ -187,10 +191,10 @@ impl<'a> Facts<'a> {
         self.phase.axes.queue_depth.unwrap_or(1).saturating_mul(self.repetition.workers.len() as u64)
     }
 
-    /// Whether the workload has a rate or pauses, and no worker was late for long.
+    /// Whether every stream has a rate or pauses, and no worker was late for long.
     pub(super) fn keeps_its_pace(&self) -> bool {
         let late = |w: &Worker| w.behind_ns > w.elapsed_ns / 10;
-        self.workload.paced && !self.repetition.workers.iter().any(late)
+        self.workload.all_paced && !self.repetition.workers.iter().any(late)
     }
 
     /// Whether the workload frequently waits for the device itself: O_SYNC, or a sync for at least every second write.

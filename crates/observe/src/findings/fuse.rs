@@ -11,7 +11,12 @@ const LEAST_NS: u64 = 100_000_000;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let kind = facts.environment.pointer("/filesystem/type")?.as_str()?;
-    let served = ["fuse", "fuseblk"].contains(&kind) || kind.starts_with("fuse.");
+    // The environment is that of the run's first directory; another phase's files may lie elsewhere.
+    let method = facts.repetition.physical.method.as_str();
+    let served = match method {
+        "none" | "fuse-server" => kind == "fuse" || kind.starts_with("fuse."),
+        _ => kind == "fuseblk",
+    };
     let source = facts.environment.pointer("/filesystem/source").and_then(|s| s.as_str());
     let waits_for_processor = facts.processor_wait_share()?;
     let (workers, elapsed_ns) = (facts.repetition.workers.len(), facts.repetition.elapsed_ns);
@@ -33,7 +38,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             "The file system is {kind}{of}, so a program in user space serves it: for {} of the time the workers waited in reads and writes for that program and what lies below it.",
             percent(waits)
         ),
-        "Measure the directory below it to see what the program costs; larger calls, and for writes its writeback cache, mean fewer requests to it.",
+        "Larger calls, and for writes its writeback cache, mean fewer requests to it. If what it serves is a directory here, measure that, too.",
         vec![
             evidence("time in reads and writes", in_calls, "ratio", CALLS),
             evidence(

@@ -9,6 +9,7 @@ mod compression;
 mod cpu_quota;
 mod data_journal;
 mod depth;
+mod direct_through_cache;
 mod dirty_limit;
 mod dirty_throttling;
 mod discard;
@@ -31,6 +32,7 @@ mod no_merges;
 mod no_read_ahead;
 mod one_writer;
 mod others;
+mod own_pace;
 mod queue_wait;
 mod queue_without_direct;
 mod read_ahead;
@@ -41,11 +43,14 @@ mod slow_calls;
 mod small_requests;
 mod splits;
 mod stood_still;
+mod strict_guarantees;
 mod sync_attribute;
 mod sync_mount;
 mod synced_writes;
+mod syncs_of_others;
 #[cfg(test)]
 mod tests;
+mod traced;
 
 pub use facts::{Facts, WorkloadTraits};
 use fathom_record::{Evidence, Finding};
@@ -55,18 +60,21 @@ type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
 /// all follow from it.
-const CAUSES: [Rule; 22] = [
+const CAUSES: [Rule; 25] = [
     ("io-limit", io_limit::find),
     ("cpu-quota", cpu_quota::find),
     ("few-processors", few_processors::find),
+    ("traced", traced::find),
     ("memory-limit", memory_limit::find),
     ("dropped-cache", dropped_cache::find),
     ("sync-mount", sync_mount::find),
     ("sync-attribute", sync_attribute::find),
     ("data-journal", data_journal::find),
+    ("direct-through-cache", direct_through_cache::find),
     ("dirty-limit", dirty_limit::find),
     ("no-read-ahead", no_read_ahead::find),
     ("queue-without-direct", queue_without_direct::find),
+    ("strict-guarantees", strict_guarantees::find),
     ("few-requests", few_requests::find),
     ("small-requests", small_requests::find),
     ("no-merges", no_merges::find),
@@ -80,10 +88,14 @@ const CAUSES: [Rule; 22] = [
     ("busy-processors", busy_processors::find),
 ];
 
+/// The cause of a workload that keeps the pace that it sets.
+const OWN_PACE: [Rule; 1] = [("own-pace", own_pace::find)];
+
 /// Observations at the device in the order shown: others, the cost of syncs, what calls became, then waiting.
-const SYMPTOMS: [Rule; 17] = [
+const SYMPTOMS: [Rule; 18] = [
     ("others", others::find),
     ("discards-of-others", discards_of_others::find),
+    ("syncs-of-others", syncs_of_others::find),
     ("fsync-others", fsync_others::find),
     ("synced-writes", synced_writes::find),
     ("dirty-throttling", dirty_throttling::find),
@@ -102,7 +114,7 @@ const SYMPTOMS: [Rule; 17] = [
 ];
 
 /// Symptoms with independent causes, shown even beside a cause.
-const BESIDE_A_CAUSE: [&str; 3] = ["others", "discards-of-others", "fsync-others"];
+const BESIDE_A_CAUSE: [&str; 4] = ["others", "discards-of-others", "syncs-of-others", "fsync-others"];
 /// Symptoms based on all of a device's requests, so not applicable if other programs' requests are among them.
 const OF_ALL_REQUESTS: [&str; 7] =
     ["journal", "splits", "scattered", "depth", "queue-wait", "idle-device", "merges"];
@@ -111,13 +123,13 @@ const MOST: usize = 3;
 
 /// The codes of all rules.
 pub fn rules() -> impl Iterator<Item = &'static str> {
-    CAUSES.iter().chain(&SYMPTOMS).map(|r| r.0)
+    CAUSES.iter().chain(&OWN_PACE).chain(&SYMPTOMS).map(|r| r.0)
 }
 
 /// Whether a rule finds a setting or limit rather than a consequence.
 #[must_use]
 pub fn is_cause(rule: &str) -> bool {
-    CAUSES.iter().any(|(word, _)| *word == rule)
+    CAUSES.iter().chain(&OWN_PACE).any(|(word, _)| *word == rule)
 }
 
 /// The setting behind a rule, with values that `fathom sweep --vary` can try beside the present one.
@@ -141,8 +153,8 @@ pub fn of(facts: &Facts<'_>) -> Vec<Finding> {
         finding.rule = (*rule).into();
         Some(finding)
     };
-    // A paced workload does less than it could on purpose, so nothing slows it down.
-    let causes = if facts.keeps_its_pace() { [].iter() } else { CAUSES.iter() };
+    // A paced workload does less than it could on purpose, so nothing else slows it down.
+    let causes = if facts.keeps_its_pace() { OWN_PACE.iter() } else { CAUSES.iter() };
     let mut all: Vec<Finding> = causes.filter_map(found).collect();
     let explained = !all.is_empty();
     let ours = facts.requests_are_ours();
@@ -169,6 +181,6 @@ const EVENTS: &str = "block events";
 const CALLS: &str = "our own calls";
 const THREADS: &str = "our own threads";
 const COUNTERS: &str = "the kernel's counters (/proc/self/io, /proc/vmstat)";
-const PAUSES: &str = "page-cache events";
+const PAGES: &str = "page-cache events";
 const ATTRIBUTES: &str = "the files' attributes (lsattr)";
 const JOIN: &str = "our own calls joined with block events";

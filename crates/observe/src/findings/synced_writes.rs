@@ -14,7 +14,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let (writes, _) = facts.calls(OpKind::Write);
     let requests = facts.class(RequestClass::Write)?.issued;
     let each_waits = requests as f64 >= NOTABLE * writes as f64;
-    if !facts.workload.synced || facts.phase.direct || writes < ENOUGH_WRITES || !each_waits {
+    if !facts.workload.all_synced || facts.phase.direct || writes < ENOUGH_WRITES || !each_waits {
         return None;
     }
     Some(finding(
@@ -23,7 +23,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             count(requests, "write request"),
             count(writes, "write")
         ),
-        "Without the flag (open.sync of the workload), writes wait only for memory until an fsync.",
+        "Without the flag (open.sync of the workload), a write returns once its data is in memory.",
         vec![
             evidence("writes", writes as f64, "calls", CALLS),
             evidence("write requests at the device", requests as f64, "requests", EVENTS),

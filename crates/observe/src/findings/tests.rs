@@ -503,11 +503,11 @@ fn a_limit_that_the_rate_stands_at_is_the_cause_and_the_only_one() {
             "A control group limits reads of vda to 20 MiB/s, and they ran at 20 MiB/s: the limit holds them back."
         );
         assert_eq!(world.found().len(), 1, "what follows from it is no other cause: {:?}", world.found());
-        world.workload.paced = true;
+        world.workload.all_paced = true;
         assert_eq!(world.says("io-limit"), None, "it keeps the rate it was given");
         world.repetition.workers[0].behind_ns = 500_000_000;
         assert!(world.says("io-limit").is_some(), "it does not keep its rate");
-        world.workload.paced = false;
+        world.workload.all_paced = false;
         world.device().issuers = vec![issuer(IssuerKind::Own, 10 * MIB), issuer(IssuerKind::Other, 10 * MIB)];
         assert_eq!(world.says("io-limit"), None, "half of it was another program's");
         world.device().issuers.clear();
@@ -1063,6 +1063,9 @@ fn calls_that_a_program_serves() {
     worker.thread_counts =
         Some(fathom_record::ThreadCounts { processor_wait_ns: Some(0), ..Default::default() });
     world.environment = serde_json::json!({ "filesystem": { "type": "fuse.sshfs", "source": "host:/data" } });
+    world.repetition.physical.method = "diskstats".into();
+    assert_eq!(world.says("fuse"), None, "the files of this phase are on a device");
+    world.repetition.physical.method = "none".into();
     let said = world.says("fuse").expect("told");
     assert!(
         said.starts_with(
@@ -1084,6 +1087,8 @@ fn writes_that_the_workload_itself_makes_synchronous() {
     world.device().requests = vec![requests(RequestClass::Write, 2000, 4096)];
     assert_eq!(world.says("synced-writes"), None);
     world.workload.synced = true;
+    assert_eq!(world.says("synced-writes"), None, "another stream may have made the requests");
+    world.workload.all_synced = true;
     assert_eq!(
         world.says("synced-writes").expect("told"),
         "The workload opens files with O_SYNC or O_DSYNC, so each write to them waits until its data is on the device: 2000 write requests for 1000 writes."
@@ -1285,10 +1290,9 @@ fn pages_that_somebody_dropped_while_they_were_read() {
     };
     world.repetition.page_cache = dropped_by(vec![remover("bash", 7, 290), remover("dd", 8, 10)]);
     assert!(
-        world
-            .says("dropped-cache")
-            .expect("told")
-            .ends_with("was dropped 3 times by bash (process 7) (/proc/sys/vm/drop_caches).")
+        world.says("dropped-cache").expect("told").ends_with(
+            "was dropped 3 times (/proc/sys/vm/drop_caches); bash (process 7) dropped most of them."
+        )
     );
     world.evictions = Some(Evictions { reclaimed_pages: 0, drops: 0 });
     world.repetition.page_cache = dropped_by(vec![remover("dd", 8, 100), remover("dd", 9, 100)]);
@@ -1402,4 +1406,111 @@ fn writers_that_the_kernel_pauses() {
     assert!(said.starts_with("For 50 % of their time the kernel paused the writers (39 pauses, "), "{said}");
     world.repetition.page_cache = paused(whole / 10);
     assert_eq!(world.says("dirty-throttling"), None, "it hardly mattered");
+}
+
+#[test]
+fn bfq_that_gives_the_device_one_request_at_a_time() {
+    let mut world = World::new(OpKind::Read, 100_000, 4096);
+    world.phase.axes.queue_depth = Some(4);
+    let tunables = |strict: &str| {
+        serde_json::json!({ "devices": [{
+            "name": "vda", "scheduler": "bfq", "scheduler_tunables": { "strict_guarantees": strict },
+        }] })
+    };
+    world.environment = tunables("1");
+    world.device().requests = vec![requests(RequestClass::Read, 5000, 4096)];
+    world.device().in_device = vec![DepthTime { depth: 0, ns: 5 }, DepthTime { depth: 1, ns: 900_000_000 }];
+    let said = world.says("strict-guarantees").expect("told");
+    assert!(said.contains("bfq of vda has strict_guarantees set") && said.contains("4 operations"), "{said}");
+    world.device().in_device.push(DepthTime { depth: 2, ns: 5 });
+    assert_eq!(world.says("strict-guarantees"), None, "there were two at once");
+    world.device().in_device.pop();
+    world.environment = tunables("0");
+    assert_eq!(world.says("strict-guarantees"), None);
+}
+
+#[test]
+fn a_workload_that_keeps_its_own_pace() {
+    let mut world = World::new(OpKind::Read, 1000, 4096);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.repetition.workers[0].stats[0].latency = Histogram::from_values([80_000; 1000]);
+    assert_eq!(world.says("own-pace"), None);
+    (world.workload.paced, world.workload.all_paced) = (true, true);
+    let said = world.says("own-pace").expect("told");
+    assert!(said.ends_with("kept to it: its calls took 8.0 % of the time."), "{said}");
+    world.workload.all_paced = false;
+    assert_eq!(world.says("own-pace"), None, "another stream takes what it gets");
+    world.workload.all_paced = true;
+    world.repetition.workers[0].behind_ns = 500_000_000;
+    world.repetition.workers[0].elapsed_ns = 1_000_000_000;
+    assert_eq!(world.says("own-pace"), None, "it was late");
+    world.repetition.workers[0].behind_ns = 0;
+    world.repetition.elapsed_ns = 100_000_000;
+    assert_eq!(world.says("own-pace"), None, "the calls took most of the time");
+}
+
+#[test]
+fn a_tracer_that_stops_each_call() {
+    let mut world = World::new(OpKind::Read, 1000, 4096);
+    let switched = |switches| Some(fathom_record::ThreadCounts { switches, ..Default::default() });
+    world.repetition.workers[0].thread_counts = switched(2010);
+    assert_eq!(world.says("traced"), None);
+    world.environment = serde_json::json!({ "limits": { "tracer": "strace (process 7)" } });
+    let said = world.says("traced").expect("told");
+    assert_eq!(
+        said,
+        "strace (process 7) traces this program: the workers were stopped or switched 2.0 times per call."
+    );
+    world.repetition.workers[0].thread_counts = switched(1100);
+    assert_eq!(world.says("traced"), None, "one switch is the wait for I/O");
+}
+
+#[test]
+fn direct_writes_that_went_through_the_page_cache() {
+    let mut world = World::new(OpKind::Write, 1024, 4096);
+    world.phase.direct = true;
+    world.environment = serde_json::json!({ "filesystem": { "type": "btrfs" } });
+    let entered = |own_bytes| {
+        let pages = Some(fathom_record::PageMoves { own_bytes, ..Default::default() });
+        Some(fathom_record::PageCacheEvents { pages, pauses: None })
+    };
+    assert_eq!(world.says("direct-through-cache"), None);
+    world.repetition.page_cache = entered(4 * MIB);
+    let said = world.says("direct-through-cache").expect("told");
+    assert!(said.contains("calls brought 4 MiB into it while they wrote 4 MiB"), "{said}");
+    world.repetition.page_cache = entered(MIB);
+    assert_eq!(world.says("direct-through-cache"), None, "a few unaligned ends");
+    let waiting = fathom_record::cache::UnwrittenData { meanwhile_bytes: 4096, ..Default::default() };
+    world.repetition.physical.waiting = Some(waiting);
+    assert!(world.says("direct-through-cache").is_some(), "the rest was in the cache before");
+    world.repetition.physical.waiting = None;
+    world.repetition.page_cache = entered(4 * MIB);
+    world.phase.direct = false;
+    assert_eq!(world.says("direct-through-cache"), None);
+}
+
+#[test]
+fn a_neighbour_that_syncs_the_file_system() {
+    let mut world = World::new(OpKind::Write, 1024, 4096);
+    world.device().requests =
+        vec![requests(RequestClass::Write, 1024, 4096), requests(RequestClass::Flush, 182, 0)];
+    let theirs = Issuer {
+        kind: IssuerKind::Other,
+        name: "python3".into(),
+        writes: 22,
+        write_bytes: 22_528,
+        others: 42,
+        ..Issuer::default()
+    };
+    world.device().issuers = vec![theirs];
+    let said = world.says("syncs-of-others").expect("told");
+    assert!(
+        said.starts_with("python3 had vda flushed 42 times meanwhile") && said.contains("100 %"),
+        "{said}"
+    );
+    world.workload.synced = true;
+    assert_eq!(world.says("syncs-of-others"), None, "the workload waits for the device itself");
+    world.workload.synced = false;
+    world.device().requests[0].issued_bytes = MIB;
+    assert_eq!(world.says("syncs-of-others"), None, "most of it stayed in memory");
 }

@@ -28,6 +28,8 @@
 #define PAGE_SHIFT 12
 /* Reclaims memory: include/linux/sched.h. */
 #define PF_MEMALLOC 0x800
+/* A sleep that only a deadly signal ends, as the pause is. */
+#define TASK_WAKEKILL 0x100
 /* A regular file: include/uapi/linux/stat.h. */
 #define S_IFMT 0170000
 #define S_IFREG 0100000
@@ -273,6 +275,9 @@ static __always_inline void falls_asleep(struct control *c, _Bool preempt, struc
 		sleeper->lock = 0;
 		sleeper->pauses = 0;
 	}
+	/* io_uring's first attempt does not pause, but asks a helper to write. */
+	if (!(state & TASK_WAKEKILL))
+		sleeper->pauses = 0;
 	sleeper->woken_ns = 0;
 	sleeper->since_ns = bpf_ktime_get_ns();
 }
@@ -367,6 +372,18 @@ int BPF_PROG(has, void *lock)
 	return 0;
 }
 
+/* Whether this thread reads or writes for the measured ones, which includes io_uring's helpers. */
+static __always_inline int is_ours(struct control *c, struct task_struct *task)
+{
+	struct sleeper *sleeper = sleeper_of(task->pid);
+	/* One that has slept is known. */
+	if ((sleeper && sleeper->thread == task->pid) || is_measured(c, task))
+		return 1;
+	char name[8] = {};
+	bpf_probe_read_kernel(name, sizeof(name) - 1, task->comm);
+	return is_process(c, task) && (*(__u64 *)name == *(__u64 *)"iou-wrk" || *(__u64 *)name == *(__u64 *)"iou-sqp");
+}
+
 static __always_inline int will_pause(__s64 jiffies)
 {
 	struct control *c = settings();
@@ -376,7 +393,7 @@ static __always_inline int will_pause(__s64 jiffies)
 		return 0;
 	__u64 thread = task->pid;
 	if (sleeper->thread != thread) {
-		if (!is_measured(c, task) || __sync_val_compare_and_swap(&sleeper->thread, 0, thread) != 0)
+		if (!is_ours(c, task) || __sync_val_compare_and_swap(&sleeper->thread, 0, thread) != 0)
 			return 0;
 		sleeper->since_ns = 0;
 		sleeper->lock = 0;
@@ -420,18 +437,6 @@ static __always_inline int file_of(struct control *c, struct folio *folio, struc
 	file->device = inode->i_sb->s_dev;
 	file->inode = inode->i_ino;
 	return 1;
-}
-
-/* Whether this thread reads or writes for the measured ones, which includes io_uring's helpers. */
-static __always_inline int is_ours(struct control *c, struct task_struct *task)
-{
-	struct sleeper *sleeper = sleeper_of(task->pid);
-	/* One that has slept is known. */
-	if ((sleeper && sleeper->thread == task->pid) || is_measured(c, task))
-		return 1;
-	char name[8] = {};
-	bpf_probe_read_kernel(name, sizeof(name) - 1, task->comm);
-	return is_process(c, task) && *(__u64 *)name == *(__u64 *)"iou-wrk";
 }
 
 SEC("tp_btf/mm_filemap_add_to_page_cache")

@@ -237,6 +237,9 @@ pub(crate) fn held_all(phase: &Phase, repetition: &Repetition) -> bool {
     let full =
         |r: &Option<Residency>| r.is_some_and(|r| r.total_pages > 0 && r.cached_pages >= r.total_pages);
     let cached = full(&repetition.resident_before) && full(&repetition.resident_after);
+    // Pages may have left and come back meanwhile.
+    let brought_in = repetition.page_cache.as_ref().and_then(|e| e.pages.as_ref()).map_or(0, |p| p.own_bytes);
+    let cached = cached && brought_in <= all_asked(repetition) / 20;
     cached && phase.reads && !phase.writes && !phase.direct && all_asked(repetition) > 0
 }
 
