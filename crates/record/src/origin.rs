@@ -58,7 +58,7 @@ pub struct Origin {
 /// At or above this share the device served the phase; at or below 1 minus this share the cache did.
 const MOSTLY: f64 = 0.95;
 
-/// A FUSE server that reads more than this times what was requested, and read-ahead, serves others as well.
+/// A FUSE server that reads more than this times what was requested reads ahead, or for others: how much was for us is not known.
 const MOST_READ_AHEAD: f64 = 1.25;
 
 impl Origin {
@@ -86,7 +86,7 @@ impl Origin {
         let all = cache::all_asked(repetition);
         if physical.is_served() && device.read_bytes as f64 > MOST_READ_AHEAD * all as f64 {
             let evidence = format!(
-                "the program that serves the files read {} from storage while {} were requested, so it read for others, too",
+                "the program that serves the files read {} from storage, ahead or for others, too, while {} were requested",
                 bytes_words(device.read_bytes),
                 bytes_words(all)
             );

@@ -49,8 +49,9 @@ pub struct DeviceDelta {
     #[serde(default)]
     pub level: u32,
     /// "disk", "partition", "device-mapper", "md", "loop", "ram" (zram, brd, a loop device whose file is in memory), "journal"
-    /// (any device that holds only the file system's journal, or carries one that does) "server" (no block device: traffic
-    /// with a network file system's server), or "served" (what the program behind a FUSE file system reads from storage); empty if unknown, and for a sum of different kinds.
+    /// (any device that holds only the file system's journal, or carries one that does), "server" (no block device: traffic
+    /// with a network file system's server), or "served" (what the program behind a FUSE file system reads from storage);
+    /// empty if unknown, and for a sum of different kinds.
     #[serde(default)]
     pub kind: String,
     /// Completed reads.

@@ -421,6 +421,12 @@ fn memory_servers_and_blindness_have_words_of_their_own() {
         &cached,
         "This is memory's number: 100 % of the 1 MiB read came from memory; storage (read by bindfs) moved 0 B.",
     );
+    let physical = &mut cached.repetitions[0].physical;
+    (physical.devices[0].read_bytes, physical.own_read_bytes) = (2 * MIB, Some(2 * MIB));
+    says(
+        &cached,
+        "It is unknown whether this is memory's number or a device's: the program that serves the files read 2 MiB from storage, ahead or for others, too, while 1 MiB were requested.",
+    );
 }
 
 #[test]
