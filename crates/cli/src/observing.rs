@@ -18,7 +18,7 @@ use fathom_observe::findings::{self, Facts, WorkloadTraits};
 use fathom_observe::join::{self, Joined, Keeper, Kept, Layout};
 use fathom_observe::stacks::slow::{Names, slow_calls};
 use fathom_observe::stacks::symbols::Symbols;
-use fathom_observe::stacks::{Inodes, LongSleeps, Noted, Noting, Sleeps};
+use fathom_observe::stacks::{Inodes, LongSleeps, Noted, Noting, Sleeps, with_files};
 use fathom_record::block::analysis::{Analysis, Options, WatchedDevice};
 use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber};
 use fathom_record::{BlockLayer, Phase, Repetition, SlowCalls};
@@ -538,10 +538,12 @@ impl Seen {
     ) {
         let mut sleeps = LongSleeps::default();
         if let Some((noted, inodes, symbols)) = self.noted.take() {
-            let mut events = noted.pages.of_files(&inodes.and(paths));
+            let inodes = inodes.and(paths);
+            let mut events = noted.pages.of_files(&inodes);
             // Pages enter the files of a memory file system without an event.
             events.pages = events.pages.filter(|_| stack.method != "memory");
             repetition.page_cache = Some(events);
+            repetition.lock_waits = noted.locks.map(|waits| with_files(waits, &inodes));
             sleeps = noted.sleeps;
             if let Some(calls) = &calls {
                 repetition.slow_calls = slow(calls, &sleeps, &symbols);

@@ -16,6 +16,7 @@ pub mod headline;
 pub mod histogram;
 pub mod imported;
 pub mod in_flight;
+pub mod lock_waits;
 pub mod origin;
 pub mod page_cache;
 pub mod passed;
@@ -42,8 +43,9 @@ pub use headline::Headline;
 pub use histogram::Histogram;
 pub use imported::{Figure, Source};
 pub use in_flight::InFlight;
+pub use lock_waits::{LockHolder, LockWaits};
 pub use origin::{Origin, Regime};
-pub use page_cache::{PageCacheEvents, PageMoves, Pauses, Remover};
+pub use page_cache::{PageCacheEvents, PageMoves, Pauses, Remover, Syncer};
 pub use passed::PassedOver;
 pub use phase::{
     Axes, CacheIntent, Ending, Extents, Interval, Jitter, Mark, Marks, OpError, OpKind, OpLogEntry, OpStat,

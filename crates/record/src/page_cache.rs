@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Pages of the measured files, and pauses of the measured threads.
+/// Pages of the measured files, pauses of the measured threads, and syncs by other programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageCacheEvents {
     /// Pages that entered and left; `None` if this kernel has no such events.
@@ -11,6 +11,20 @@ pub struct PageCacheEvents {
     /// Pauses of the measured threads because much memory was dirty; `None` if this kernel has no such events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<Pauses>,
+    /// Other programs that synced the whole file system, the most syncs first; `None` if this kernel has no such events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub syncers: Option<Vec<Syncer>>,
+}
+
+/// Programs of one name that called sync(2) or syncfs(2).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Syncer {
+    /// Their name.
+    pub name: String,
+    /// Their processes: a shell's `sync` is a new one each time.
+    pub processes: Vec<u32>,
+    /// Number of calls.
+    pub syncs: u64,
 }
 
 /// Pages of the measured files that entered and left the page cache.

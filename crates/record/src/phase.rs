@@ -5,8 +5,8 @@
 use crate::cache::{CacheCourse, CacheTruth, Cold};
 use crate::imported::names;
 use crate::{
-    BlockLayer, Figure, Finding, Histogram, InFlight, Origin, PageCacheEvents, PassedOver, Physical,
-    Residency, Row, SlowCalls,
+    BlockLayer, Figure, Finding, Histogram, InFlight, LockWaits, Origin, PageCacheEvents, PassedOver,
+    Physical, Residency, Row, SlowCalls,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -85,6 +85,9 @@ pub struct Repetition {
     /// Page-cache events of the kernel, if they were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_cache: Option<PageCacheEvents>,
+    /// Waits of the measured threads for locks, if they were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock_waits: Option<LockWaits>,
     /// The machine's own stalls during the repetition: see [`Jitter`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Jitter>,

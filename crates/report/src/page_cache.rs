@@ -112,7 +112,7 @@ mod tests {
         let mut moves =
             PageMoves { own_bytes: 1 << 30, removed_bytes: 1 << 30, uncounted: 0, ..PageMoves::default() };
         let said = |moves: &PageMoves| {
-            sentences(&phase(PageCacheEvents { pages: Some(moves.clone()), pauses: Some(Pauses::default()) }))
+            sentences(&phase(PageCacheEvents { pages: Some(moves.clone()), ..PageCacheEvents::default() }))
         };
         assert_eq!(said(&moves), Vec::<String>::new(), "the workload deleted its file");
         moves.others_bytes = 3 << 20;
@@ -137,7 +137,7 @@ mod tests {
     fn pauses_are_part_of_the_writers_time() {
         let said = |count, total_ns| {
             let pauses = Some(Pauses { count, total_ns });
-            sentences(&phase(PageCacheEvents { pages: None, pauses }))
+            sentences(&phase(PageCacheEvents { pauses, ..Default::default() }))
         };
         assert_eq!(
             said(39, 2_000_000_000),

@@ -25,6 +25,22 @@ pub(super) fn capture(doc: &mut Document, dir: &Path, stack: &DeviceStack) {
     doc.set("filesystem.files_total", space.map(|s| s.files_total), &why);
     doc.set("filesystem.files_free", space.map(|s| s.files_free), &why);
     of_mount(doc, stack);
+    if mount.is_some_and(|m| m.kind == "btrfs") {
+        let profile = stack.tops().next().and_then(|device| data_profile(doc, &device.name));
+        doc.set("filesystem.data_profile", profile, "/sys/fs/btrfs does not show it");
+    }
+}
+
+/// How btrfs on a device keeps data: "single", "dup", "raid1"; the first of this list if it has several.
+fn data_profile(doc: &Document, device: &str) -> Option<String> {
+    const PROFILES: [&str; 9] =
+        ["dup", "raid1", "raid1c3", "raid1c4", "raid10", "raid5", "raid6", "raid0", "single"];
+    let all = Path::new("/sys/fs/btrfs");
+    let has = |dir: &str| doc.files.list(&all.join(dir)).is_ok_and(|names| names.iter().any(|n| n == device));
+    let uuids = doc.files.list(all).ok()?;
+    let uuid = uuids.iter().find(|uuid| has(&format!("{uuid}/devices")))?;
+    let kept = doc.files.list(&all.join(uuid).join("allocation/data")).ok()?;
+    PROFILES.iter().find(|profile| kept.iter().any(|name| name == **profile)).map(|p| (*p).to_owned())
 }
 
 /// The name in /dev/disk/by-uuid that links to a device.
@@ -54,4 +70,24 @@ fn of_mount(doc: &mut Document, stack: &DeviceStack) {
     let strict = doc.files.trimmed(Path::new(&path)).map(|t| t != "0");
     doc.set("filesystem.dirty_limit_strict", strict, &super::unreadable(&path));
     doc.number("filesystem.dirty_limit_bytes", &format!("{bdi}/max_bytes"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::Fake;
+
+    #[test]
+    fn the_profile_is_that_of_the_file_system_on_the_device() {
+        let fake = Fake::new()
+            .file("/sys/fs/btrfs/features/acl", "0\n")
+            .file("/sys/fs/btrfs/aa/devices/sda/size", "1\n")
+            .file("/sys/fs/btrfs/aa/allocation/data/single/total_bytes", "1\n")
+            .file("/sys/fs/btrfs/bb/devices/sdb/size", "1\n")
+            .file("/sys/fs/btrfs/bb/allocation/data/dup/total_bytes", "1\n")
+            .file("/sys/fs/btrfs/bb/allocation/data/flags", "1\n");
+        let doc = Document::new(&fake);
+        let profiles = ["sda", "sdb", "sdc"].map(|device| data_profile(&doc, device));
+        assert_eq!(profiles, [Some("single".into()), Some("dup".into()), None]);
+    }
 }

@@ -142,6 +142,12 @@ impl<'a> Facts<'a> {
         workers.into_iter().map(used).sum::<f64>() / self.repetition.elapsed_ns.max(1) as f64
     }
 
+    /// Share of their time that the workers computed in the kernel.
+    pub(super) fn kernel_share(&self) -> f64 {
+        let computed = self.repetition.workers.iter().map(|w| w.cpu_system_ns as f64).sum::<f64>();
+        (computed / self.workers_ns().max(1.0)).min(1.0)
+    }
+
     /// Mean number of processors used by kernel threads and other programs.
     pub(super) fn processors_used_by_others(&self) -> Option<f64> {
         let machine = self.repetition.physical.machine_cpu_ns? as f64;
@@ -189,6 +195,11 @@ impl<'a> Facts<'a> {
     /// Operations that the workload keeps in flight.
     pub(super) fn kept_in_flight(&self) -> u64 {
         self.phase.axes.queue_depth.unwrap_or(1).saturating_mul(self.repetition.workers.len() as u64)
+    }
+
+    /// Time of all workers, ns.
+    pub(super) fn workers_ns(&self) -> f64 {
+        self.repetition.elapsed_ns as f64 * self.repetition.workers.len() as f64
     }
 
     /// Whether every stream has a rate or pauses, and no worker was late for long.

@@ -15,6 +15,7 @@ mod dirty_throttling;
 mod discard;
 mod discards_of_others;
 mod dropped_cache;
+mod external_journal;
 mod facts;
 mod few_processors;
 mod few_requests;
@@ -26,12 +27,15 @@ mod held_back;
 mod idle_device;
 mod io_limit;
 mod journal;
+mod locks_of_others;
 mod memory_limit;
 mod merges;
+mod no_delayed_allocation;
 mod no_merges;
 mod no_read_ahead;
 mod one_writer;
 mod others;
+mod own_locks;
 mod own_pace;
 mod queue_wait;
 mod queue_without_direct;
@@ -40,6 +44,7 @@ mod read_to_write;
 mod requests_per_call;
 mod scattered;
 mod slow_calls;
+mod small_blocks;
 mod small_requests;
 mod splits;
 mod stood_still;
@@ -51,6 +56,7 @@ mod syncs_of_others;
 #[cfg(test)]
 mod tests;
 mod traced;
+mod two_copies;
 
 pub use facts::{Facts, WorkloadTraits};
 use fathom_record::{Evidence, Finding};
@@ -60,7 +66,7 @@ type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
 /// all follow from it.
-const CAUSES: [Rule; 25] = [
+const CAUSES: [Rule; 28] = [
     ("io-limit", io_limit::find),
     ("cpu-quota", cpu_quota::find),
     ("few-processors", few_processors::find),
@@ -70,6 +76,8 @@ const CAUSES: [Rule; 25] = [
     ("sync-mount", sync_mount::find),
     ("sync-attribute", sync_attribute::find),
     ("data-journal", data_journal::find),
+    ("two-copies", two_copies::find),
+    ("external-journal", external_journal::find),
     ("direct-through-cache", direct_through_cache::find),
     ("dirty-limit", dirty_limit::find),
     ("no-read-ahead", no_read_ahead::find),
@@ -84,6 +92,7 @@ const CAUSES: [Rule; 25] = [
     ("read-to-write", read_to_write::find),
     ("fuse", fuse::find),
     ("one-writer", one_writer::find),
+    ("locks-of-others", locks_of_others::find),
     ("held-back", held_back::find),
     ("busy-processors", busy_processors::find),
 ];
@@ -92,13 +101,16 @@ const CAUSES: [Rule; 25] = [
 const OWN_PACE: [Rule; 1] = [("own-pace", own_pace::find)];
 
 /// Observations at the device in the order shown: others, the cost of syncs, what calls became, then waiting.
-const SYMPTOMS: [Rule; 18] = [
+const SYMPTOMS: [Rule; 21] = [
     ("others", others::find),
     ("discards-of-others", discards_of_others::find),
     ("syncs-of-others", syncs_of_others::find),
     ("fsync-others", fsync_others::find),
     ("synced-writes", synced_writes::find),
     ("dirty-throttling", dirty_throttling::find),
+    ("small-blocks", small_blocks::find),
+    ("no-delayed-allocation", no_delayed_allocation::find),
+    ("own-locks", own_locks::find),
     ("journal", journal::find),
     ("stood-still", stood_still::find),
     ("flushes", flushes::find),
@@ -181,6 +193,7 @@ const EVENTS: &str = "block events";
 const CALLS: &str = "our own calls";
 const THREADS: &str = "our own threads";
 const COUNTERS: &str = "the kernel's counters (/proc/self/io, /proc/vmstat)";
+const LOCKS: &str = "lock events";
 const PAGES: &str = "page-cache events";
 const ATTRIBUTES: &str = "the files' attributes (lsattr)";
 const JOIN: &str = "our own calls joined with block events";

@@ -6,6 +6,7 @@ use crate::foreign::{self, Foreign};
 use crate::words::percent;
 use fathom_record::Finding;
 use fathom_record::block::{DeviceActivity, Issuer, IssuerKind, RequestClass};
+use serde_json::Value;
 
 /// Minimum share of the bytes.
 const NOTABLE: f64 = 0.05;
@@ -18,7 +19,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let top =
         facts.device().and_then(|device| of_device(device, foreign::of(facts.repetition).as_ref(), NOTABLE));
     top.or_else(|| {
-        if !reached_the_device(facts) {
+        if !reached_the_device(facts) || hides_devices(facts) {
             return None;
         }
         let below = block.devices.iter().filter(|d| d.level > 0);
@@ -38,6 +39,18 @@ fn reached_the_device(facts: &Facts<'_>) -> bool {
     let read = || some(RequestClass::Read, theirs(|i| i.reads));
     let written = || some(RequestClass::Write, theirs(|i| i.writes)) || some(RequestClass::Flush, 0);
     !(reads || writes) || reads && read() || writes && written()
+}
+
+/// Whether a loop device's file is on no device that is visible, as on FUSE: the program that serves it may use the devices below.
+fn hides_devices(facts: &Facts<'_>) -> bool {
+    let devices = facts.environment.get("devices").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let text = |device: &Value, key| device.get(key).and_then(Value::as_str).map(str::to_owned);
+    let has_below = |name: &Option<String>| devices.iter().any(|d| text(d, "above") == *name);
+    devices
+        .iter()
+        .filter(|d| text(d, "kind").as_deref() == Some("loop"))
+        .map(|d| text(d, "name"))
+        .any(|name| !has_below(&name))
 }
 
 fn of_device(device: &DeviceActivity, counted: Option<&Foreign>, notable: f64) -> Option<Finding> {

@@ -1286,7 +1286,7 @@ fn pages_that_somebody_dropped_while_they_were_read() {
     };
     let dropped_by = |removers: Vec<fathom_record::Remover>| {
         let pages = Some(fathom_record::PageMoves { removers, ..fathom_record::PageMoves::default() });
-        Some(fathom_record::PageCacheEvents { pages, pauses: None })
+        Some(fathom_record::PageCacheEvents { pages, ..Default::default() })
     };
     world.repetition.page_cache = dropped_by(vec![remover("bash", 7, 290), remover("dd", 8, 10)]);
     assert!(
@@ -1399,7 +1399,7 @@ fn writers_that_the_kernel_pauses() {
     assert_eq!(world.says("dirty-throttling"), None);
     let paused = |total_ns| {
         let pauses = Some(fathom_record::Pauses { count: 39, total_ns });
-        Some(fathom_record::PageCacheEvents { pages: None, pauses })
+        Some(fathom_record::PageCacheEvents { pauses, ..Default::default() })
     };
     world.repetition.page_cache = paused(whole / 2);
     let said = world.says("dirty-throttling").expect("told");
@@ -1472,7 +1472,7 @@ fn direct_writes_that_went_through_the_page_cache() {
     world.environment = serde_json::json!({ "filesystem": { "type": "btrfs" } });
     let entered = |own_bytes| {
         let pages = Some(fathom_record::PageMoves { own_bytes, ..Default::default() });
-        Some(fathom_record::PageCacheEvents { pages, pauses: None })
+        Some(fathom_record::PageCacheEvents { pages, ..Default::default() })
     };
     assert_eq!(world.says("direct-through-cache"), None);
     world.repetition.page_cache = entered(4 * MIB);
@@ -1513,4 +1513,94 @@ fn a_neighbour_that_syncs_the_file_system() {
     world.workload.synced = false;
     world.device().requests[0].issued_bytes = MIB;
     assert_eq!(world.says("syncs-of-others"), None, "most of it stayed in memory");
+}
+
+#[test]
+fn locks_that_other_programs_or_workers_hold() {
+    use fathom_record::{LockHolder, LockWaits};
+    let mut world = World::new(OpKind::Read, 1024, 4096);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.repetition.workers = vec![world.repetition.workers[0].clone(), Worker::default()];
+    let held = |name: &str, process, waited_ns, has_file| LockHolder {
+        name: name.into(),
+        process,
+        waited_ns,
+        has_file,
+    };
+    let mut waits = LockWaits { waits: 9, own_ns: 700_000_000, ..LockWaits::default() };
+    world.repetition.lock_waits = Some(waits.clone());
+    assert_eq!(
+        world.says("own-locks").expect("told"),
+        "For 35 % of their time the 2 workers waited for locks in the kernel that other workers held."
+    );
+    assert_eq!(world.says("locks-of-others"), None);
+    waits.own_ns = 500_000_000;
+    waits.holders = vec![held("python3", 7, 900_000_000, true), held("kworker/0:1", 0, 1_000_000, false)];
+    world.repetition.lock_waits = Some(waits.clone());
+    assert_eq!(world.says("own-locks"), None);
+    assert_eq!(
+        world.says("locks-of-others").expect("told"),
+        "For 45 % of their time the workers waited for locks in the kernel that python3 (process 7) held; it has a file of this workload open."
+    );
+    waits.holders = (1..=4).map(|process| held("dd", process, 200_000_000, false)).collect();
+    world.repetition.lock_waits = Some(waits.clone());
+    let said = world.says("locks-of-others").expect("told");
+    assert!(said.ends_with("that 4 other programs held."), "{said}");
+    waits.holders.truncate(1);
+    world.repetition.lock_waits = Some(waits);
+    assert_eq!(world.says("locks-of-others"), None, "a tenth of the time");
+}
+
+#[test]
+fn btrfs_that_keeps_data_twice() {
+    let mut world = World::new(OpKind::Write, 1024, 4096);
+    world.device().requests = vec![requests(RequestClass::Write, 2048, 4096)];
+    world.environment = serde_json::json!({ "filesystem": { "type": "btrfs", "data_profile": "dup" } });
+    assert_eq!(
+        world.says("two-copies").expect("told"),
+        "btrfs keeps two copies of all data on the device (profile DUP): 8 MiB were written for 4 MiB (2.0 x)."
+    );
+    world.environment = serde_json::json!({ "filesystem": { "type": "btrfs", "data_profile": "single" } });
+    assert_eq!(world.says("two-copies"), None);
+}
+
+#[test]
+fn a_journal_on_a_slower_device() {
+    let mut world = World::new(OpKind::Write, 1024, 4096);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    let delta = |name: &str, kind: &str| fathom_record::DeviceDelta {
+        name: name.into(),
+        kind: kind.into(),
+        ..Default::default()
+    };
+    world.repetition.physical.devices =
+        vec![delta("vda", "disk"), delta("vdb", fathom_record::physical::JOURNAL)];
+    world.device().busy_ns = 200_000_000;
+    let journal = DeviceActivity { name: "vdb".into(), busy_ns: 710_000_000, ..DeviceActivity::default() };
+    world.repetition.block.as_mut().expect("made with one").devices.push(journal);
+    assert_eq!(
+        world.says("external-journal").expect("told"),
+        "The file system's journal is on a device of its own, vdb, which was busy for 71 % of the time; vda, which holds the files, was for 20 %."
+    );
+    world.device().busy_ns = 600_000_000;
+    assert_eq!(world.says("external-journal"), None, "both are busy");
+}
+
+#[test]
+fn settings_that_cost_processor_time() {
+    let mut world = World::new(OpKind::Write, 1024, 4096);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.repetition.workers[0].cpu_system_ns = 380_000_000;
+    let mounted = |block_bytes: u64, options: &str| serde_json::json!({ "filesystem": { "type": "ext4", "block_bytes": block_bytes, "options": options } });
+    world.environment = mounted(1024, "rw,relatime");
+    assert_eq!(
+        world.says("small-blocks").expect("told"),
+        "ext4 has blocks of 1 KiB, so it handles each page in 4 parts. The workers computed in the kernel for 38 % of their time, which includes that cost."
+    );
+    world.environment = mounted(4096, "rw,nodelalloc");
+    assert_eq!(world.says("small-blocks"), None);
+    let said = world.says("no-delayed-allocation").expect("told");
+    assert!(said.contains("mounted with nodelalloc") && said.contains("for 38 % of their time"), "{said}");
+    world.repetition.workers[0].cpu_system_ns = 200_000_000;
+    assert_eq!(world.says("no-delayed-allocation"), None, "it can cost little");
 }

@@ -1,19 +1,21 @@
 //! What happened to the measured threads in the kernel. BPF programs (`cargo xtask bpf` compiles `sleeps.bpf.c`) note their long sleeps
-//! with the kernel stacks, which are joined with our own calls after a phase; they count pauses because of dirty memory, and the pages of
-//! the files that enter and leave the page cache.
+//! with the kernel stacks, which are joined with our own calls after a phase; they count waits for locks, pauses because of dirty memory,
+//! and the pages of the files that enter and leave the page cache.
 //!
-//! * [`Sleeps`]: the programs, loaded and attached. [`Noting`]: notes one phase. [`pages`]: the pages.
+//! * [`Sleeps`]: the programs, loaded and attached. [`Noting`]: notes one phase. [`pages`]: the pages. [`locks`]: the locks.
 //! * [`symbols`]: names of the kernel's functions. [`layers`]: which part of the kernel a stack waited in.
 //! * [`slow`]: joins calls and sleeps. Pure.
 
 mod interned;
 pub mod layers;
+mod locks;
 mod noting;
 mod pages;
 pub mod slow;
 pub mod symbols;
 
 pub use interned::{LongSleeps, Sleep};
+pub use locks::with_files;
 pub use noting::{Noted, Noting};
 pub use pages::Inodes;
 
@@ -22,8 +24,9 @@ use crate::block::bpf::Mapped;
 use crate::files::Live;
 use aya::programs::BtfTracePoint;
 use aya::{Btf, Ebpf, EbpfLoader};
-use fathom_record::Pauses;
 use fathom_record::block::{BlockEvent, measured_threads_name};
+use fathom_record::{LockWaits, Pauses};
+use locks::Locks;
 use pages::{PageCounts, Pages};
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
@@ -41,6 +44,7 @@ const LOCKED: u64 = 1 << 31;
 
 // Lengths of the programs' structures in words of 64 bits, and places in the control.
 const CONTROL: usize = 13;
+const SLEEPER: usize = 7;
 const SLEEP: usize = 5 + FRAMES;
 const ON: usize = 0;
 const LEAST_NS: usize = 1;
@@ -56,13 +60,16 @@ const DEVICES: usize = 12;
 pub struct Sleeps {
     _ebpf: Ebpf,
     control: Mapped<CONTROL>,
-    sleepers: Mapped<4>,
+    sleepers: Mapped<SLEEPER>,
     sleeps: Mapped<SLEEP>,
     symbols: Arc<Symbols>,
     pages: Pages,
+    locks: Locks,
     /// Whether this kernel has the events.
+    has_locks: bool,
     has_pages: bool,
     has_pauses: bool,
+    has_syncs: bool,
 }
 
 impl Sleeps {
@@ -77,21 +84,26 @@ impl Sleeps {
         attach(&mut ebpf, &btf, "woken", "sched_wakeup")?;
         // Kernels before 5.19 have no such trace points; waiting for a lock is then not told from other sleeps. Without its end the
         // beginning would hold for ever.
-        if attach(&mut ebpf, &btf, "has", "contention_end").is_ok() {
+        let has_locks = attach(&mut ebpf, &btf, "has", "contention_end").is_ok();
+        if has_locks {
             attach(&mut ebpf, &btf, "waits", "contention_begin")?;
         }
         let has_pages = attach(&mut ebpf, &btf, "entered", "mm_filemap_add_to_page_cache").is_ok()
             && attach(&mut ebpf, &btf, "left", "mm_filemap_delete_from_page_cache").is_ok();
         let pauses = ["pauses_old", "pauses"];
         let has_pauses = pauses.iter().any(|p| attach(&mut ebpf, &btf, p, "balance_dirty_pages").is_ok());
+        let has_syncs = attach(&mut ebpf, &btf, "synced", "writeback_queue").is_ok();
         let all = Self {
             control: Mapped::take(&mut ebpf, "control", 1)?,
             sleepers: Mapped::take(&mut ebpf, "sleepers", SLEEPERS)?,
             sleeps: Mapped::take(&mut ebpf, "sleeps", SLEEPS)?,
             symbols,
             pages: Pages::take(&mut ebpf)?,
+            locks: Locks::take(&mut ebpf)?,
+            has_locks,
             has_pages,
             has_pauses,
+            has_syncs,
             _ebpf: ebpf,
         };
         let namespace = std::fs::metadata("/proc/self/ns/pid").map_err(|why| failed(&why))?.ino();
@@ -127,6 +139,7 @@ impl Sleeps {
         [LOST, PAUSES, PAUSED_NS, UNCOUNTED].iter().for_each(|at| self.set(*at, 0));
         self.set(DEVICES, u64::from(inodes.devices));
         self.pages.follow(inodes);
+        self.locks.forget();
         self.set(ON, 1);
     }
 
@@ -135,6 +148,7 @@ impl Sleeps {
         self.drain(|_| {});
         [LOST, PAUSES, PAUSED_NS, UNCOUNTED].iter().for_each(|at| self.set(*at, 0));
         self.pages.restart();
+        self.locks.forget();
     }
 
     fn end(&self) {
@@ -146,7 +160,12 @@ impl Sleeps {
         let mut counts = self.pages.read(self.has_pages);
         counts.uncounted = self.word(UNCOUNTED);
         counts.pauses = self.has_pauses.then_some(pauses);
+        counts.syncers = self.has_syncs.then(|| self.pages.syncers());
         counts
+    }
+
+    fn lock_waits(&self) -> Option<LockWaits> {
+        self.has_locks.then(|| self.locks.read())
     }
 
     /// Passes what was entered since the last time, the oldest first, to `take`.
@@ -169,6 +188,12 @@ impl std::fmt::Debug for Sleeps {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Sleeps").finish_non_exhaustive()
     }
+}
+
+/// The name of a program, which the kernel ends with 0 if it is short.
+fn name_of(words: [u64; 2]) -> String {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).take_while(|b| *b != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn attach(ebpf: &mut Ebpf, btf: &Btf, program: &str, point: &str) -> Result<(), WatchError> {

@@ -4,6 +4,7 @@
 use super::pages::{Inodes, PageCounts};
 use super::{LEAST_NS, LOST, LongSleeps, Sleeps};
 use crate::block::WatchError;
+use fathom_record::LockWaits;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -29,6 +30,8 @@ pub struct Noted {
     pub sleeps: LongSleeps,
     /// Pages that entered and left the page cache, and pauses.
     pub pages: PageCounts,
+    /// Waits for locks; `None` if this kernel has no such events.
+    pub locks: Option<LockWaits>,
 }
 
 impl Noting {
@@ -89,7 +92,8 @@ fn go(mut sleeps: Sleeps, words: &Receiver<SyncSender<()>>) -> (Noted, Sleeps) {
                 std::thread::sleep(SETTLE);
                 sleeps.drain(|raw| kept.add(raw));
                 kept.lost += sleeps.word(LOST);
-                return (Noted { sleeps: kept, pages: sleeps.counts() }, sleeps);
+                let (pages, locks) = (sleeps.counts(), sleeps.lock_waits());
+                return (Noted { sleeps: kept, pages, locks }, sleeps);
             }
         }
     }

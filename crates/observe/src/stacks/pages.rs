@@ -1,10 +1,10 @@
-//! Pages of the measured files that entered and left the page cache, and pauses of the measured threads: what `sleeps.bpf.c` counted,
-//! read after a phase.
+//! Pages of the measured files that entered and left the page cache, pauses of the measured threads, and syncs of the file system: what
+//! `sleeps.bpf.c` counted, read after a phase.
 
 use crate::block::WatchError;
 use aya::Ebpf;
 use aya::maps::{HashMap, Map, MapData};
-use fathom_record::{PageCacheEvents, PageMoves, Pauses, Remover};
+use fathom_record::{PageCacheEvents, PageMoves, Pauses, Remover, Syncer};
 use std::collections::HashSet;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,8 @@ type FileKey = [u64; 2];
 type FilePages = [u64; 3];
 /// Name in two words, number of the process, bytes dropped and reclaimed.
 type RawRemover = [u64; 5];
+/// Name in two words, number of the process, number of syncs.
+type RawSyncer = [u64; 4];
 
 /// Files known to the programs from the start; they find the others as pages are brought in.
 const MOST_FILES: usize = 4096;
@@ -23,6 +25,8 @@ const MOST_FILES: usize = 4096;
 pub struct Inodes {
     keys: Vec<FileKey>,
     inodes: HashSet<u64>,
+    /// The devices of their file systems, also of files that do not exist yet.
+    mounts: HashSet<u64>,
     pub(super) devices: bool,
 }
 
@@ -30,7 +34,9 @@ impl Inodes {
     /// Files at these paths that exist. `mounted`: number of the file system's device, which `stat` does not show for btrfs.
     #[must_use]
     pub fn of(paths: &[PathBuf], mounted: Option<(u32, u32)>) -> Self {
-        let mut all = Self::default();
+        let mut all = Self { mounts: mounted.map(of_kernel).into_iter().collect(), ..Self::default() };
+        let existing = |path: &PathBuf| path.ancestors().find_map(|p| std::fs::metadata(p).ok());
+        all.mounts.extend(paths.iter().filter_map(existing).map(|meta| of_kernel(numbers(meta.dev()))));
         paths.iter().for_each(|path| all.add(path, mounted));
         all
     }
@@ -50,6 +56,15 @@ impl Inodes {
                 self.keys.push([of_kernel(device), meta.ino()]);
             }
         }
+    }
+
+    /// Whether a path leads to one of them.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        let Ok(meta) = std::fs::metadata(path) else { return false };
+        if meta.file_type().is_block_device() {
+            return self.devices && self.inodes.contains(&of_kernel(numbers(meta.rdev())));
+        }
+        self.keys.contains(&[of_kernel(numbers(meta.dev())), meta.ino()])
     }
 
     /// With the files at these paths that were made since.
@@ -73,6 +88,8 @@ fn of_kernel((major, minor): (u32, u32)) -> u64 {
 pub(super) struct Pages {
     files: HashMap<MapData, FileKey, FilePages>,
     removers: HashMap<MapData, u64, RawRemover>,
+    mounts: HashMap<MapData, u64, u64>,
+    syncers: HashMap<MapData, u64, RawSyncer>,
 }
 
 impl Pages {
@@ -82,8 +99,12 @@ impl Pages {
             ebpf.take_map(name).ok_or_else(missing)
         };
         let failed = |why: aya::maps::MapError| WatchError::Programs(why.to_string());
-        let (files, removers) = (table("files")?, table("removers")?);
-        Ok(Self { files: files.try_into().map_err(failed)?, removers: removers.try_into().map_err(failed)? })
+        Ok(Self {
+            files: table("files")?.try_into().map_err(failed)?,
+            removers: table("removers")?.try_into().map_err(failed)?,
+            mounts: table("mounts")?.try_into().map_err(failed)?,
+            syncers: table("syncers")?.try_into().map_err(failed)?,
+        })
     }
 
     /// Forgets what was counted, and counts these files from now on.
@@ -92,10 +113,17 @@ impl Pages {
         for key in known {
             let _ = self.files.remove(&key);
         }
+        let known: Vec<u64> = self.mounts.keys().filter_map(Result::ok).collect();
+        for key in known {
+            let _ = self.mounts.remove(&key);
+        }
         for key in &inodes.keys {
             let _ = self.files.insert(key, [0; 3], 0);
         }
-        self.forget_removers();
+        for device in &inodes.mounts {
+            let _ = self.mounts.insert(device, 1, 0);
+        }
+        self.forget_programs();
     }
 
     /// Forgets what was counted of the files that it counts.
@@ -104,13 +132,17 @@ impl Pages {
         for key in known {
             let _ = self.files.insert(key, [0; 3], 0);
         }
-        self.forget_removers();
+        self.forget_programs();
     }
 
-    fn forget_removers(&mut self) {
+    fn forget_programs(&mut self) {
         let known: Vec<u64> = self.removers.keys().filter_map(Result::ok).collect();
         for key in known {
             let _ = self.removers.remove(&key);
+        }
+        let known: Vec<u64> = self.syncers.keys().filter_map(Result::ok).collect();
+        for key in known {
+            let _ = self.syncers.remove(&key);
         }
     }
 
@@ -122,14 +154,35 @@ impl Pages {
             has_events,
             uncounted: 0,
             pauses: None,
+            syncers: None,
         }
+    }
+
+    /// The programs that synced.
+    pub(super) fn syncers(&self) -> Vec<Syncer> {
+        by_name(self.syncers.iter().filter_map(Result::ok).map(|(_, raw)| raw))
     }
 }
 
+fn by_name(all: impl Iterator<Item = RawSyncer>) -> Vec<Syncer> {
+    let mut found: Vec<Syncer> = Vec::new();
+    for raw in all {
+        let name = super::name_of([raw[0], raw[1]]);
+        let at = found.iter().position(|s| s.name == name).unwrap_or(found.len());
+        if at == found.len() {
+            found.push(Syncer { name, ..Syncer::default() });
+        }
+        found[at].processes.push(raw[2] as u32);
+        found[at].syncs += raw[3];
+    }
+    found.iter_mut().for_each(|syncer| syncer.processes.sort_unstable());
+    found.sort_by(|a, b| b.syncs.cmp(&a.syncs).then_with(|| a.name.cmp(&b.name)));
+    found
+}
+
 fn remover(raw: &RawRemover) -> Remover {
-    let name: Vec<u8> = raw[..2].iter().flat_map(|word| word.to_ne_bytes()).take_while(|b| *b != 0).collect();
     Remover {
-        name: String::from_utf8_lossy(&name).into_owned(),
+        name: super::name_of([raw[0], raw[1]]),
         process: raw[2] as u32,
         dropped_bytes: raw[3],
         reclaimed_bytes: raw[4],
@@ -145,13 +198,14 @@ pub struct PageCounts {
     has_events: bool,
     pub(super) uncounted: u64,
     pub(super) pauses: Option<Pauses>,
+    pub(super) syncers: Option<Vec<Syncer>>,
 }
 
 impl PageCounts {
     /// The events of these files.
     #[must_use]
     pub fn of_files(mut self, inodes: &Inodes) -> PageCacheEvents {
-        let pauses = self.pauses;
+        let (pauses, syncers) = (self.pauses, self.syncers);
         // The code of programs and the file system's own data enter the cache, too.
         let ours = self.files.iter().filter(|(inode, _)| inodes.inodes.contains(inode));
         let [own_bytes, others_bytes, removed_bytes] =
@@ -164,6 +218,6 @@ impl PageCounts {
             removers: self.removers,
             uncounted: self.uncounted,
         };
-        PageCacheEvents { pages: self.has_events.then_some(moves), pauses }
+        PageCacheEvents { pages: self.has_events.then_some(moves), pauses, syncers }
     }
 }

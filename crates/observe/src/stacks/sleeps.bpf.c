@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Notes where in the kernel the measured threads slept, if they slept long; how long the kernel paused them because much memory was
- * dirty; and which pages of their files entered and left the page cache.
+ * Notes where in the kernel the measured threads slept, if they slept long; how long they waited for locks, and who held them; how long
+ * the kernel paused them because much memory was dirty; which pages of their files entered and left the page cache; and which other programs
+ * synced their file system.
  *
  * When such a thread goes to sleep, only the time is noted. When it runs again and has slept long enough, its stack is taken: the
  * kernel reads the stack of the thread that is about to run, which still is what it was asleep with. A short sleep costs two look-ups.
@@ -22,12 +23,33 @@
 #define TASK_DEAD 0x80
 /* Set with a lock's flags, which may be 0. */
 #define LOCKED (1u << 31)
+/* Kinds of locks: include/trace/events/lock.h. */
+#define LOCK_SPINS 1
+#define LOCK_READ 2
+#define LOCK_WRITE 4
+#define LOCK_REAL_TIME 8
+#define LOCK_OF_PROCESSORS 16
+#define LOCK_MUTEX 32
+/* Flags in the owner of a lock; a semaphore's names a reader that may be gone. */
+#define MUTEX_FLAGS 7ul
+#define SEMAPHORE_FLAGS 3ul
+#define OWNED_BY_READERS 1ul
+/* Programs that held locks. */
+#define HOLDERS 1024
+/* Keys of holders: nobody known, and the measured threads themselves. */
+#define UNKNOWN 0ull
+#define OURSELVES (~0ull)
 /* Files whose pages are counted, and programs that removed some. */
 #define FILES 8192
 #define REMOVERS 1024
+/* File systems of the files, and programs that synced one. */
+#define MOUNTS 64
+#define SYNCERS 1024
 #define PAGE_SHIFT 12
 /* Reclaims memory: include/linux/sched.h. */
 #define PF_MEMALLOC 0x800
+/* A thread of the kernel. */
+#define PF_KTHREAD 0x200000
 /* A sleep that only a deadly signal ends, as the pause is. */
 #define TASK_WAKEKILL 0x100
 /* A regular file: include/uapi/linux/stat.h. */
@@ -75,6 +97,33 @@ struct folio {
 /* Kernels before 6.6. */
 struct folio___old {
 	unsigned char _folio_order;
+} __attribute__((preserve_access_index));
+
+typedef struct {
+	long counter;
+} atomic_long_t;
+
+/* A kernel for real time has locks without owners. */
+struct mutex {
+	atomic_long_t owner;
+} __attribute__((preserve_access_index));
+
+struct rw_semaphore {
+	atomic_long_t owner;
+} __attribute__((preserve_access_index));
+
+enum wb_reason {
+	WB_REASON_SYNC = 2,
+};
+
+enum writeback_sync_modes {
+	WB_SYNC_ALL = 1,
+};
+
+struct wb_writeback_work {
+	struct super_block *sb;
+	enum writeback_sync_modes sync_mode;
+	enum wb_reason reason;
 } __attribute__((preserve_access_index));
 
 enum pageflags {
@@ -129,6 +178,10 @@ struct sleeper {
 	__u32 lock;
 	/* Its next sleep is such a pause. */
 	__u32 pauses;
+	/* The lock that it waits for, since when, and the process that held it then. */
+	__u64 lock_at;
+	__u64 lock_since_ns;
+	__u64 holder;
 };
 
 /* As the kernel numbers it, whatever its mount shows. */
@@ -152,6 +205,25 @@ struct remover {
 	__u64 dropped;
 	/* As it needed memory. */
 	__u64 reclaimed;
+};
+
+/* A program that held locks for which measured threads waited. */
+struct holder {
+	char name[16];
+	/* In our PID namespace; 0 if it is in another. */
+	__u64 number;
+	__u64 waits;
+	__u64 waited_ns;
+	/* It is a thread of the kernel. */
+	__u64 kernel;
+};
+
+/* A program that synced a file system. */
+struct syncer {
+	char name[16];
+	/* In our PID namespace; 0 if it is in another. */
+	__u64 number;
+	__u64 syncs;
 };
 
 struct sleep {
@@ -205,6 +277,30 @@ struct {
 	__type(key, __u64);
 	__type(value, struct remover);
 } removers SEC(".maps");
+
+/* By process. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, HOLDERS);
+	__type(key, __u64);
+	__type(value, struct holder);
+} holders SEC(".maps");
+
+/* Numbers of the file systems' devices. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MOUNTS);
+	__type(key, __u64);
+	__type(value, __u64);
+} mounts SEC(".maps");
+
+/* By process. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SYNCERS);
+	__type(key, __u64);
+	__type(value, struct syncer);
+} syncers SEC(".maps");
 
 static __always_inline struct control *settings(void)
 {
@@ -273,6 +369,7 @@ static __always_inline void falls_asleep(struct control *c, _Bool preempt, struc
 		if (!is_measured(c, task) || __sync_val_compare_and_swap(&sleeper->thread, 0, thread) != 0)
 			return;
 		sleeper->lock = 0;
+		sleeper->lock_at = 0;
 		sleeper->pauses = 0;
 	}
 	/* io_uring's first attempt does not pause, but asks a helper to write. */
@@ -341,10 +438,66 @@ int BPF_PROG(woken, struct task_struct *task)
 	return 0;
 }
 
+/* The thread that holds a lock, if it can be known. */
+static __always_inline struct task_struct *owner_of(void *lock, unsigned int flags)
+{
+	unsigned long owner;
+	if (flags & LOCK_MUTEX) {
+		struct mutex *mutex = lock;
+		owner = bpf_core_field_exists(mutex->owner) ? BPF_CORE_READ(mutex, owner.counter) : 0;
+		return (void *)(owner & ~MUTEX_FLAGS);
+	}
+	struct rw_semaphore *semaphore = lock;
+	owner = bpf_core_field_exists(semaphore->owner) ? BPF_CORE_READ(semaphore, owner.counter) : 0;
+	return owner & OWNED_BY_READERS ? 0 : (void *)(owner & ~SEMAPHORE_FLAGS);
+}
+
+/* Its key among the holders, which it enters if it is new. */
+static __always_inline __u64 holder_of(struct control *c, void *lock, unsigned int flags)
+{
+	if (flags & (LOCK_REAL_TIME | LOCK_OF_PROCESSORS) || !(flags & (LOCK_MUTEX | LOCK_READ | LOCK_WRITE)))
+		return UNKNOWN;
+	struct task_struct *owner = owner_of(lock, flags);
+	if (!owner)
+		return UNKNOWN;
+	__u64 process = BPF_CORE_READ(owner, tgid);
+	if (c->found && (process == c->found || BPF_CORE_READ(owner, real_parent, tgid) == c->found))
+		return OURSELVES;
+	if (!bpf_map_lookup_elem(&holders, &process)) {
+		struct holder none = {};
+		struct upid own;
+		struct task_struct *leader = BPF_CORE_READ(owner, group_leader);
+		none.kernel = !!(BPF_CORE_READ(owner, flags) & PF_KTHREAD);
+		own_number(leader, &own);
+		if (BPF_CORE_READ(own.ns, ns.inum) == c->namespace)
+			none.number = own.nr;
+		bpf_probe_read_kernel(none.name, sizeof(none.name), (void *)leader + bpf_core_field_offset(struct task_struct, comm));
+		bpf_map_update_elem(&holders, &process, &none, BPF_NOEXIST);
+	}
+	return process;
+}
+
+static __always_inline void waited(__u64 process, __u64 ns)
+{
+	struct holder *holder = bpf_map_lookup_elem(&holders, &process);
+	if (!holder) {
+		struct holder none = {};
+		bpf_map_update_elem(&holders, &process, &none, BPF_NOEXIST);
+		holder = bpf_map_lookup_elem(&holders, &process);
+	}
+	if (!holder)
+		return;
+	__sync_fetch_and_add(&holder->waits, 1);
+	__sync_fetch_and_add(&holder->waited_ns, ns);
+}
+
 /* The functions that wait for a lock are missing in the stack of a sleeping thread: the kernel leaves its scheduler's out. */
 SEC("tp_btf/contention_begin")
 int BPF_PROG(waits, void *lock, unsigned int flags)
 {
+	/* Who spins does not sleep. A mutex is first spun for. */
+	if (flags & LOCK_SPINS && !(flags & LOCK_MUTEX))
+		return 0;
 	struct control *c = settings();
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct sleeper *sleeper = c ? sleeper_of(task->pid) : 0;
@@ -355,9 +508,15 @@ int BPF_PROG(waits, void *lock, unsigned int flags)
 		if (!is_measured(c, task) || __sync_val_compare_and_swap(&sleeper->thread, 0, thread) != 0)
 			return 0;
 		sleeper->since_ns = 0;
+		sleeper->lock_at = 0;
 		sleeper->pauses = 0;
 	}
 	sleeper->lock = flags | LOCKED;
+	if (sleeper->lock_at == (__u64)lock)
+		return 0;
+	sleeper->lock_at = (__u64)lock;
+	sleeper->holder = holder_of(c, lock, flags);
+	sleeper->lock_since_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -367,8 +526,11 @@ int BPF_PROG(has, void *lock)
 	struct control *c = settings();
 	int pid = (int)bpf_get_current_pid_tgid();
 	struct sleeper *sleeper = c ? sleeper_of(pid) : 0;
-	if (sleeper && sleeper->thread == pid)
-		sleeper->lock = 0;
+	if (!sleeper || sleeper->thread != pid || sleeper->lock_at != (__u64)lock)
+		return 0;
+	waited(sleeper->holder, bpf_ktime_get_ns() - sleeper->lock_since_ns);
+	sleeper->lock = 0;
+	sleeper->lock_at = 0;
 	return 0;
 }
 
@@ -397,6 +559,7 @@ static __always_inline int will_pause(__s64 jiffies)
 			return 0;
 		sleeper->since_ns = 0;
 		sleeper->lock = 0;
+		sleeper->lock_at = 0;
 	}
 	sleeper->pauses = 1;
 	return 0;
@@ -492,6 +655,35 @@ int BPF_PROG(left, struct folio *folio)
 	if (remover)
 		__sync_fetch_and_add(reclaims ? &remover->reclaimed : &remover->dropped, bytes);
 	else
+		__sync_fetch_and_add(&c->uncounted, 1);
+	return 0;
+}
+
+/* sync(2) and syncfs(2) write out a file system's files with this event; fsync(2) does not. */
+SEC("tp_btf/writeback_queue")
+int BPF_PROG(synced, void *wb, struct wb_writeback_work *work)
+{
+	struct control *c = settings();
+	if (!c || BPF_CORE_READ(work, reason) != bpf_core_enum_value(enum wb_reason, WB_REASON_SYNC) ||
+	    BPF_CORE_READ(work, sync_mode) != bpf_core_enum_value(enum writeback_sync_modes, WB_SYNC_ALL))
+		return 0;
+	__u64 device = BPF_CORE_READ(work, sb, s_dev);
+	struct task_struct *task = bpf_get_current_task_btf();
+	if (!bpf_map_lookup_elem(&mounts, &device) || is_process(c, task) || is_process(c, task->real_parent))
+		return 0;
+	__u64 process = task->tgid;
+	struct syncer *syncer = bpf_map_lookup_elem(&syncers, &process);
+	if (syncer) {
+		__sync_fetch_and_add(&syncer->syncs, 1);
+		return 0;
+	}
+	struct syncer first = { .syncs = 1 };
+	struct upid own;
+	own_number(task->group_leader, &own);
+	if (BPF_CORE_READ(own.ns, ns.inum) == c->namespace)
+		first.number = own.nr;
+	bpf_probe_read_kernel(first.name, sizeof(first.name), task->group_leader->comm);
+	if (bpf_map_update_elem(&syncers, &process, &first, BPF_NOEXIST))
 		__sync_fetch_and_add(&c->uncounted, 1);
 	return 0;
 }

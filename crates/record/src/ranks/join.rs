@@ -13,6 +13,7 @@ pub(super) fn mark(repetition: &mut Repetition, rank_identity: RankIdentity<'_>)
     repetition.findings.clear();
     repetition.slow_calls.clear();
     repetition.page_cache = None;
+    repetition.lock_waits = None;
     repetition.course = None;
     repetition.steady = None;
     repetition.truth = None;

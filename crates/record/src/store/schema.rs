@@ -56,6 +56,13 @@ pub(super) const MIGRATIONS: &[&str] = &[
          doc           TEXT NOT NULL,
          PRIMARY KEY (repetition_id, position)
      ) STRICT, WITHOUT ROWID;",
+    // How long workers waited for locks, and for whom, as JSON: at most one row per repetition.
+    "CREATE TABLE lock_waits (
+         repetition_id INTEGER NOT NULL REFERENCES repetition (id) ON DELETE CASCADE,
+         position      INTEGER NOT NULL,
+         doc           TEXT NOT NULL,
+         PRIMARY KEY (repetition_id, position)
+     ) STRICT, WITHOUT ROWID;",
 ];
 
 /// The schema version this program writes.

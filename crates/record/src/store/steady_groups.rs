@@ -1,4 +1,5 @@
-//! Writes and reads steady-state groups of workers, latencies by I/O priority, the slowest calls and page-cache events, as JSON documents.
+//! Writes and reads steady-state groups of workers, latencies by I/O priority, the slowest calls, page-cache events and waits for locks, as
+//! JSON documents.
 
 use super::load::{LoadError, json, rows};
 use crate::Repetition;
@@ -14,7 +15,9 @@ pub(super) fn append(t: &Transaction, repetition_id: i64, r: &Repetition) -> rus
     let slow = "INSERT INTO slow_calls (repetition_id, position, doc) VALUES (?1, ?2, ?3)";
     append_all(t, slow, repetition_id, &r.slow_calls)?;
     let pages = "INSERT INTO page_cache_events (repetition_id, position, doc) VALUES (?1, ?2, ?3)";
-    append_all(t, pages, repetition_id, r.page_cache.as_slice())
+    append_all(t, pages, repetition_id, r.page_cache.as_slice())?;
+    let locks = "INSERT INTO lock_waits (repetition_id, position, doc) VALUES (?1, ?2, ?3)";
+    append_all(t, locks, repetition_id, r.lock_waits.as_slice())
 }
 
 fn append_all<T: Serialize>(t: &Transaction, sql: &str, id: i64, all: &[T]) -> rusqlite::Result<()> {
@@ -34,6 +37,8 @@ pub(super) fn load(db: &Connection, repetition_id: i64, r: &mut Repetition) -> R
     r.slow_calls = load_all(db, slow, repetition_id, "the slowest calls")?;
     let pages = "SELECT doc FROM page_cache_events WHERE repetition_id = ?1 ORDER BY position";
     r.page_cache = load_all(db, pages, repetition_id, "page-cache events")?.pop();
+    let locks = "SELECT doc FROM lock_waits WHERE repetition_id = ?1 ORDER BY position";
+    r.lock_waits = load_all(db, locks, repetition_id, "waits for locks")?.pop();
     Ok(())
 }
 

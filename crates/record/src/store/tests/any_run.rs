@@ -99,7 +99,11 @@ fn any_repetition() -> BoxedStrategy<Repetition> {
                 (
                     prop::collection::vec(any_steady_group(), 0..3),
                     prop::collection::vec(any_priority(), 0..3),
-                    (prop::collection::vec(any_slow_calls(), 0..3), prop::option::of(any_page_cache())),
+                    (
+                        prop::collection::vec(any_slow_calls(), 0..3),
+                        prop::option::of(any_page_cache()),
+                        prop::option::of(any_lock_waits()),
+                    ),
                 ),
             ),
             prop::option::of(any_jitter()),
@@ -129,6 +133,7 @@ fn any_repetition() -> BoxedStrategy<Repetition> {
                     priorities: course.0.1.1,
                     slow_calls: course.0.1.2.0,
                     page_cache: course.0.1.2.1,
+                    lock_waits: course.0.1.2.2,
                     jitter: course.1,
                     cache,
                     extents: course.2,
@@ -164,8 +169,25 @@ fn any_page_cache() -> impl Strategy<Value = PageCacheEvents> {
         },
     );
     let pauses = (number(), number()).prop_map(|(count, total_ns)| Pauses { count, total_ns });
-    (prop::option::of(pages), prop::option::of(pauses))
-        .prop_map(|(pages, pauses)| PageCacheEvents { pages, pauses })
+    let syncer = (words(), prop::collection::vec(any::<u32>(), 0..3), number())
+        .prop_map(|(name, processes, syncs)| Syncer { name, processes, syncs });
+    let syncers = prop::collection::vec(syncer, 0..3);
+    (prop::option::of(pages), prop::option::of(pauses), prop::option::of(syncers))
+        .prop_map(|(pages, pauses, syncers)| PageCacheEvents { pages, pauses, syncers })
+}
+
+fn any_lock_waits() -> impl Strategy<Value = LockWaits> {
+    let holder = (words(), any::<u32>(), number(), any::<bool>())
+        .prop_map(|(name, process, waited_ns, has_file)| LockHolder { name, process, waited_ns, has_file });
+    (number(), number(), number(), number(), prop::collection::vec(holder, 0..3)).prop_map(
+        |(waits, own_ns, kernel_ns, unknown_ns, holders)| LockWaits {
+            waits,
+            own_ns,
+            kernel_ns,
+            unknown_ns,
+            holders,
+        },
+    )
 }
 
 fn any_slow_calls() -> impl Strategy<Value = SlowCalls> {
