@@ -48,6 +48,7 @@ mod sha256;
 pub mod stacks;
 pub mod throttle;
 pub mod trust;
+mod weights;
 mod words;
 pub mod written;
 

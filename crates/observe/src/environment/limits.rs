@@ -12,10 +12,15 @@ pub(super) fn capture(doc: &mut Document) {
     let memory = groups.memory_max_bytes(doc);
     let cores = groups.cpu_max_cores(doc);
     let io = groups.io_max(doc);
+    let cpu_weights = groups.of_all_levels(&["cpu.weight"], "cpu", &["cpu.shares"], doc);
+    let bfq = ["blkio.bfq.weight", "blkio.bfq.weight_device"];
+    let io_weights = groups.of_all_levels(&["io.bfq.weight"], "blkio", &bfq, doc);
     let cpus = groups.own("cpuset", "cpuset.cpus.effective", "cpuset.effective_cpus", doc);
     doc.set("limits.cgroup.memory_max_bytes", memory, "no control group limits memory");
     doc.set("limits.cgroup.cpu_max_cores", cores, "no control group limits CPU time");
     doc.set("limits.cgroup.io_max", io, "no control group limits I/O, or the io controller is off");
+    doc.set("limits.cgroup.cpu_weights", cpu_weights, "no control group has a CPU weight");
+    doc.set("limits.cgroup.io_weights", io_weights, "no control group has a weight for bfq");
     doc.set("limits.cgroup.cpuset", cpus, "the cpuset controller is off");
     ulimits(doc);
     let status = doc.files.trimmed(Path::new("/proc/self/status")).unwrap_or_default();
@@ -100,6 +105,13 @@ impl Groups {
 
     /// The lines of io.max, or of version 1's throttle files, prefixed by their names.
     fn io_max(&self, doc: &Document) -> Option<Value> {
+        let throttle = ["read_bps_device", "write_bps_device", "read_iops_device", "write_iops_device"];
+        let throttle = throttle.map(|n| format!("blkio.throttle.{n}"));
+        self.of_all_levels(&["io.max"], "blkio", &throttle.each_ref().map(String::as_str), doc)
+    }
+
+    /// The texts of files of our group and of those above it, of both versions, by their paths.
+    fn of_all_levels(&self, v2: &[&str], controller: &str, v1: &[&str], doc: &Document) -> Option<Value> {
         let mut found = Map::new();
         let mut look = |dirs: Vec<PathBuf>, names: &[&str]| {
             for (dir, name) in dirs.iter().flat_map(|d| names.iter().map(move |n| (d, n))) {
@@ -108,10 +120,8 @@ impl Groups {
                 }
             }
         };
-        look(self.directories(None), &["io.max"]);
-        let throttle = ["read_bps_device", "write_bps_device", "read_iops_device", "write_iops_device"];
-        let throttle = throttle.map(|n| format!("blkio.throttle.{n}"));
-        look(self.directories(Some("blkio")), &throttle.each_ref().map(String::as_str));
+        look(self.directories(None), v2);
+        look(self.directories(Some(controller)), v1);
         (!found.is_empty()).then_some(Value::Object(found))
     }
 }
@@ -156,12 +166,16 @@ mod tests {
             .file("/cg/memory/a/memory.limit_in_bytes", "2097152\n")
             .file("/cg/cpu/c/cpu.cfs_quota_us", "50000\n")
             .file("/cg/cpu/c/cpu.cfs_period_us", "100000\n")
+            .file("/cg/cpu/c/cpu.shares", "2\n")
+            .file("/cg/blkio/blkio.bfq.weight", "50\n")
             .file("/cg/blkio/blkio.throttle.read_bps_device", "8:0 1048576\n");
         let stack = stack_with(&fake, Path::new("/"));
         let doc = capture_with(&fake, Path::new("/"), &stack, "", None);
         let cgroup = &doc["limits"]["cgroup"];
         assert_eq!(cgroup["memory_max_bytes"], Value::from(2_097_152));
         assert_eq!(cgroup["cpu_max_cores"], Value::from(0.5));
+        assert_eq!(cgroup["cpu_weights"]["/cg/cpu/c/cpu.shares"], Value::from("2"));
+        assert_eq!(cgroup["io_weights"]["/cg/blkio/blkio.bfq.weight"], Value::from("50"));
         assert_eq!(cgroup["io_max"]["/cg/blkio/blkio.throttle.read_bps_device"], Value::from("8:0 1048576"));
     }
 

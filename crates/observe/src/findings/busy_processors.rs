@@ -2,6 +2,7 @@
 
 use super::facts::Facts;
 use super::{THREADS, cpu_quota, evidence, finding};
+use crate::weights;
 use crate::words::percent;
 use fathom_record::Finding;
 
@@ -37,21 +38,23 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         let at_least = if facts.processors_forbidden() > 0.0 { "at least " } else { "" };
         format!("used {at_least}{by_others:.1} of the {wanted:.0} that {workers} workers share")
     };
-    Some(finding(
-        format!(
-            "For {} of the time the workers were ready to run but had no processor: other programs or kernel threads {what}.",
-            percent(waited)
-        ),
-        "`top -H` shows which. Measure when they are quiet, or give the run dedicated processors (taskset, cpuset).",
-        vec![
-            evidence("time ready to run without a processor", waited, "ratio", THREADS),
-            evidence("used by the workers", used, "processors", THREADS),
-            evidence(
-                "used by others where the workers may run, at least",
-                by_others,
-                "processors",
-                "/proc/stat",
-            ),
-        ],
-    ))
+    let mut figures = vec![
+        evidence("time ready to run without a processor", waited, "ratio", THREADS),
+        evidence("used by the workers", used, "processors", THREADS),
+        evidence("used by others where the workers may run, at least", by_others, "processors", "/proc/stat"),
+    ];
+    let mut sentence = format!(
+        "For {} of the time the workers were ready to run but had no processor: other programs or kernel threads {what}.",
+        percent(waited)
+    );
+    let mut advice = "`top -H` shows which. Measure when they are quiet, or give the run dedicated processors (taskset, cpuset).";
+    if let Some(weight) = weights::of_processor(facts.environment) {
+        let (name, value, default) = (weight.name(), weight.value, weight.default);
+        sentence += &format!(
+            " A control group of this program has a low weight ({name} {value}, the default is {default}), so programs outside of it go first."
+        );
+        advice = "Raise the weight (fathom doctor shows where it is set), or measure outside of the group or when the others are quiet.";
+        figures.push(evidence("weight", value, "", &weight.file));
+    }
+    Some(finding(sentence, advice, figures))
 }

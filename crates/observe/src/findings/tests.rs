@@ -775,6 +775,15 @@ fn workers_that_wait_for_a_processor() {
         world.says("busy-processors").expect("told"),
         "For 45 % of the time the workers were ready to run but had no processor: other programs or kernel threads had them."
     );
+    let shares =
+        |n: &str| serde_json::json!({ "limits": { "cgroup": { "cpu_weights": { "/cg/a/cpu.shares": n } } } });
+    world.environment = shares("2");
+    assert_eq!(
+        world.says("busy-processors").expect("told"),
+        "For 45 % of the time the workers were ready to run but had no processor: other programs or kernel threads had them. A control group of this program has a low weight (cpu.shares 2, the default is 1024), so programs outside of it go first."
+    );
+    world.environment = shares("1024");
+    assert!(!world.says("busy-processors").expect("told").contains("weight"));
     world.workload.bound = vec![Some(vec![0])];
     assert_eq!(world.says("busy-processors"), None, "the workload says where it runs");
     world.workload.bound = Vec::new();

@@ -3,6 +3,7 @@
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
+use crate::weights;
 use fathom_record::origin::bytes_words;
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     if scene.known("limits.cgroup.path").is_none() {
         return vec![Finding::untold("cgroup-cpu", SOURCE, "the control group of this process")];
     }
-    [cpu(scene), memory(scene), io(scene), cpuset(scene)].into_iter().flatten().collect()
+    [cpu(scene), weight(scene), memory(scene), io(scene), cpuset(scene)].into_iter().flatten().collect()
 }
 
 fn cpu(scene: &Scene) -> Option<Finding> {
@@ -32,6 +33,19 @@ fn cpu(scene: &Scene) -> Option<Finding> {
         .remedy("Measure outside the group, or raise its quota"),
         _ => Finding::good("cgroup-cpu", "cpu.max", "No control group limits processor time."),
     })
+}
+
+fn weight(scene: &Scene) -> Option<Finding> {
+    let low = weights::of_processor(&scene.environment)?;
+    let sentence = format!(
+        "A control group has the CPU weight {}, the default is {}: beside busy programs outside of it this one gets little processor time.",
+        low.value, low.default
+    );
+    Some(
+        Finding::notice("cgroup-cpu-weight", &low.file, sentence)
+            .figure("weight", low.value, "")
+            .remedy("Raise the weight, or measure outside the group"),
+    )
 }
 
 fn memory(scene: &Scene) -> Option<Finding> {
@@ -113,6 +127,8 @@ mod tests {
             Severity::Warning,
             &["0.50 of 2 processors"],
         );
+        let low = v2("cpu.weight", "10\n");
+        let _ = says(&low, "cgroup-cpu-weight", Severity::Notice, &["weight 10", "default is 100"]);
         let _ = says(&v2("cpu.max", "max 100000\n"), "cgroup-cpu", Severity::Good, &[]);
         let _ =
             says(&v2("memory.max", "1073741824\n"), "cgroup-memory", Severity::Warning, &["1 GiB of 16 GiB"]);

@@ -102,7 +102,11 @@ pub(super) const ALL: [Check; 43] = [
     check(Subject::Memory, &["dirty-limits", "dirty-now", "laptop-mode"], dirty::check),
     check(Subject::Memory, &["reclaim", "ksm"], reclaim::check),
     check(Subject::Memory, &["huge-pages"], huge_pages::check),
-    check(Subject::Limits, &["cgroup-cpu", "cgroup-memory", "cgroup-io", "cpuset"], cgroup::check),
+    check(
+        Subject::Limits,
+        &["cgroup-cpu", "cgroup-cpu-weight", "cgroup-memory", "cgroup-io", "cpuset"],
+        cgroup::check,
+    ),
     check(Subject::Limits, &["open-files", "locked-memory", "file-size"], ulimits::check),
     check(Subject::Observation, &["block-events"], block_events::check),
     check(Subject::Observation, &["perf"], perf::check),
