@@ -25,6 +25,7 @@ mod fuse;
 mod held_back;
 mod idle_device;
 mod io_limit;
+mod io_share;
 mod journal;
 mod memory_limit;
 mod merges;
@@ -60,8 +61,9 @@ type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
 /// all follow from it.
-const CAUSES: [Rule; 25] = [
+const CAUSES: [Rule; 26] = [
     ("io-limit", io_limit::find),
+    ("io-share", io_share::find),
     ("cpu-quota", cpu_quota::find),
     ("few-processors", few_processors::find),
     ("traced", traced::find),
