@@ -574,6 +574,7 @@ fn asked(phase: &fathom_workload::Phase) -> WorkloadTraits {
         all_synced: streams(std::iter::once(phase))
             .filter(|s| s.direction != Direction::Read)
             .all(|s| s.open.sync != OpenSync::No),
+        sets_io_class: threads().any(|t| t.io_priority_number().is_some()),
         keeps_pages: all(keeps_pages),
     }
 }

@@ -22,6 +22,7 @@ pub(super) fn capture(doc: &mut Document) {
     doc.set("limits.cgroup.cpu_weights", cpu_weights, "no control group has a CPU weight");
     doc.set("limits.cgroup.io_weights", io_weights, "no control group has a weight for bfq");
     doc.set("limits.cgroup.cpuset", cpus, "the cpuset controller is off");
+    doc.set("limits.io_priority", io_priority(), "the kernel does not tell it");
     ulimits(doc);
     let status = doc.files.trimmed(Path::new("/proc/self/status")).unwrap_or_default();
     let capabilities = status.lines().find_map(|l| l.strip_prefix("CapEff:")).map(|v| v.trim().to_string());
@@ -123,6 +124,23 @@ impl Groups {
         look(self.directories(None), v2);
         look(self.directories(Some(controller)), v1);
         (!found.is_empty()).then_some(Value::Object(found))
+    }
+}
+
+/// The I/O class of the calling thread, which those it starts inherit, and its level: "best-effort 4", "idle", "none".
+fn io_priority() -> Option<String> {
+    const WHO_PROCESS: libc::c_long = 1;
+    // SAFETY: two numbers; 0 is the calling thread.
+    let number = unsafe { libc::syscall(libc::SYS_ioprio_get, WHO_PROCESS, 0) };
+    let number = u16::try_from(number).ok()?;
+    // Class in the bits from 13 up, level in the lowest three.
+    let level = number & 7;
+    match number >> 13 {
+        0 => Some("none".into()),
+        1 => Some(format!("realtime {level}")),
+        2 => Some(format!("best-effort {level}")),
+        3 => Some("idle".into()),
+        _ => None,
     }
 }
 

@@ -31,6 +31,8 @@ pub struct WorkloadTraits {
     pub synced: bool,
     /// Every stream that writes does.
     pub all_synced: bool,
+    /// A stream sets its own I/O priority.
+    pub sets_io_class: bool,
     /// Every stream goes through the page cache and leaves its pages there.
     pub keeps_pages: bool,
 }

@@ -26,6 +26,7 @@ mod fuse;
 mod held_back;
 mod idle_device;
 mod io_limit;
+mod io_share;
 mod journal;
 mod locks_of_others;
 mod memory_limit;
@@ -66,8 +67,9 @@ type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
 /// all follow from it.
-const CAUSES: [Rule; 28] = [
+const CAUSES: [Rule; 29] = [
     ("io-limit", io_limit::find),
+    ("io-share", io_share::find),
     ("cpu-quota", cpu_quota::find),
     ("few-processors", few_processors::find),
     ("traced", traced::find),

@@ -14,7 +14,35 @@ const NOTABLE: f64 = 0.05;
 const NOTABLE_BELOW: f64 = 0.25;
 const MOST_NAMES: usize = 3;
 
+/// A device that others used, the bytes of their requests and of all, and the programs' names.
+pub(super) struct Shared<'a> {
+    pub device: &'a DeviceActivity,
+    pub theirs: u64,
+    pub all: u64,
+    names: Vec<String>,
+}
+
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let Shared { device, theirs, all, names } = shared(facts)?;
+    Some(finding(
+        format!(
+            "{} of what {} moved ({} of {}) belonged to other programs: {}.",
+            percent(theirs as f64 / all as f64),
+            device.name,
+            size(theirs as f64),
+            size(all as f64),
+            names.join(", "),
+        ),
+        "Measure when they are quiet, or keep in mind that they used part of the device.",
+        vec![
+            evidence("bytes moved by the device", all as f64, "bytes", EVENTS),
+            evidence("bytes of other programs", theirs as f64, "bytes", "block events and counters"),
+        ],
+    ))
+}
+
+/// The file system's device if others used it notably, or else such a device below it.
+pub(super) fn shared<'a>(facts: &Facts<'a>) -> Option<Shared<'a>> {
     let block = facts.block()?;
     let top =
         facts.device().and_then(|device| of_device(device, foreign::of(facts.repetition).as_ref(), NOTABLE));
@@ -53,7 +81,7 @@ fn hides_devices(facts: &Facts<'_>) -> bool {
         .any(|name| !has_below(&name))
 }
 
-fn of_device(device: &DeviceActivity, counted: Option<&Foreign>, notable: f64) -> Option<Finding> {
+fn of_device<'a>(device: &'a DeviceActivity, counted: Option<&Foreign>, notable: f64) -> Option<Shared<'a>> {
     let seen: u64 = device.issuers.iter().map(bytes).sum();
     let mut others: Vec<&Issuer> = device.issuers.iter().filter(|i| i.kind == IssuerKind::Other).collect();
     let issued: u64 = others.iter().map(|i| bytes(i)).sum();
@@ -69,21 +97,7 @@ fn of_device(device: &DeviceActivity, counted: Option<&Foreign>, notable: f64) -
     if theirs.saturating_sub(issued) >= foreign::LEAST_BYTES {
         names.push(format!("data that the kernel wrote back for them ({})", size((theirs - issued) as f64)));
     }
-    Some(finding(
-        format!(
-            "{} of what {} moved ({} of {}) belonged to other programs: {}.",
-            percent(theirs as f64 / all as f64),
-            device.name,
-            size(theirs as f64),
-            size(all as f64),
-            names.join(", "),
-        ),
-        "Measure when they are quiet, or keep in mind that they used part of the device.",
-        vec![
-            evidence("bytes moved by the device", all as f64, "bytes", EVENTS),
-            evidence("bytes of other programs", theirs as f64, "bytes", "block events and counters"),
-        ],
-    ))
+    Some(Shared { device, theirs, all, names })
 }
 
 /// "fio (1.6 GiB written)".

@@ -266,6 +266,52 @@ fn foreign_requests_are_not_counted_as_ours() {
 }
 
 #[test]
+fn a_low_weight_or_class_beside_others_is_a_cause() {
+    let mut world = World::new(OpKind::Read, 100, 65_536);
+    world.device().number = DeviceNumber { major: 7, minor: 0 };
+    let ours = Issuer { reads: 100, ..issuer(IssuerKind::Own, 2 * MIB) };
+    world.device().issuers = vec![ours, issuer(IssuerKind::Other, 98 * MIB)];
+    world.device().in_queue = vec![DepthTime { depth: 1, ns: 900_000_000 }];
+    world.device().busy_ns = 900_000_000;
+    let environment = |scheduler: &str, weight: &str, priority: &str| {
+        serde_json::json!({
+            "devices": [{ "name": "vda", "number": "7:0", "scheduler": scheduler }],
+            "limits": { "io_priority": priority, "cgroup": { "io_weights": { "/cg/a/io.bfq.weight": weight } } },
+        })
+    };
+    world.environment = environment("bfq", "default 1", "best-effort 4");
+    assert_eq!(
+        world.says("io-share").expect("told"),
+        "The I/O scheduler bfq shares vda by weight, and a control group of this program has a low one (io.bfq.weight 1, the default is 100): other programs moved 98 % of the bytes meanwhile."
+    );
+    assert_eq!(world.found().iter().map(|f| f.rule.as_str()).collect::<Vec<_>>(), ["io-share", "others"]);
+    world.environment = environment("none", "default 1", "idle");
+    assert_eq!(world.says("io-share"), None, "nothing heeds them");
+    world.environment = environment("bfq", "default 100", "best-effort 4");
+    assert_eq!(world.says("io-share"), None, "the defaults");
+    world.environment = environment("bfq", "default 100", "best-effort 7");
+    assert!(world.says("io-share").expect("told").contains("gives the I/O priority best-effort 7"));
+    world.environment = environment("bfq", "default 100", "idle");
+    assert_eq!(
+        world.says("io-share").expect("told"),
+        "The I/O scheduler bfq lets requests of the I/O class idle wait for all others at vda, and this program has it: other programs moved 98 % of the bytes meanwhile."
+    );
+    world.workload.sets_io_class = true;
+    assert_eq!(world.says("io-share"), None, "the workers have another one");
+    world.workload.sets_io_class = false;
+    world.environment = environment("mq-deadline", "default 1", "idle");
+    assert_eq!(world.says("io-share"), None, "one that does not know classes");
+    world.environment["devices"][0]["scheduler_tunables"] =
+        serde_json::json!({ "prio_aging_expire": "10000" });
+    assert!(world.says("io-share").is_some());
+    world.device().in_queue[0].ns = 100_000_000;
+    assert_eq!(world.says("io-share"), None, "nothing waited for its turn");
+    world.device().in_queue[0].ns = 900_000_000;
+    world.device().issuers[1] = issuer(IssuerKind::Other, MIB);
+    assert_eq!(world.says("io-share"), None, "they had less than we did");
+}
+
+#[test]
 fn others_at_a_device_below_do_not_matter_to_what_memory_served() {
     let mut world = World::new(OpKind::Read, 1000, 65_536);
     let below = DeviceActivity {
