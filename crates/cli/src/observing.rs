@@ -543,6 +543,7 @@ impl Seen {
             // Pages enter the files of a memory file system without an event.
             events.pages = events.pages.filter(|_| stack.method != "memory");
             repetition.page_cache = Some(events);
+            repetition.halts = Some(noted.halts);
             repetition.lock_waits = noted.locks.map(|waits| with_files(waits, &inodes));
             sleeps = noted.sleeps;
             if let Some(calls) = &calls {

@@ -12,6 +12,7 @@ pub mod escape;
 pub mod export;
 pub mod figures;
 pub mod finding;
+pub mod halts;
 pub mod headline;
 pub mod histogram;
 pub mod imported;
@@ -39,6 +40,7 @@ pub use cache::{CacheCourse, CacheSample, CacheTruth, Cold, ColdStep, ReadTruth,
 pub use doubt::Doubt;
 pub use escape::{escape_coloured, escape_controls, escape_lines};
 pub use finding::{Evidence, Finding};
+pub use halts::Halts;
 pub use headline::Headline;
 pub use histogram::Histogram;
 pub use imported::{Figure, Source};

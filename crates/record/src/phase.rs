@@ -5,7 +5,7 @@
 use crate::cache::{CacheCourse, CacheTruth, Cold};
 use crate::imported::names;
 use crate::{
-    BlockLayer, Figure, Finding, Histogram, InFlight, LockWaits, Origin, PageCacheEvents, PassedOver,
+    BlockLayer, Figure, Finding, Halts, Histogram, InFlight, LockWaits, Origin, PageCacheEvents, PassedOver,
     Physical, Residency, Row, SlowCalls,
 };
 use serde::{Deserialize, Serialize};
@@ -88,6 +88,9 @@ pub struct Repetition {
     /// Waits of the measured threads for locks, if they were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock_waits: Option<LockWaits>,
+    /// How long measured threads were stopped, if that was noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub halts: Option<Halts>,
     /// The machine's own stalls during the repetition: see [`Jitter`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Jitter>,

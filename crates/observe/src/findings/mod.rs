@@ -23,6 +23,7 @@ mod flushes;
 mod fragmented;
 mod fsync_others;
 mod fuse;
+mod halted;
 mod held_back;
 mod idle_device;
 mod io_limit;
@@ -67,12 +68,13 @@ type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
 /// all follow from it.
-const CAUSES: [Rule; 29] = [
+const CAUSES: [Rule; 30] = [
     ("io-limit", io_limit::find),
     ("io-share", io_share::find),
     ("cpu-quota", cpu_quota::find),
     ("few-processors", few_processors::find),
     ("traced", traced::find),
+    ("halted", halted::find),
     ("memory-limit", memory_limit::find),
     ("dropped-cache", dropped_cache::find),
     ("sync-mount", sync_mount::find),

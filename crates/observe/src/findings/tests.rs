@@ -1659,3 +1659,24 @@ fn settings_that_cost_processor_time() {
     world.repetition.workers[0].cpu_system_ns = 200_000_000;
     assert_eq!(world.says("no-delayed-allocation"), None, "it can cost little");
 }
+
+#[test]
+fn workers_that_are_stopped_or_frozen() {
+    let mut world = World::new(OpKind::Read, 1024, 4096);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    let path = "7:freezer:/batch\n3:cpuset:/\n0::/";
+    world.environment = serde_json::json!({ "limits": { "cgroup": { "path": path } } });
+    let mut halted = |stopped_ns, frozen_ns| {
+        world.repetition.halts = Some(fathom_record::Halts { stopped_ns, frozen_ns });
+        world.says("halted")
+    };
+    assert_eq!(halted(10_000_000, 20_000_000), None);
+    assert_eq!(
+        halted(0, 480_000_000).expect("told"),
+        "For 48 % of their time the workers were frozen with their control group (/batch)."
+    );
+    assert_eq!(
+        halted(600_000_000, 0).expect("told"),
+        "For 60 % of their time the workers were stopped by a signal (SIGSTOP)."
+    );
+}

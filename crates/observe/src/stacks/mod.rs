@@ -1,6 +1,6 @@
 //! What happened to the measured threads in the kernel. BPF programs (`cargo xtask bpf` compiles `sleeps.bpf.c`) note their long sleeps
-//! with the kernel stacks, which are joined with our own calls after a phase; they count waits for locks, pauses because of dirty memory,
-//! and the pages of the files that enter and leave the page cache.
+//! with the kernel stacks, which are joined with our own calls after a phase; they count time stopped and frozen, waits for locks, pauses because of
+//! dirty memory, and the pages of the files that enter and leave the page cache.
 //!
 //! * [`Sleeps`]: the programs, loaded and attached. [`Noting`]: notes one phase. [`pages`]: the pages. [`locks`]: the locks.
 //! * [`symbols`]: names of the kernel's functions. [`layers`]: which part of the kernel a stack waited in.
@@ -25,7 +25,7 @@ use crate::files::Live;
 use aya::programs::BtfTracePoint;
 use aya::{Btf, Ebpf, EbpfLoader};
 use fathom_record::block::{BlockEvent, measured_threads_name};
-use fathom_record::{LockWaits, Pauses};
+use fathom_record::{Halts, LockWaits, Pauses};
 use locks::Locks;
 use pages::{PageCounts, Pages};
 use std::os::unix::fs::MetadataExt as _;
@@ -43,8 +43,8 @@ const FRAMES: usize = 32;
 const LOCKED: u64 = 1 << 31;
 
 // Lengths of the programs' structures in words of 64 bits, and places in the control.
-const CONTROL: usize = 13;
-const SLEEPER: usize = 7;
+const CONTROL: usize = 15;
+const SLEEPER: usize = 8;
 const SLEEP: usize = 5 + FRAMES;
 const ON: usize = 0;
 const LEAST_NS: usize = 1;
@@ -55,6 +55,10 @@ const PAUSES: usize = 9;
 const PAUSED_NS: usize = 10;
 const UNCOUNTED: usize = 11;
 const DEVICES: usize = 12;
+const STOPPED_NS: usize = 13;
+const FROZEN_NS: usize = 14;
+/// Counters of a phase.
+const COUNTERS: [usize; 6] = [LOST, PAUSES, PAUSED_NS, UNCOUNTED, STOPPED_NS, FROZEN_NS];
 
 /// The programs. They do nothing until a [`Noting`] starts, and are gone when this is dropped.
 pub struct Sleeps {
@@ -136,7 +140,7 @@ impl Sleeps {
         (0..SLEEPERS).for_each(|at| self.sleepers.clear(at));
         // What still is being entered stays in its place until it is read over.
         self.set(READ, self.word(ENTERED));
-        [LOST, PAUSES, PAUSED_NS, UNCOUNTED].iter().for_each(|at| self.set(*at, 0));
+        COUNTERS.iter().for_each(|at| self.set(*at, 0));
         self.set(DEVICES, u64::from(inodes.devices));
         self.pages.follow(inodes);
         self.locks.forget();
@@ -146,7 +150,7 @@ impl Sleeps {
     /// Forgets what was noted, and goes on.
     fn restart(&mut self) {
         self.drain(|_| {});
-        [LOST, PAUSES, PAUSED_NS, UNCOUNTED].iter().for_each(|at| self.set(*at, 0));
+        COUNTERS.iter().for_each(|at| self.set(*at, 0));
         self.pages.restart();
         self.locks.forget();
     }
@@ -162,6 +166,10 @@ impl Sleeps {
         counts.pauses = self.has_pauses.then_some(pauses);
         counts.syncers = self.has_syncs.then(|| self.pages.syncers());
         counts
+    }
+
+    fn halts(&self) -> Halts {
+        Halts { stopped_ns: self.word(STOPPED_NS), frozen_ns: self.word(FROZEN_NS) }
     }
 
     fn lock_waits(&self) -> Option<LockWaits> {

@@ -4,7 +4,7 @@
 use super::pages::{Inodes, PageCounts};
 use super::{LEAST_NS, LOST, LongSleeps, Sleeps};
 use crate::block::WatchError;
-use fathom_record::LockWaits;
+use fathom_record::{Halts, LockWaits};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -32,6 +32,8 @@ pub struct Noted {
     pub pages: PageCounts,
     /// Waits for locks; `None` if this kernel has no such events.
     pub locks: Option<LockWaits>,
+    /// How long the measured threads were stopped.
+    pub halts: Halts,
 }
 
 impl Noting {
@@ -92,8 +94,8 @@ fn go(mut sleeps: Sleeps, words: &Receiver<SyncSender<()>>) -> (Noted, Sleeps) {
                 std::thread::sleep(SETTLE);
                 sleeps.drain(|raw| kept.add(raw));
                 kept.lost += sleeps.word(LOST);
-                let (pages, locks) = (sleeps.counts(), sleeps.lock_waits());
-                return (Noted { sleeps: kept, pages, locks }, sleeps);
+                let (pages, locks, halts) = (sleeps.counts(), sleeps.lock_waits(), sleeps.halts());
+                return (Noted { sleeps: kept, pages, locks, halts }, sleeps);
             }
         }
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Notes where in the kernel the measured threads slept, if they slept long; how long they waited for locks, and who held them; how long
- * the kernel paused them because much memory was dirty; which pages of their files entered and left the page cache; and which other programs
- * synced their file system.
+ * Notes where in the kernel the measured threads slept, if they slept long; how long they were stopped or frozen; how long they waited for
+ * locks, and who held them; how long the kernel paused them because much memory was dirty; which pages of their files entered and left the
+ * page cache; and which other programs synced their file system.
  *
  * When such a thread goes to sleep, only the time is noted. When it runs again and has slept long enough, its stack is taken: the
  * kernel reads the stack of the thread that is about to run, which still is what it was asleep with. A short sleep costs two look-ups.
@@ -52,6 +52,13 @@
 #define PF_KTHREAD 0x200000
 /* A sleep that only a deadly signal ends, as the pause is. */
 #define TASK_WAKEKILL 0x100
+/* Stopped by a signal. */
+#define TASK_STOPPED 0x4
+/* Frozen by a control group, version 1, since Linux 6.1. */
+#define TASK_FROZEN 0x8000
+/* Why a thread does not go on. */
+#define HALT_STOPPED 1
+#define HALT_FROZEN 2
 /* A regular file: include/uapi/linux/stat.h. */
 #define S_IFMT 0170000
 #define S_IFREG 0100000
@@ -133,6 +140,8 @@ enum pageflags {
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
+	/* By a control group, version 2. */
+	unsigned int frozen : 1;
 	int pid;
 	int tgid;
 	struct task_struct *real_parent;
@@ -165,6 +174,9 @@ struct control {
 	__u64 uncounted;
 	/* Block devices are measured: their pages count, which otherwise are the file system's own data. */
 	__u64 devices;
+	/* How long they were stopped by a signal, and frozen by a control group. */
+	__u64 stopped_ns;
+	__u64 frozen_ns;
 };
 
 /* By number of the thread. */
@@ -182,6 +194,8 @@ struct sleeper {
 	__u64 lock_at;
 	__u64 lock_since_ns;
 	__u64 holder;
+	/* Why this sleep does not end; 0 for all others. */
+	__u64 halt;
 };
 
 /* As the kernel numbers it, whatever its mount shows. */
@@ -375,6 +389,12 @@ static __always_inline void falls_asleep(struct control *c, _Bool preempt, struc
 	/* io_uring's first attempt does not pause, but asks a helper to write. */
 	if (!(state & TASK_WAKEKILL))
 		sleeper->pauses = 0;
+	sleeper->halt = 0;
+	if (state & TASK_STOPPED)
+		sleeper->halt = HALT_STOPPED;
+	else if (state & TASK_FROZEN ||
+		 (bpf_core_field_exists(task->frozen) && BPF_CORE_READ_BITFIELD_PROBED(task, frozen)))
+		sleeper->halt = HALT_FROZEN;
 	sleeper->woken_ns = 0;
 	sleeper->since_ns = bpf_ktime_get_ns();
 }
@@ -390,6 +410,11 @@ static __always_inline void wakes(struct control *c, struct task_struct *task)
 		sleeper->pauses = 0;
 		__sync_fetch_and_add(&c->pauses, 1);
 		__sync_fetch_and_add(&c->paused_ns, now_ns - since_ns);
+	}
+	if (sleeper->halt) {
+		/* Nothing in the kernel keeps it waiting. */
+		__sync_fetch_and_add(sleeper->halt == HALT_STOPPED ? &c->stopped_ns : &c->frozen_ns, now_ns - since_ns);
+		return;
 	}
 	if (now_ns - since_ns < c->least_ns)
 		return;

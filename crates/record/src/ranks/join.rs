@@ -14,6 +14,7 @@ pub(super) fn mark(repetition: &mut Repetition, rank_identity: RankIdentity<'_>)
     repetition.slow_calls.clear();
     repetition.page_cache = None;
     repetition.lock_waits = None;
+    repetition.halts = None;
     repetition.course = None;
     repetition.steady = None;
     repetition.truth = None;

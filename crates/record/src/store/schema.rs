@@ -63,6 +63,13 @@ pub(super) const MIGRATIONS: &[&str] = &[
          doc           TEXT NOT NULL,
          PRIMARY KEY (repetition_id, position)
      ) STRICT, WITHOUT ROWID;",
+    // How long workers were stopped or frozen, as JSON: at most one row per repetition.
+    "CREATE TABLE halts (
+         repetition_id INTEGER NOT NULL REFERENCES repetition (id) ON DELETE CASCADE,
+         position      INTEGER NOT NULL,
+         doc           TEXT NOT NULL,
+         PRIMARY KEY (repetition_id, position)
+     ) STRICT, WITHOUT ROWID;",
 ];
 
 /// The schema version this program writes.

@@ -1,4 +1,4 @@
-//! Writes and reads steady-state groups of workers, latencies by I/O priority, the slowest calls, page-cache events and waits for locks, as
+//! Writes and reads steady-state groups of workers, latencies by I/O priority, the slowest calls, page-cache events, waits for locks and stops, as
 //! JSON documents.
 
 use super::load::{LoadError, json, rows};
@@ -17,7 +17,9 @@ pub(super) fn append(t: &Transaction, repetition_id: i64, r: &Repetition) -> rus
     let pages = "INSERT INTO page_cache_events (repetition_id, position, doc) VALUES (?1, ?2, ?3)";
     append_all(t, pages, repetition_id, r.page_cache.as_slice())?;
     let locks = "INSERT INTO lock_waits (repetition_id, position, doc) VALUES (?1, ?2, ?3)";
-    append_all(t, locks, repetition_id, r.lock_waits.as_slice())
+    append_all(t, locks, repetition_id, r.lock_waits.as_slice())?;
+    let halts = "INSERT INTO halts (repetition_id, position, doc) VALUES (?1, ?2, ?3)";
+    append_all(t, halts, repetition_id, r.halts.as_slice())
 }
 
 fn append_all<T: Serialize>(t: &Transaction, sql: &str, id: i64, all: &[T]) -> rusqlite::Result<()> {
@@ -39,6 +41,8 @@ pub(super) fn load(db: &Connection, repetition_id: i64, r: &mut Repetition) -> R
     r.page_cache = load_all(db, pages, repetition_id, "page-cache events")?.pop();
     let locks = "SELECT doc FROM lock_waits WHERE repetition_id = ?1 ORDER BY position";
     r.lock_waits = load_all(db, locks, repetition_id, "waits for locks")?.pop();
+    let halts = "SELECT doc FROM halts WHERE repetition_id = ?1 ORDER BY position";
+    r.halts = load_all(db, halts, repetition_id, "how long workers were stopped")?.pop();
     Ok(())
 }
 

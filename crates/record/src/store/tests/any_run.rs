@@ -103,6 +103,7 @@ fn any_repetition() -> BoxedStrategy<Repetition> {
                         prop::collection::vec(any_slow_calls(), 0..3),
                         prop::option::of(any_page_cache()),
                         prop::option::of(any_lock_waits()),
+                        prop::option::of(any_halts()),
                     ),
                 ),
             ),
@@ -134,6 +135,7 @@ fn any_repetition() -> BoxedStrategy<Repetition> {
                     slow_calls: course.0.1.2.0,
                     page_cache: course.0.1.2.1,
                     lock_waits: course.0.1.2.2,
+                    halts: course.0.1.2.3,
                     jitter: course.1,
                     cache,
                     extents: course.2,
@@ -188,6 +190,10 @@ fn any_lock_waits() -> impl Strategy<Value = LockWaits> {
             holders,
         },
     )
+}
+
+fn any_halts() -> impl Strategy<Value = Halts> {
+    (number(), number()).prop_map(|(stopped_ns, frozen_ns)| Halts { stopped_ns, frozen_ns })
 }
 
 fn any_slow_calls() -> impl Strategy<Value = SlowCalls> {
