@@ -47,7 +47,7 @@ pub use imported::{Figure, Source};
 pub use in_flight::InFlight;
 pub use lock_waits::{LockHolder, LockWaits};
 pub use origin::{Origin, Regime};
-pub use page_cache::{PageCacheEvents, PageMoves, Pauses, Remover, Syncer};
+pub use page_cache::{JournalChanges, PageCacheEvents, PageMoves, Pauses, Programs, Remover};
 pub use passed::PassedOver;
 pub use phase::{
     Axes, CacheIntent, Ending, Extents, Interval, Jitter, Mark, Marks, OpError, OpKind, OpLogEntry, OpStat,

@@ -11,6 +11,9 @@ pub struct LockWaits {
     pub own_ns: u64,
     /// Time of those for locks that threads of the kernel held, such as write-back, ns.
     pub kernel_ns: u64,
+    /// Time of those until the file system was no longer frozen, ns.
+    #[serde(default)]
+    pub frozen_ns: u64,
     /// Time of those whose holder is not known, ns: a lock that readers share names none.
     pub unknown_ns: u64,
     /// Other programs that held locks, the longest waits first.

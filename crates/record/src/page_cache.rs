@@ -11,20 +11,41 @@ pub struct PageCacheEvents {
     /// Pauses of the measured threads because much memory was dirty; `None` if this kernel has no such events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<Pauses>,
-    /// Other programs that synced the whole file system, the most syncs first; `None` if this kernel has no such events.
+    /// Other programs that called sync(2) or syncfs(2) for the file system, the most calls first; `None` if this kernel has no such events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub syncers: Option<Vec<Syncer>>,
+    pub syncers: Option<Vec<Programs>>,
+    /// Changes to the file system through its journal (ext4 only); `None` if there were none, or this kernel has no such events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal: Option<JournalChanges>,
 }
 
-/// Programs of one name that called sync(2) or syncfs(2).
+/// Changes to a file system through its journal, by programs. What the kernel writes back later is not counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Syncer {
+pub struct JournalChanges {
+    /// Changes by the measured program.
+    pub own: u64,
+    /// Other programs, the most changes first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Programs>,
+}
+
+impl JournalChanges {
+    /// Changes by all other programs.
+    #[must_use]
+    pub fn others(&self) -> u64 {
+        self.others.iter().fold(0, |sum, changer| sum.saturating_add(changer.times))
+    }
+}
+
+/// Programs of one name that did something.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Programs {
     /// Their name.
     pub name: String,
     /// Their processes: a shell's `sync` is a new one each time.
     pub processes: Vec<u32>,
-    /// Number of calls.
-    pub syncs: u64,
+    /// How often they did it.
+    pub times: u64,
 }
 
 /// Pages of the measured files that entered and left the page cache.

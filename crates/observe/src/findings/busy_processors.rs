@@ -47,6 +47,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         "For {} of the time the workers were ready to run but had no processor: other programs or kernel threads {what}.",
         percent(waited)
     );
+    if facts.processors_forbidden() > 0.0
+        && let (Some(allowed), Some(online)) = (facts.processors_allowed(), facts.processors_online())
+    {
+        sentence += &format!(
+            " This program may use only {allowed:.0} of the machine's {online:.0} processors (taskset, cpuset)."
+        );
+    }
     let mut advice = "`top -H` shows which. Measure when they are quiet, or give the run dedicated processors (taskset, cpuset).";
     if let Some(weight) = weights::of_processor(facts.environment) {
         let (name, value, default) = (weight.name(), weight.value, weight.default);

@@ -4,6 +4,7 @@
 //! A pure function from facts to findings. A rule with incomplete figures (events were lost, the device was not watched) yields nothing,
 //! unless a lower bound is proof enough; the sentence then says "at least".
 
+mod access_check;
 mod busy_processors;
 mod compression;
 mod cpu_quota;
@@ -21,6 +22,7 @@ mod few_processors;
 mod few_requests;
 mod flushes;
 mod fragmented;
+mod frozen_file_system;
 mod fsync_others;
 mod fuse;
 mod halted;
@@ -29,6 +31,7 @@ mod idle_device;
 mod io_limit;
 mod io_share;
 mod journal;
+mod journal_of_others;
 mod locks_of_others;
 mod memory_limit;
 mod merges;
@@ -59,6 +62,7 @@ mod syncs_of_others;
 mod tests;
 mod traced;
 mod two_copies;
+mod write_to_read;
 
 pub use facts::{Facts, WorkloadTraits};
 use fathom_record::{Evidence, Finding};
@@ -68,13 +72,15 @@ type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
 /// all follow from it.
-const CAUSES: [Rule; 30] = [
+const CAUSES: [Rule; 33] = [
     ("io-limit", io_limit::find),
     ("io-share", io_share::find),
     ("cpu-quota", cpu_quota::find),
     ("few-processors", few_processors::find),
     ("traced", traced::find),
     ("halted", halted::find),
+    ("frozen-file-system", frozen_file_system::find),
+    ("access-check", access_check::find),
     ("memory-limit", memory_limit::find),
     ("dropped-cache", dropped_cache::find),
     ("sync-mount", sync_mount::find),
@@ -94,6 +100,7 @@ const CAUSES: [Rule; 30] = [
     ("compression", compression::find),
     ("discard", discard::find),
     ("read-to-write", read_to_write::find),
+    ("write-to-read", write_to_read::find),
     ("fuse", fuse::find),
     ("one-writer", one_writer::find),
     ("locks-of-others", locks_of_others::find),
@@ -105,11 +112,12 @@ const CAUSES: [Rule; 30] = [
 const OWN_PACE: [Rule; 1] = [("own-pace", own_pace::find)];
 
 /// Observations at the device in the order shown: others, the cost of syncs, what calls became, then waiting.
-const SYMPTOMS: [Rule; 21] = [
+const SYMPTOMS: [Rule; 22] = [
     ("others", others::find),
     ("discards-of-others", discards_of_others::find),
     ("syncs-of-others", syncs_of_others::find),
     ("fsync-others", fsync_others::find),
+    ("journal-of-others", journal_of_others::find),
     ("synced-writes", synced_writes::find),
     ("dirty-throttling", dirty_throttling::find),
     ("small-blocks", small_blocks::find),
@@ -197,6 +205,7 @@ const EVENTS: &str = "block events";
 const CALLS: &str = "our own calls";
 const THREADS: &str = "our own threads";
 const COUNTERS: &str = "the kernel's counters (/proc/self/io, /proc/vmstat)";
+const JOURNAL: &str = "the journal's trace points";
 const LOCKS: &str = "lock events";
 const PAGES: &str = "page-cache events";
 const ATTRIBUTES: &str = "the files' attributes (lsattr)";

@@ -43,13 +43,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
 /// Who synced the file system, by its write-back events.
 fn synced(facts: &Facts<'_>) -> Option<(String, Evidence)> {
     let syncers = facts.repetition.page_cache.as_ref()?.syncers.as_ref()?;
-    let most = syncers.first().filter(|syncer| syncer.syncs >= ENOUGH_SYNCS)?;
+    let most = syncers.first().filter(|syncer| syncer.times >= ENOUGH_SYNCS)?;
     let who = match most.processes[..] {
         [process] if process != 0 => format!("{} (process {process})", most.name),
         _ => most.name.clone(),
     };
-    let said = format!("{who} synced the whole file system {} meanwhile", count(most.syncs, "time"));
-    Some((said, evidence("syncs by that program", most.syncs as f64, "calls", PAGES)))
+    let said = format!("{who} synced the whole file system {} meanwhile", count(most.times, "time"));
+    Some((said, evidence("syncs by that program", most.times as f64, "calls", PAGES)))
 }
 
 /// Who caused flushes of the device.

@@ -876,7 +876,7 @@ fn workers_that_wait_for_a_processor() {
     world.repetition.physical.machine_cpu_ns = Some(2_000_000_000);
     assert_eq!(
         world.says("busy-processors").expect("0.44 of the one they may use, at least"),
-        "For 75 % of the time the workers were ready to run but had no processor: other programs or kernel threads used at least 0.4 of the 1 that 8 workers share."
+        "For 75 % of the time the workers were ready to run but had no processor: other programs or kernel threads used at least 0.4 of the 1 that 8 workers share. This program may use only 1 of the machine's 2 processors (taskset, cpuset)."
     );
 }
 
@@ -1679,4 +1679,88 @@ fn workers_that_are_stopped_or_frozen() {
         halted(600_000_000, 0).expect("told"),
         "For 60 % of their time the workers were stopped by a signal (SIGSTOP)."
     );
+}
+
+#[test]
+fn a_frozen_file_system() {
+    let mut world = World::new(OpKind::Write, 1024, 4096);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    let mut frozen = |frozen_ns| {
+        world.repetition.lock_waits =
+            Some(fathom_record::LockWaits { frozen_ns, ..fathom_record::LockWaits::default() });
+        world.says("frozen-file-system")
+    };
+    assert_eq!(
+        frozen(610_000_000).expect("told"),
+        "For 61 % of their time the workers waited because the file system was frozen: it admits no writes then."
+    );
+    assert_eq!(frozen(90_000_000), None);
+}
+
+#[test]
+fn direct_reads_of_dirty_files() {
+    let mut world = World::new(OpKind::Read, 1024, 4096);
+    world.phase.direct = true;
+    let own = |write_bytes| Issuer {
+        kind: IssuerKind::Own,
+        name: "fathom".into(),
+        reads: 1024,
+        read_bytes: 4 * MIB,
+        writes: 300,
+        write_bytes,
+        others: 0,
+    };
+    world.device().issuers = vec![own(8 * MIB)];
+    let said = world.says("write-to-read").expect("told");
+    assert!(said.contains("its calls wrote 8 MiB (300 requests) for 4 MiB that they read"), "{said}");
+    world.device().issuers = vec![own(MIB / 2)];
+    assert_eq!(world.says("write-to-read"), None);
+}
+
+#[test]
+fn syncs_that_carry_other_programs_changes() {
+    use fathom_record::{JournalChanges, PageCacheEvents, Programs};
+    let mut world = World::new(OpKind::Write, 1024, 4096);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    let latency = Histogram::from_values(std::iter::repeat_n(500_000, 1024));
+    world.repetition.workers[0].stats.push(OpStat { op: OpKind::Sync, ops: 1024, bytes: 0, latency });
+    let changed = |times| {
+        let others = vec![Programs { name: "python3".into(), processes: vec![7], times }];
+        Some(PageCacheEvents { journal: Some(JournalChanges { own: 1000, others }), ..Default::default() })
+    };
+    world.repetition.page_cache = changed(19_000);
+    assert_eq!(
+        world.says("journal-of-others").expect("told"),
+        "95 % of the changes that the file system's journal took meanwhile were by other programs, python3 (process 7): a sync waits until all changes before it are in the journal."
+    );
+    world.repetition.page_cache = changed(2000);
+    assert_eq!(world.says("journal-of-others"), None, "two thirds");
+}
+
+#[test]
+fn a_scanner_that_allows_each_read() {
+    use fathom_record::{SlowCalls, WaitStack};
+    let mut world = World::new(OpKind::Read, 1000, 4096);
+    let stack = WaitStack { layer: "access check".into(), calls: 9, ..WaitStack::default() };
+    world.repetition.slow_calls = vec![SlowCalls {
+        op: OpKind::Read,
+        calls: 1000,
+        first_only: false,
+        slowest: 10,
+        from_ns: 1,
+        total_ns: 1,
+        stacks: vec![stack],
+        examples: Vec::new(),
+    }];
+    let switched =
+        |switches| Some(fathom_record::ThreadCounts { switches, ..fathom_record::ThreadCounts::default() });
+    world.repetition.workers[0].thread_counts = switched(1000);
+    let said = world.says("access-check").expect("told");
+    assert!(
+        said.contains("90 % of the slowest calls waited for its answer")
+            && said.contains("1.0 times per call"),
+        "{said}"
+    );
+    world.repetition.workers[0].thread_counts = switched(100);
+    assert_eq!(world.says("access-check"), None, "only the slowest");
 }

@@ -22,6 +22,8 @@ const LAYERS: &[(&str, &str)] = &[
     ("__blk_mq_alloc_requests", "request queue full"),
     ("blk_queue_enter", "request queue frozen"),
     ("__bio_queue_enter", "request queue frozen"),
+    // Programs that must allow an access first.
+    ("fanotify_", "access check"),
     // Memory.
     ("balance_dirty_pages", "dirty limit"),
     ("throttle_direct_reclaim", "memory reclaim"),

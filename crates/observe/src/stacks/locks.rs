@@ -13,6 +13,7 @@ type RawHolder = [u64; 6];
 /// Keys of holders that are no process.
 const UNKNOWN: u64 = 0;
 const OURSELVES: u64 = u64::MAX;
+const FREEZER: u64 = u64::MAX - 1;
 /// Holders whose open files are looked at: each takes a system call per file.
 const MOST_LOOKED_AT: usize = 4;
 
@@ -52,6 +53,7 @@ fn waits(raw: impl Iterator<Item = (u64, RawHolder)>) -> LockWaits {
         match key {
             UNKNOWN => all.unknown_ns += holder[4],
             OURSELVES => all.own_ns += holder[4],
+            FREEZER => all.frozen_ns += holder[4],
             _ if holder[5] != 0 => all.kernel_ns += holder[4],
             _ => all.holders.push(LockHolder {
                 name: super::name_of([holder[0], holder[1]]),
@@ -94,10 +96,12 @@ mod tests {
                 (78, [a, b, 8, 1, 40, 0]),
                 (79, [a, b, 9, 0, 0, 0]),
                 (80, [a, b, 10, 1, 50, 1]),
+                (FREEZER, [0, 0, 0, 1, 60, 0]),
             ]
             .into_iter(),
         );
-        assert_eq!((all.waits, all.own_ns, all.unknown_ns, all.kernel_ns), (8, 20, 10, 50));
+        assert_eq!((all.waits, all.own_ns, all.unknown_ns), (9, 20, 10));
+        assert_eq!((all.kernel_ns, all.frozen_ns), (50, 60));
         assert_eq!(all.others_ns(), 70);
         let held: Vec<(&str, u32)> = all.holders.iter().map(|h| (h.name.as_str(), h.process)).collect();
         assert_eq!(

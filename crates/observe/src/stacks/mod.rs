@@ -96,6 +96,8 @@ impl Sleeps {
             && attach(&mut ebpf, &btf, "left", "mm_filemap_delete_from_page_cache").is_ok();
         let pauses = ["pauses_old", "pauses"];
         let has_pauses = pauses.iter().any(|p| attach(&mut ebpf, &btf, p, "balance_dirty_pages").is_ok());
+        // Without jbd2 there is no such trace point.
+        let _ = attach(&mut ebpf, &btf, "changes", "jbd2_handle_start");
         let has_syncs = attach(&mut ebpf, &btf, "synced", "writeback_queue").is_ok();
         let all = Self {
             control: Mapped::take(&mut ebpf, "control", 1)?,
@@ -164,6 +166,7 @@ impl Sleeps {
         let mut counts = self.pages.read(self.has_pages);
         counts.uncounted = self.word(UNCOUNTED);
         counts.pauses = self.has_pauses.then_some(pauses);
+        counts.journal = self.pages.journal();
         counts.syncers = self.has_syncs.then(|| self.pages.syncers());
         counts
     }

@@ -4,7 +4,7 @@
 use crate::block::WatchError;
 use aya::Ebpf;
 use aya::maps::{HashMap, Map, MapData};
-use fathom_record::{PageCacheEvents, PageMoves, Pauses, Remover, Syncer};
+use fathom_record::{JournalChanges, PageCacheEvents, PageMoves, Pauses, Programs, Remover};
 use std::collections::HashSet;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
@@ -14,8 +14,11 @@ type FileKey = [u64; 2];
 type FilePages = [u64; 3];
 /// Name in two words, number of the process, bytes dropped and reclaimed.
 type RawRemover = [u64; 5];
-/// Name in two words, number of the process, number of syncs.
-type RawSyncer = [u64; 4];
+/// Name in two words, number of the process, and how often it did something.
+type RawProgram = [u64; 4];
+
+/// Key of the measured program among those that changed the file system.
+const OURSELVES: u64 = u64::MAX;
 
 /// Files known to the programs from the start; they find the others as pages are brought in.
 const MOST_FILES: usize = 4096;
@@ -89,7 +92,8 @@ pub(super) struct Pages {
     files: HashMap<MapData, FileKey, FilePages>,
     removers: HashMap<MapData, u64, RawRemover>,
     mounts: HashMap<MapData, u64, u64>,
-    syncers: HashMap<MapData, u64, RawSyncer>,
+    syncers: HashMap<MapData, u64, RawProgram>,
+    changers: HashMap<MapData, u64, RawProgram>,
 }
 
 impl Pages {
@@ -104,6 +108,7 @@ impl Pages {
             removers: table("removers")?.try_into().map_err(failed)?,
             mounts: table("mounts")?.try_into().map_err(failed)?,
             syncers: table("syncers")?.try_into().map_err(failed)?,
+            changers: table("changers")?.try_into().map_err(failed)?,
         })
     }
 
@@ -144,6 +149,10 @@ impl Pages {
         for key in known {
             let _ = self.syncers.remove(&key);
         }
+        let known: Vec<u64> = self.changers.keys().filter_map(Result::ok).collect();
+        for key in known {
+            let _ = self.changers.remove(&key);
+        }
     }
 
     /// What was counted. `has_events`: whether this kernel has events of pages.
@@ -155,28 +164,37 @@ impl Pages {
             uncounted: 0,
             pauses: None,
             syncers: None,
+            journal: None,
         }
     }
 
     /// The programs that synced.
-    pub(super) fn syncers(&self) -> Vec<Syncer> {
+    pub(super) fn syncers(&self) -> Vec<Programs> {
         by_name(self.syncers.iter().filter_map(Result::ok).map(|(_, raw)| raw))
+    }
+
+    /// The changes through the journal.
+    pub(super) fn journal(&self) -> Option<JournalChanges> {
+        let all = || self.changers.iter().filter_map(Result::ok);
+        let own = all().find(|(key, _)| *key == OURSELVES).map_or(0, |(_, raw)| raw[3]);
+        let others = by_name(all().filter(|(key, _)| *key != OURSELVES).map(|(_, raw)| raw));
+        (own > 0 || !others.is_empty()).then_some(JournalChanges { own, others })
     }
 }
 
-fn by_name(all: impl Iterator<Item = RawSyncer>) -> Vec<Syncer> {
-    let mut found: Vec<Syncer> = Vec::new();
+fn by_name(all: impl Iterator<Item = RawProgram>) -> Vec<Programs> {
+    let mut found: Vec<Programs> = Vec::new();
     for raw in all {
         let name = super::name_of([raw[0], raw[1]]);
         let at = found.iter().position(|s| s.name == name).unwrap_or(found.len());
         if at == found.len() {
-            found.push(Syncer { name, ..Syncer::default() });
+            found.push(Programs { name, ..Programs::default() });
         }
         found[at].processes.push(raw[2] as u32);
-        found[at].syncs += raw[3];
+        found[at].times += raw[3];
     }
-    found.iter_mut().for_each(|syncer| syncer.processes.sort_unstable());
-    found.sort_by(|a, b| b.syncs.cmp(&a.syncs).then_with(|| a.name.cmp(&b.name)));
+    found.iter_mut().for_each(|programs| programs.processes.sort_unstable());
+    found.sort_by(|a, b| b.times.cmp(&a.times).then_with(|| a.name.cmp(&b.name)));
     found
 }
 
@@ -198,14 +216,15 @@ pub struct PageCounts {
     has_events: bool,
     pub(super) uncounted: u64,
     pub(super) pauses: Option<Pauses>,
-    pub(super) syncers: Option<Vec<Syncer>>,
+    pub(super) syncers: Option<Vec<Programs>>,
+    pub(super) journal: Option<JournalChanges>,
 }
 
 impl PageCounts {
     /// The events of these files.
     #[must_use]
     pub fn of_files(mut self, inodes: &Inodes) -> PageCacheEvents {
-        let (pauses, syncers) = (self.pauses, self.syncers);
+        let (pauses, syncers, journal) = (self.pauses, self.syncers, self.journal);
         // The code of programs and the file system's own data enter the cache, too.
         let ours = self.files.iter().filter(|(inode, _)| inodes.inodes.contains(inode));
         let [own_bytes, others_bytes, removed_bytes] =
@@ -218,6 +237,6 @@ impl PageCounts {
             removers: self.removers,
             uncounted: self.uncounted,
         };
-        PageCacheEvents { pages: self.has_events.then_some(moves), pauses, syncers }
+        PageCacheEvents { pages: self.has_events.then_some(moves), pauses, syncers, journal }
     }
 }

@@ -2,7 +2,7 @@
 /*
  * Notes where in the kernel the measured threads slept, if they slept long; how long they were stopped or frozen; how long they waited for
  * locks, and who held them; how long the kernel paused them because much memory was dirty; which pages of their files entered and left the
- * page cache; and which other programs synced their file system.
+ * page cache; and which other programs synced their file system or changed it through its journal.
  *
  * When such a thread goes to sleep, only the time is noted. When it runs again and has slept long enough, its stack is taken: the
  * kernel reads the stack of the thread that is about to run, which still is what it was asleep with. A short sleep costs two look-ups.
@@ -36,15 +36,17 @@
 #define OWNED_BY_READERS 1ul
 /* Programs that held locks. */
 #define HOLDERS 1024
-/* Keys of holders: nobody known, and the measured threads themselves. */
+/* Keys of holders: nobody known, the measured threads themselves, and who froze the file system. */
 #define UNKNOWN 0ull
 #define OURSELVES (~0ull)
+#define FREEZER (~1ull)
 /* Files whose pages are counted, and programs that removed some. */
 #define FILES 8192
 #define REMOVERS 1024
 /* File systems of the files, and programs that synced one. */
 #define MOUNTS 64
 #define SYNCERS 1024
+#define CHANGERS 1024
 #define PAGE_SHIFT 12
 /* Reclaims memory: include/linux/sched.h. */
 #define PF_MEMALLOC 0x800
@@ -232,12 +234,12 @@ struct holder {
 	__u64 kernel;
 };
 
-/* A program that synced a file system. */
-struct syncer {
+/* A program that did something so many times: synced the file system, or changed it through its journal. */
+struct program {
 	char name[16];
 	/* In our PID namespace; 0 if it is in another. */
 	__u64 number;
-	__u64 syncs;
+	__u64 times;
 };
 
 struct sleep {
@@ -313,8 +315,16 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SYNCERS);
 	__type(key, __u64);
-	__type(value, struct syncer);
+	__type(value, struct program);
 } syncers SEC(".maps");
+
+/* By process, or OURSELVES. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, CHANGERS);
+	__type(key, __u64);
+	__type(value, struct program);
+} changers SEC(".maps");
 
 static __always_inline struct control *settings(void)
 {
@@ -480,7 +490,10 @@ static __always_inline struct task_struct *owner_of(void *lock, unsigned int fla
 /* Its key among the holders, which it enters if it is new. */
 static __always_inline __u64 holder_of(struct control *c, void *lock, unsigned int flags)
 {
-	if (flags & (LOCK_REAL_TIME | LOCK_OF_PROCESSORS) || !(flags & (LOCK_MUTEX | LOCK_READ | LOCK_WRITE)))
+	/* Writers take such a lock of their file system, which freezing it closes. */
+	if (flags & LOCK_OF_PROCESSORS)
+		return flags & LOCK_READ ? FREEZER : UNKNOWN;
+	if (flags & LOCK_REAL_TIME || !(flags & (LOCK_MUTEX | LOCK_READ | LOCK_WRITE)))
 		return UNKNOWN;
 	struct task_struct *owner = owner_of(lock, flags);
 	if (!owner)
@@ -684,6 +697,23 @@ int BPF_PROG(left, struct folio *folio)
 	return 0;
 }
 
+/* Counts what a program did. */
+static __always_inline void did(struct control *c, void *table, __u64 key, struct task_struct *task)
+{
+	struct program *program = bpf_map_lookup_elem(table, &key);
+	if (!program) {
+		struct program none = {};
+		struct upid own;
+		own_number(task->group_leader, &own);
+		if (BPF_CORE_READ(own.ns, ns.inum) == c->namespace)
+			none.number = own.nr;
+		bpf_probe_read_kernel(none.name, sizeof(none.name), task->group_leader->comm);
+		bpf_map_update_elem(table, &key, &none, BPF_NOEXIST);
+		program = bpf_map_lookup_elem(table, &key);
+	}
+	__sync_fetch_and_add(program ? &program->times : &c->uncounted, 1);
+}
+
 /* sync(2) and syncfs(2) write out a file system's files with this event; fsync(2) does not. */
 SEC("tp_btf/writeback_queue")
 int BPF_PROG(synced, void *wb, struct wb_writeback_work *work)
@@ -696,20 +726,22 @@ int BPF_PROG(synced, void *wb, struct wb_writeback_work *work)
 	struct task_struct *task = bpf_get_current_task_btf();
 	if (!bpf_map_lookup_elem(&mounts, &device) || is_process(c, task) || is_process(c, task->real_parent))
 		return 0;
-	__u64 process = task->tgid;
-	struct syncer *syncer = bpf_map_lookup_elem(&syncers, &process);
-	if (syncer) {
-		__sync_fetch_and_add(&syncer->syncs, 1);
+	did(c, &syncers, task->tgid, task);
+	return 0;
+}
+
+/* ext4, and others that use its journal. */
+SEC("tp_btf/jbd2_handle_start")
+int BPF_PROG(changes, __u32 dev, __u32 transaction, unsigned int type, unsigned int line, int blocks)
+{
+	struct control *c = settings();
+	__u64 device = dev;
+	struct task_struct *task = bpf_get_current_task_btf();
+	/* What a thread of the kernel writes back was changed by any program. */
+	if (!c || !bpf_map_lookup_elem(&mounts, &device) || task->flags & PF_KTHREAD)
 		return 0;
-	}
-	struct syncer first = { .syncs = 1 };
-	struct upid own;
-	own_number(task->group_leader, &own);
-	if (BPF_CORE_READ(own.ns, ns.inum) == c->namespace)
-		first.number = own.nr;
-	bpf_probe_read_kernel(first.name, sizeof(first.name), task->group_leader->comm);
-	if (bpf_map_update_elem(&syncers, &process, &first, BPF_NOEXIST))
-		__sync_fetch_and_add(&c->uncounted, 1);
+	__u64 process = is_process(c, task) || is_process(c, task->real_parent) ? OURSELVES : task->tgid;
+	did(c, &changers, process, task);
 	return 0;
 }
 

@@ -27,7 +27,13 @@ pub(super) fn of(
         Regime::Mixed => "This number is partly memory's, partly the device's",
         Regime::Holes => "This is neither a device's nor the page cache's number",
         Regime::Memory => {
-            return format!("This is main memory's number, no device was involved: {}.", origin.evidence);
+            // Others than a RAM disk's pages can be swapped out.
+            let swap = if origin.evidence.contains(" is a tmpfs") {
+                " If pages of it were swapped out, those came back from the swap device."
+            } else {
+                ""
+            };
+            return format!("This is main memory's number: {}.{swap}", origin.evidence);
         }
         Regime::Unknown => {
             return format!(

@@ -395,7 +395,10 @@ fn memory_servers_and_blindness_have_words_of_their_own() {
     let tmpfs =
         Physical { method: "memory".into(), note: Some("/t is a tmpfs".into()), ..Physical::default() };
     let p = phase(true, false, MIB, tmpfs);
-    says(&p, "This is main memory's number, no device was involved: /t is a tmpfs.");
+    says(
+        &p,
+        "This is main memory's number: /t is a tmpfs. If pages of it were swapped out, those came back from the swap device.",
+    );
     assert_eq!(truth(&p).read.and_then(|r| r.cache_share()), Some(1.0));
 
     let blind = Physical { method: "none".into(), note: Some("/n is a fuse".into()), ..Physical::default() };

@@ -171,21 +171,36 @@ fn any_page_cache() -> impl Strategy<Value = PageCacheEvents> {
         },
     );
     let pauses = (number(), number()).prop_map(|(count, total_ns)| Pauses { count, total_ns });
-    let syncer = (words(), prop::collection::vec(any::<u32>(), 0..3), number())
-        .prop_map(|(name, processes, syncs)| Syncer { name, processes, syncs });
-    let syncers = prop::collection::vec(syncer, 0..3);
-    (prop::option::of(pages), prop::option::of(pauses), prop::option::of(syncers))
-        .prop_map(|(pages, pauses, syncers)| PageCacheEvents { pages, pauses, syncers })
+    let programs = || {
+        let one = (words(), prop::collection::vec(any::<u32>(), 0..3), number())
+            .prop_map(|(name, processes, times)| Programs { name, processes, times });
+        prop::collection::vec(one, 0..3)
+    };
+    let journal = (number(), programs()).prop_map(|(own, others)| JournalChanges { own, others });
+    (
+        prop::option::of(pages),
+        prop::option::of(pauses),
+        prop::option::of(programs()),
+        prop::option::of(journal),
+    )
+        .prop_map(|(pages, pauses, syncers, journal)| PageCacheEvents {
+            pages,
+            pauses,
+            syncers,
+            journal,
+        })
 }
 
 fn any_lock_waits() -> impl Strategy<Value = LockWaits> {
     let holder = (words(), any::<u32>(), number(), any::<bool>())
         .prop_map(|(name, process, waited_ns, has_file)| LockHolder { name, process, waited_ns, has_file });
-    (number(), number(), number(), number(), prop::collection::vec(holder, 0..3)).prop_map(
-        |(waits, own_ns, kernel_ns, unknown_ns, holders)| LockWaits {
+    let times = (number(), number(), number(), number(), number());
+    (times, prop::collection::vec(holder, 0..3)).prop_map(
+        |((waits, own_ns, kernel_ns, frozen_ns, unknown_ns), holders)| LockWaits {
             waits,
             own_ns,
             kernel_ns,
+            frozen_ns,
             unknown_ns,
             holders,
         },
