@@ -20,7 +20,7 @@ pub use noting::{Noted, Noting};
 pub use pages::Inodes;
 
 use crate::block::WatchError;
-use crate::block::bpf::Mapped;
+use crate::block::bpf::{self, Mapped};
 use crate::files::Live;
 use aya::programs::BtfTracePoint;
 use aya::{Btf, Ebpf, EbpfLoader};
@@ -211,9 +211,7 @@ fn attach(ebpf: &mut Ebpf, btf: &Btf, program: &str, point: &str) -> Result<(), 
     let failed = |why: &dyn std::fmt::Display| WatchError::Sleeps(format!("{point}: {why}"));
     let found = ebpf.program_mut(program).ok_or_else(|| failed(&"the object has no such program"))?;
     let program: &mut BtfTracePoint = found.try_into().map_err(|why| failed(&why))?;
-    program.load(point, btf).map_err(|why| failed(&why))?;
-    program.attach().map_err(|why| failed(&why))?;
-    Ok(())
+    bpf::attach(program, point, btf).map_err(|why| failed(&why))
 }
 
 #[cfg(test)]

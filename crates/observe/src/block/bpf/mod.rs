@@ -26,7 +26,7 @@ pub use skipping::{SKIPPING, skips_programs};
 use super::devices::Watched;
 use super::error::WatchError;
 use crate::files::{KernelFiles, Live};
-use aya::programs::{BtfTracePoint, Program};
+use aya::programs::{BtfTracePoint, Program, ProgramError};
 use aya::{Btf, Ebpf, EbpfLoader};
 use fathom_record::block::{BlockEvent, measured_threads_name};
 use maps::{CLASSES, MAX_DEVICES, Maps, Slots};
@@ -100,8 +100,7 @@ impl Programs {
                 .ok_or_else(|| failed(&format!("the object has no program `{program}`")))?
                 .try_into()
                 .map_err(|why| failed(&why))?;
-            program.load(point, &btf).map_err(|why| failed(&why))?;
-            program.attach().map_err(|why| failed(&why))?;
+            attach(program, point, &btf).map_err(|why| failed(&why))?;
         }
         let numbered: Vec<(u32, Slots)> =
             devices.iter().zip(slots).map(|(d, slots)| (d.number.to_kernel(), slots)).collect();
@@ -125,6 +124,23 @@ impl Programs {
         };
         self.ebpf.programs().filter_map(|(_, program)| of(program)).sum()
     }
+}
+
+/// How often a program is loaded: the kernel gives up checking it when a signal arrives.
+const TRIES: usize = 20;
+
+/// Loads a program and attaches it to a trace point.
+pub(crate) fn attach(program: &mut BtfTracePoint, point: &str, btf: &Btf) -> Result<(), String> {
+    let mut tries = 1;
+    while let Err(why) = program.load(point, btf) {
+        // The kernel's log of its check, which the error has, too, is long.
+        let ProgramError::LoadError { io_error, .. } = why else { return Err(why.to_string()) };
+        if io_error.raw_os_error() != Some(libc::EAGAIN) || tries == TRIES {
+            return Err(format!("the kernel refuses the program: {io_error}"));
+        }
+        tries += 1;
+    }
+    program.attach().map(drop).map_err(|why| why.to_string())
 }
 
 /// The number of a program's descriptor.
