@@ -5,7 +5,9 @@
 //! unless a lower bound is proof enough; the sentence then says "at least".
 
 mod busy_processors;
+mod checksums;
 mod compression;
+mod computing;
 mod cpu_quota;
 mod data_journal;
 mod depth;
@@ -15,6 +17,7 @@ mod dirty_throttling;
 mod discard;
 mod discards_of_others;
 mod dropped_cache;
+mod encryption;
 mod external_journal;
 mod facts;
 mod few_processors;
@@ -68,7 +71,7 @@ type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
 /// all follow from it.
-const CAUSES: [Rule; 30] = [
+const CAUSES: [Rule; 32] = [
     ("io-limit", io_limit::find),
     ("io-share", io_share::find),
     ("cpu-quota", cpu_quota::find),
@@ -92,6 +95,8 @@ const CAUSES: [Rule; 30] = [
     ("no-merges", no_merges::find),
     ("fragmented", fragmented::find),
     ("compression", compression::find),
+    ("encryption", encryption::find),
+    ("checksums", checksums::find),
     ("discard", discard::find),
     ("read-to-write", read_to_write::find),
     ("fuse", fuse::find),
