@@ -571,7 +571,9 @@ impl Seen {
                 sleeps.lost
             ));
         }
-        let attributes = if phase.writes { attributes::of(paths) } else { Attributes::default() };
+        // Looking at files of a network file system would be work for the server.
+        let look = phase.writes || stack.method == "diskstats";
+        let attributes = if look { attributes::of(paths) } else { Attributes::default() };
         let joined = joined.as_ref();
         repetition.findings =
             findings::of(&Facts { phase, repetition, workload, environment, attributes, evictions, joined });

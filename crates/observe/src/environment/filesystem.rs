@@ -3,7 +3,7 @@
 use super::Document;
 use crate::device::DeviceStack;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) fn capture(doc: &mut Document, dir: &Path, stack: &DeviceStack) {
     let why = stack.note.clone().unwrap_or_else(|| "no mount of the directory is visible".into());
@@ -26,8 +26,10 @@ pub(super) fn capture(doc: &mut Document, dir: &Path, stack: &DeviceStack) {
     doc.set("filesystem.files_free", space.map(|s| s.files_free), &why);
     of_mount(doc, stack);
     if mount.is_some_and(|m| m.kind == "btrfs") {
-        let profile = stack.tops().next().and_then(|device| data_profile(doc, &device.name));
+        let of_device = |read: fn(&Document, &str) -> Option<String>| read(doc, &stack.tops().next()?.name);
+        let (profile, checksum) = (of_device(data_profile), of_device(checksum));
         doc.set("filesystem.data_profile", profile, "/sys/fs/btrfs does not show it");
+        doc.set("filesystem.checksum", checksum, "/sys/fs/btrfs does not show it (Linux 5.5)");
     }
 }
 
@@ -35,12 +37,21 @@ pub(super) fn capture(doc: &mut Document, dir: &Path, stack: &DeviceStack) {
 fn data_profile(doc: &Document, device: &str) -> Option<String> {
     const PROFILES: [&str; 9] =
         ["dup", "raid1", "raid1c3", "raid1c4", "raid10", "raid5", "raid6", "raid0", "single"];
+    let kept = doc.files.list(&btrfs_on(doc, device)?.join("allocation/data")).ok()?;
+    PROFILES.iter().find(|profile| kept.iter().any(|name| name == **profile)).map(|p| (*p).to_owned())
+}
+
+/// Algorithm and driver of the checksums of btrfs on a device: "sha256 (sha256-ni)".
+fn checksum(doc: &Document, device: &str) -> Option<String> {
+    doc.files.trimmed(&btrfs_on(doc, device)?.join("checksum"))
+}
+
+/// The directory in /sys/fs/btrfs of the file system on a device.
+fn btrfs_on(doc: &Document, device: &str) -> Option<PathBuf> {
     let all = Path::new("/sys/fs/btrfs");
     let has = |dir: &str| doc.files.list(&all.join(dir)).is_ok_and(|names| names.iter().any(|n| n == device));
     let uuids = doc.files.list(all).ok()?;
-    let uuid = uuids.iter().find(|uuid| has(&format!("{uuid}/devices")))?;
-    let kept = doc.files.list(&all.join(uuid).join("allocation/data")).ok()?;
-    PROFILES.iter().find(|profile| kept.iter().any(|name| name == **profile)).map(|p| (*p).to_owned())
+    uuids.iter().find(|uuid| has(&format!("{uuid}/devices"))).map(|uuid| all.join(uuid))
 }
 
 /// The name in /dev/disk/by-uuid that links to a device.
@@ -78,16 +89,19 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn the_profile_is_that_of_the_file_system_on_the_device() {
+    fn profile_and_checksum_are_those_of_the_file_system_on_the_device() {
         let fake = Fake::new()
             .file("/sys/fs/btrfs/features/acl", "0\n")
             .file("/sys/fs/btrfs/aa/devices/sda/size", "1\n")
             .file("/sys/fs/btrfs/aa/allocation/data/single/total_bytes", "1\n")
             .file("/sys/fs/btrfs/bb/devices/sdb/size", "1\n")
             .file("/sys/fs/btrfs/bb/allocation/data/dup/total_bytes", "1\n")
-            .file("/sys/fs/btrfs/bb/allocation/data/flags", "1\n");
+            .file("/sys/fs/btrfs/bb/allocation/data/flags", "1\n")
+            .file("/sys/fs/btrfs/bb/checksum", "sha256 (sha256-ni)\n");
         let doc = Document::new(&fake);
         let profiles = ["sda", "sdb", "sdc"].map(|device| data_profile(&doc, device));
         assert_eq!(profiles, [Some("single".into()), Some("dup".into()), None]);
+        let checksums = ["sda", "sdb"].map(|device| checksum(&doc, device));
+        assert_eq!(checksums, [None, Some("sha256 (sha256-ni)".into())], "since Linux 5.5");
     }
 }

@@ -6,7 +6,9 @@
 
 mod access_check;
 mod busy_processors;
+mod checksums;
 mod compression;
+mod computing;
 mod cpu_quota;
 mod data_journal;
 mod depth;
@@ -16,6 +18,7 @@ mod dirty_throttling;
 mod discard;
 mod discards_of_others;
 mod dropped_cache;
+mod encryption;
 mod external_journal;
 mod facts;
 mod few_processors;
@@ -72,7 +75,7 @@ type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
 /// all follow from it.
-const CAUSES: [Rule; 33] = [
+const CAUSES: [Rule; 35] = [
     ("io-limit", io_limit::find),
     ("io-share", io_share::find),
     ("cpu-quota", cpu_quota::find),
@@ -98,6 +101,8 @@ const CAUSES: [Rule; 33] = [
     ("no-merges", no_merges::find),
     ("fragmented", fragmented::find),
     ("compression", compression::find),
+    ("encryption", encryption::find),
+    ("checksums", checksums::find),
     ("discard", discard::find),
     ("read-to-write", read_to_write::find),
     ("write-to-read", write_to_read::find),

@@ -1199,7 +1199,7 @@ fn attributes_of_files_are_causes_as_options_of_the_mount_are() {
     world.device().requests = vec![requests(RequestClass::Write, 1800, 16_384)];
     world.environment = serde_json::json!({ "filesystem": { "type": "ext4", "options": "rw" } });
     assert_eq!((world.says("sync-attribute"), world.says("data-journal")), (None, None));
-    world.attributes = Attributes { files: 1, sync: 1, journalled: 1 };
+    world.attributes = Attributes { files: 1, sync: 1, journalled: 1, ..Attributes::default() };
     assert_eq!(
         world.says("sync-attribute").expect("told"),
         "The file has the attribute S (chattr +S): every write waits until its data is on the device (1800 write requests for 1000 writes)."
@@ -1213,9 +1213,9 @@ fn attributes_of_files_are_causes_as_options_of_the_mount_are() {
     assert_eq!(world.says("sync-attribute"), None, "the mount's option does it for all files");
     assert!(world.says("sync-mount").is_some());
     world.environment = serde_json::json!({ "filesystem": { "type": "ext4", "options": "rw" } });
-    world.attributes = Attributes { files: 2, sync: 1, journalled: 1 };
+    world.attributes = Attributes { files: 2, sync: 1, journalled: 1, ..Attributes::default() };
     assert_eq!((world.says("sync-attribute"), world.says("data-journal")), (None, None), "only one has it");
-    world.attributes = Attributes { files: 2, sync: 2, journalled: 0 };
+    world.attributes = Attributes { files: 2, sync: 2, journalled: 0, ..Attributes::default() };
     world.phase.direct = true;
     assert_eq!(world.says("sync-attribute"), None, "O_DIRECT waits anyway");
 }
@@ -1763,4 +1763,74 @@ fn a_scanner_that_allows_each_read() {
     );
     world.repetition.workers[0].thread_counts = switched(100);
     assert_eq!(world.says("access-check"), None, "only the slowest");
+}
+
+/// A phase whose data moved while the device was idle for 71 % of the time.
+fn processors_work_on(op: OpKind) -> World {
+    let mut world = World::new(op, 2048, 131_072);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    let class = if op == OpKind::Read { RequestClass::Read } else { RequestClass::Write };
+    world.device().requests = vec![requests(class, 512, 524_288)];
+    world.device().busy_ns = 290_000_000;
+    world
+}
+
+#[test]
+fn encryption_is_a_cause_if_the_device_waits_for_it() {
+    let mut world = processors_work_on(OpKind::Read);
+    world.attributes = Attributes { files: 1, encrypted: 1, ..Attributes::default() };
+    assert_eq!(
+        world.says("encryption").expect("told"),
+        "The file is encrypted by the file system (fscrypt): 256 MiB had to be decrypted, and vda was idle for 71 % of the time."
+    );
+    world.device().busy_ns = 760_000_000;
+    assert_eq!(world.says("encryption"), None, "the device was busy");
+    world.environment = serde_json::json!({ "cpu": { "online": 2 }, "filesystem": { "options": "rw" } });
+    world.repetition.physical.machine_cpu_ns = Some(1_700_000_000);
+    let said = world.says("encryption").expect("told");
+    assert!(said.ends_with("and the kernel's threads and other programs used 1.7 processors."), "{said}");
+    world.environment["filesystem"]["options"] = "rw,inlinecrypt".into();
+    assert_eq!(world.says("encryption"), None, "the device may do it");
+    world.environment["filesystem"]["options"] = "rw".into();
+    world.attributes.files = 2;
+    assert_eq!(world.says("encryption"), None, "a file is not");
+    world.attributes.files = 1;
+    world.device().requests = vec![requests(RequestClass::Read, 255, 524_288)];
+    assert_eq!(world.says("encryption"), None, "most came from memory");
+
+    let mut world = processors_work_on(OpKind::Write);
+    world.attributes = Attributes { files: 2, encrypted: 2, ..Attributes::default() };
+    assert_eq!(world.says("encryption"), None, "nobody waited for the write-back");
+    world.phase.sync_in_clock = true;
+    assert_eq!(
+        world.says("encryption").expect("told"),
+        "The files are encrypted by the file system (fscrypt): 256 MiB had to be encrypted, and vda was idle for 71 % of the time outside of the write calls."
+    );
+    world.repetition.workers[0].stats[0].latency = Histogram::from_values([650_000_000]);
+    assert_eq!(world.says("encryption"), None, "the data was copied meanwhile");
+}
+
+#[test]
+fn expensive_checksums_are_a_cause_if_the_device_waits_for_them() {
+    let mut world = processors_work_on(OpKind::Read);
+    let btrfs = |checksum: &str, options: &str| serde_json::json!({ "filesystem": { "type": "btrfs", "checksum": checksum, "options": options } });
+    world.environment = btrfs("blake2b (blake2b-256-generic)", "rw,relatime");
+    assert_eq!(
+        world.says("checksums").expect("told"),
+        "btrfs keeps blake2b checksums of all data: those of 256 MiB had to be verified, and vda was idle for 71 % of the time."
+    );
+    world.device().busy_ns = 760_000_000;
+    assert_eq!(world.says("checksums"), None, "the device was busy");
+    world.device().busy_ns = 290_000_000;
+    world.attributes = Attributes { files: 1, without_checksums: 1, ..Attributes::default() };
+    assert_eq!(world.says("checksums"), None, "the file has none");
+    world.attributes = Attributes::default();
+    for (checksum, options) in [
+        ("crc32c (crc32c-intel)", "rw,relatime"),
+        ("blake2b (blake2b-256-generic)", "rw,nodatasum"),
+        ("blake2b (blake2b-256-generic)", "rw,nodatasum,nodatacow"),
+    ] {
+        world.environment = btrfs(checksum, options);
+        assert_eq!(world.says("checksums"), None, "{checksum} {options}");
+    }
 }
