@@ -51,9 +51,11 @@ mod scattered;
 mod slow_calls;
 mod small_blocks;
 mod small_requests;
+mod sparse_image;
 mod splits;
 mod stood_still;
 mod strict_guarantees;
+mod swapped_out;
 mod sync_attribute;
 mod sync_mount;
 mod synced_writes;
@@ -71,7 +73,7 @@ type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
 /// all follow from it.
-const CAUSES: [Rule; 32] = [
+const CAUSES: [Rule; 34] = [
     ("io-limit", io_limit::find),
     ("io-share", io_share::find),
     ("cpu-quota", cpu_quota::find),
@@ -97,6 +99,8 @@ const CAUSES: [Rule; 32] = [
     ("compression", compression::find),
     ("encryption", encryption::find),
     ("checksums", checksums::find),
+    ("sparse-image", sparse_image::find),
+    ("swapped-out", swapped_out::find),
     ("discard", discard::find),
     ("read-to-write", read_to_write::find),
     ("fuse", fuse::find),
