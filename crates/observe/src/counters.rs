@@ -11,7 +11,6 @@
 use crate::device::server::{self, Served};
 use crate::device::{Device, DeviceKind, DeviceStack, Role};
 use crate::files::{FileSize, KernelFiles, Live};
-use crate::residency::page_bytes;
 use crate::trust::Crowd;
 use fathom_record::physical::JOURNAL;
 use fathom_record::{DeviceDelta, Physical};
@@ -406,7 +405,7 @@ impl Snapshot {
         let swapped_in = self.swap_ins.zip(later.swap_ins).map(|(before, after)| advance(before, after));
         Meanwhile {
             evictions: self.evictions(later),
-            swapped_in_bytes: swapped_in.map(|pages| pages.saturating_mul(page_bytes())),
+            swapped_in_bytes: swapped_in.map(|pages| pages.saturating_mul(rustix::param::page_size() as u64)),
             image_growth: self.image_growth(later),
         }
     }
@@ -584,7 +583,10 @@ mod tests {
         fake.put("/srv/image", &"x".repeat(1 << 20));
         fake.put("/proc/vmstat", "pswpin 103\n");
         let found = before.meanwhile(&Counters::read_with(&fake, &stack));
-        assert_eq!((found.swapped_in_bytes, found.evictions), (Some(3 * page_bytes()), None));
+        assert_eq!(
+            (found.swapped_in_bytes, found.evictions),
+            (Some(3 * rustix::param::page_size() as u64), None)
+        );
         let growth = found.image_growth.expect("it grew");
         assert_eq!((growth.device.as_str(), growth.path.as_str()), ("loop0", "/srv/image"));
         assert_eq!(growth.length_bytes, 1 << 20);
