@@ -11,7 +11,7 @@ use fathom_observe::block::{
     Coming, CounterRows, Detail, Instance, Sink, Watch, WatchError, Watched, Who, availability, cgroup, rows,
     watched,
 };
-use fathom_observe::counters::Evictions;
+use fathom_observe::counters::Meanwhile;
 use fathom_observe::device::{DeviceKind, DeviceStack};
 use fathom_observe::files::Live;
 use fathom_observe::findings::{self, Facts, WorkloadTraits};
@@ -533,7 +533,7 @@ impl Seen {
         environment: &serde_json::Value,
         repetition: &mut Repetition,
         calls: Option<Calls>,
-        evictions: Option<Evictions>,
+        meanwhile: Meanwhile,
         (paths, stack): (&[PathBuf], &DeviceStack),
     ) {
         let mut sleeps = LongSleeps::default();
@@ -575,8 +575,18 @@ impl Seen {
         let look = phase.writes || stack.method == "diskstats";
         let attributes = if look { attributes::of(paths) } else { Attributes::default() };
         let joined = joined.as_ref();
-        repetition.findings =
-            findings::of(&Facts { phase, repetition, workload, environment, attributes, evictions, joined });
+        let Meanwhile { evictions, swapped_in_bytes, image_growth } = meanwhile;
+        repetition.findings = findings::of(&Facts {
+            phase,
+            repetition,
+            workload,
+            environment,
+            attributes,
+            evictions,
+            swapped_in_bytes,
+            image_growth: image_growth.as_ref(),
+            joined,
+        });
     }
 
     /// Joins calls and requests, if the file system reports where its files lie.

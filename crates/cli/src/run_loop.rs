@@ -379,7 +379,7 @@ fn measure(
     let watched = readings.watch.end();
     let Some((counters, before)) = readings.start else { return Ok(measured) };
     measured.physical = counters.until(&later);
-    let evictions = counters.evictions(&later);
+    let meanwhile = counters.meanwhile(&later);
     measured.physical.machine_cpu_ns = readings.stop.as_ref().and_then(|(now, _)| counters.busy_ns(now));
     // The observer threads belong to this process; part of their time is system time, and so subtracted once too often.
     let own_user_ns =
@@ -415,7 +415,7 @@ fn measure(
         environment,
         &mut measured,
         engine.take_calls(),
-        evictions,
+        meanwhile,
         (&paths, &stack),
     );
     Ok(measured)

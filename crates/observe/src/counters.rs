@@ -9,12 +9,12 @@
 //! Device counters include every program's I/O.
 
 use crate::device::server::{self, Served};
-use crate::device::{DeviceStack, Role};
-use crate::files::{KernelFiles, Live};
+use crate::device::{Device, DeviceKind, DeviceStack, Role};
+use crate::files::{FileSize, KernelFiles, Live};
 use crate::trust::Crowd;
 use fathom_record::physical::JOURNAL;
 use fathom_record::{DeviceDelta, Physical};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Unit of the kernel's counters, whatever the device's sector size.
 const SECTOR_BYTES: u64 = 512;
@@ -76,6 +76,7 @@ impl Counters {
                 read
             }
         };
+        let vmstat = text("/proc/vmstat");
         Snapshot {
             method: stack.method.clone(),
             note: stack.note.clone(),
@@ -85,7 +86,9 @@ impl Counters {
             cpu: text("/proc/stat").and_then(|t| CpuTicks::parse(&t)),
             uptime_ns: text("/proc/uptime").and_then(|t| uptime_ns(&t)),
             io_pressure: text("/proc/pressure/io").and_then(|t| Pressure::parse(&t)),
-            evictions: text("/proc/vmstat").and_then(|t| Evictions::parse(&t)),
+            evictions: vmstat.as_deref().and_then(Evictions::parse),
+            swap_ins: vmstat.as_deref().and_then(|t| vmstat_line(t, "pswpin")),
+            images: stack.devices.iter().filter_map(|d| Image::read(files, d)).collect(),
         }
     }
 }
@@ -102,6 +105,9 @@ pub struct Snapshot {
     uptime_ns: Option<u64>,
     io_pressure: Option<Pressure>,
     evictions: Option<Evictions>,
+    /// Pages.
+    swap_ins: Option<u64>,
+    images: Vec<Image>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -225,11 +231,54 @@ pub struct Evictions {
 
 impl Evictions {
     fn parse(vmstat: &str) -> Option<Self> {
-        let field = |name: &str| {
-            vmstat.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
-        };
+        let field = |name| vmstat_line(vmstat, name);
         Some(Self { reclaimed_pages: field("pgsteal_file")?, drops: field("drop_pagecache")? })
     }
+}
+
+fn vmstat_line(vmstat: &str, name: &str) -> Option<u64> {
+    vmstat.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
+}
+
+/// The file behind a loop device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Image {
+    device: String,
+    path: String,
+    size: FileSize,
+}
+
+impl Image {
+    fn read(files: &dyn KernelFiles, device: &Device) -> Option<Self> {
+        let path = (device.kind == DeviceKind::Loop)
+            .then(|| files.trimmed(&device.sys.join("loop/backing_file")))??;
+        let size = files.size_of(&PathBuf::from(&path)).ok()?;
+        Some(Self { device: device.name.clone(), path, size })
+    }
+}
+
+/// How much more space the file behind a loop device occupies than before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ImageGrowth {
+    /// Name of the device.
+    pub device: String,
+    /// The file.
+    pub path: String,
+    /// Its length.
+    pub length_bytes: u64,
+    /// What the file system below allocated for it.
+    pub allocated_bytes: u64,
+}
+
+/// What else changed on the machine between two readings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Meanwhile {
+    /// What took pages from the page cache; `None` if the kernel does not report it (before Linux 5.8).
+    pub evictions: Option<Evictions>,
+    /// What was read from swap; `None` without swap in the kernel.
+    pub swapped_in_bytes: Option<u64>,
+    /// The file behind a loop device that grew most; `None` if none did.
+    pub image_growth: Option<ImageGrowth>,
 }
 
 /// Dirty plus writeback of the whole machine.
@@ -350,9 +399,33 @@ impl Snapshot {
         Some(Crowd { others: others as f64 / all, idle: 1.0 - (used as f64 / all).min(1.0) })
     }
 
-    /// What took pages from the page cache until a later snapshot; `None` if the kernel does not report it (before Linux 5.8).
+    /// What else changed until a later snapshot.
     #[must_use]
-    pub fn evictions(&self, later: &Self) -> Option<Evictions> {
+    pub fn meanwhile(&self, later: &Self) -> Meanwhile {
+        let swapped_in = self.swap_ins.zip(later.swap_ins).map(|(before, after)| advance(before, after));
+        Meanwhile {
+            evictions: self.evictions(later),
+            swapped_in_bytes: swapped_in.map(|pages| pages.saturating_mul(rustix::param::page_size() as u64)),
+            image_growth: self.image_growth(later),
+        }
+    }
+
+    fn image_growth(&self, later: &Self) -> Option<ImageGrowth> {
+        let grown = |before: &Image| {
+            let same = |i: &&Image| i.device == before.device && i.path == before.path;
+            let after = later.images.iter().find(same)?;
+            Some(ImageGrowth {
+                device: after.device.clone(),
+                path: after.path.clone(),
+                length_bytes: after.size.length_bytes,
+                allocated_bytes: after.size.allocated_bytes.saturating_sub(before.size.allocated_bytes),
+            })
+        };
+        let grown = self.images.iter().filter_map(grown).filter(|g| g.allocated_bytes > 0);
+        grown.max_by_key(|g| g.allocated_bytes)
+    }
+
+    fn evictions(&self, later: &Self) -> Option<Evictions> {
         let (before, after) = (self.evictions?, later.evictions?);
         Some(Evictions {
             reclaimed_pages: after.reclaimed_pages.saturating_sub(before.reclaimed_pages),
@@ -490,9 +563,34 @@ mod tests {
         let before = Counters::read_with(&fake, &stack);
         fake.put("/proc/vmstat", "pgsteal_file 150\ndrop_pagecache 6\n");
         let after = Counters::read_with(&fake, &stack);
-        assert_eq!(before.evictions(&after), Some(Evictions { reclaimed_pages: 50, drops: 2 }));
+        assert_eq!(before.meanwhile(&after).evictions, Some(Evictions { reclaimed_pages: 50, drops: 2 }));
         fake.put("/proc/vmstat", "pgsteal_kswapd 150\ndrop_pagecache 6\n");
-        assert_eq!(before.evictions(&Counters::read_with(&fake, &stack)), None);
+        assert_eq!(before.meanwhile(&Counters::read_with(&fake, &stack)).evictions, None);
+    }
+
+    #[test]
+    fn swapped_pages_and_the_growth_of_an_image_are_counted() {
+        let mut fake = Fake::new()
+            .disk("virtual", "loop0", (7, 0))
+            .file("/sys/devices/virtual/block/loop0/loop/backing_file", "/srv/image\n")
+            .file("/srv/image", "")
+            .file("/proc/vmstat", "pswpin 100\npswpout 7\n")
+            .file("/proc/self/mountinfo", "27 1 7:0 / / rw - ext4 /dev/loop0 rw\n")
+            .on_mount("/", 27, (7, 0));
+        let stack = stack_with(&fake, Path::new("/x"));
+        let before = Counters::read_with(&fake, &stack);
+        assert_eq!(before.meanwhile(&before).image_growth, None);
+        fake.put("/srv/image", &"x".repeat(1 << 20));
+        fake.put("/proc/vmstat", "pswpin 103\n");
+        let found = before.meanwhile(&Counters::read_with(&fake, &stack));
+        assert_eq!(
+            (found.swapped_in_bytes, found.evictions),
+            (Some(3 * rustix::param::page_size() as u64), None)
+        );
+        let growth = found.image_growth.expect("it grew");
+        assert_eq!((growth.device.as_str(), growth.path.as_str()), ("loop0", "/srv/image"));
+        assert_eq!(growth.length_bytes, 1 << 20);
+        assert!(growth.allocated_bytes > 0);
     }
 
     #[test]

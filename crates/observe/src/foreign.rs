@@ -238,6 +238,8 @@ mod tests {
             environment: &serde_json::Value::Null,
             attributes: crate::attributes::Attributes::default(),
             evictions: None,
+            swapped_in_bytes: None,
+            image_growth: None,
             joined: None,
         };
         let finding = crate::findings::of(&facts).remove(0).sentence;

@@ -1,7 +1,7 @@
 //! Input of the rules, with helpers that several of them share.
 
 use crate::attributes::Attributes;
-use crate::counters::Evictions;
+use crate::counters::{Evictions, ImageGrowth};
 use crate::join::Joined;
 use crate::residency::page_bytes;
 use fathom_record::block::{DeviceActivity, Issuer, IssuerKind, RequestClass, RequestStats};
@@ -52,6 +52,10 @@ pub struct Facts<'a> {
     pub attributes: Attributes,
     /// What took pages from the machine's page cache meanwhile, if the kernel reports it.
     pub evictions: Option<Evictions>,
+    /// What the machine read from swap meanwhile, if it has swap.
+    pub swapped_in_bytes: Option<u64>,
+    /// The file behind a loop device that grew most meanwhile, if one did.
+    pub image_growth: Option<&'a ImageGrowth>,
     /// Calls joined with requests, if calls were recorded.
     pub joined: Option<&'a Joined>,
 }

@@ -54,9 +54,11 @@ mod scattered;
 mod slow_calls;
 mod small_blocks;
 mod small_requests;
+mod sparse_image;
 mod splits;
 mod stood_still;
 mod strict_guarantees;
+mod swapped_out;
 mod sync_attribute;
 mod sync_mount;
 mod synced_writes;
@@ -75,7 +77,7 @@ type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
 /// all follow from it.
-const CAUSES: [Rule; 35] = [
+const CAUSES: [Rule; 37] = [
     ("io-limit", io_limit::find),
     ("io-share", io_share::find),
     ("cpu-quota", cpu_quota::find),
@@ -103,6 +105,8 @@ const CAUSES: [Rule; 35] = [
     ("compression", compression::find),
     ("encryption", encryption::find),
     ("checksums", checksums::find),
+    ("sparse-image", sparse_image::find),
+    ("swapped-out", swapped_out::find),
     ("discard", discard::find),
     ("read-to-write", read_to_write::find),
     ("write-to-read", write_to_read::find),

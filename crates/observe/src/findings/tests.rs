@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::attributes::Attributes;
-use crate::counters::Evictions;
+use crate::counters::{Evictions, ImageGrowth};
 use crate::join::calls::Slow;
 use crate::join::{Joined, PerCall, Still, SyncWaits};
 use fathom_record::block::{
@@ -22,6 +22,8 @@ struct World {
     environment: serde_json::Value,
     attributes: Attributes,
     evictions: Option<Evictions>,
+    swapped_in_bytes: Option<u64>,
+    image_growth: Option<ImageGrowth>,
     joined: Option<Joined>,
 }
 
@@ -49,6 +51,8 @@ impl World {
             environment: serde_json::Value::Null,
             attributes: Attributes::default(),
             evictions: None,
+            swapped_in_bytes: None,
+            image_growth: None,
             joined: None,
         }
     }
@@ -65,6 +69,8 @@ impl World {
             environment: &self.environment,
             attributes: self.attributes,
             evictions: self.evictions,
+            swapped_in_bytes: self.swapped_in_bytes,
+            image_growth: self.image_growth.as_ref(),
             joined: self.joined.as_ref(),
         }
     }
@@ -1833,4 +1839,65 @@ fn expensive_checksums_are_a_cause_if_the_device_waits_for_them() {
         world.environment = btrfs(checksum, options);
         assert_eq!(world.says("checksums"), None, "{checksum} {options}");
     }
+}
+
+#[test]
+fn an_image_with_holes_is_a_cause_if_it_grows_meanwhile() {
+    let mut world = World::new(OpKind::Write, 8000, 4096);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    let loop0 = fathom_record::DeviceDelta {
+        name: "loop0".into(),
+        kind: "loop".into(),
+        write_bytes: 64 * MIB,
+        busy_ms: 870,
+        ..Default::default()
+    };
+    world.repetition.physical.devices = vec![loop0];
+    world.repetition.physical.written_in_clock_bytes = Some(64 * MIB);
+    let grown = |allocated_bytes| {
+        Some(ImageGrowth {
+            device: "loop0".into(),
+            path: "/srv/image".into(),
+            length_bytes: 256 * MIB,
+            allocated_bytes,
+        })
+    };
+    world.image_growth = grown(60 * MIB);
+    assert_eq!(
+        world.says("sparse-image").expect("told"),
+        "The file behind loop0, /srv/image, had holes: the file system below allocated 60 MiB for it while loop0 wrote 64 MiB and was busy for 87 % of the time."
+    );
+    world.repetition.physical.written_in_clock_bytes = Some(31 * MIB);
+    assert_eq!(world.says("sparse-image"), None, "most was written after the clock had stopped");
+    world.repetition.physical.written_in_clock_bytes = Some(64 * MIB);
+    world.repetition.physical.devices[0].busy_ms = 490;
+    assert_eq!(world.says("sparse-image"), None, "the workers did not wait for it");
+    world.repetition.physical.devices[0].busy_ms = 870;
+    world.image_growth = grown(31 * MIB);
+    assert_eq!(world.says("sparse-image"), None, "most of it had its place");
+    world.image_growth = None;
+    assert_eq!(world.says("sparse-image"), None);
+}
+
+#[test]
+fn files_in_swap_are_a_cause_if_they_are_read_from_it() {
+    let mut world = World::new(OpKind::Read, 1024, 131_072);
+    world.environment = serde_json::json!({ "filesystem": { "type": "tmpfs" } });
+    let pages = 128 * MIB / crate::residency::page_bytes();
+    world.repetition.resident_before =
+        Some(Residency { total_pages: pages, cached_pages: pages / 4, ..Residency::default() });
+    world.swapped_in_bytes = Some(100 * MIB);
+    assert_eq!(
+        world.says("swapped-out").expect("told"),
+        "The files are on tmpfs, but 96 MiB of them were not in memory: the machine swapped in 100 MiB while 128 MiB were read."
+    );
+    world.swapped_in_bytes = Some(63 * MIB);
+    assert_eq!(world.says("swapped-out"), None, "most was in memory");
+    world.swapped_in_bytes = Some(100 * MIB);
+    world.environment = serde_json::json!({ "filesystem": { "type": "ext4" } });
+    assert_eq!(world.says("swapped-out"), None, "its files are not swapped out");
+    world.environment = serde_json::json!({ "filesystem": { "type": "tmpfs" } });
+    world.repetition.resident_before =
+        Some(Residency { total_pages: pages, cached_pages: pages, ..Residency::default() });
+    assert_eq!(world.says("swapped-out"), None, "other programs were swapped in");
 }
