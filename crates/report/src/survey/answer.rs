@@ -277,7 +277,7 @@ fn more(run: &Run) -> Vec<(&'static str, String)> {
 
 /// Rules whose findings name a setting or limit of the place. Other rules name what programs do: the CPU time they use, pieces
 /// of a file.
-pub const LIMITS: [&str; 15] = [
+pub const LIMITS: [&str; 20] = [
     "io-limit",
     "cpu-quota",
     "memory-limit",
@@ -285,12 +285,17 @@ pub const LIMITS: [&str; 15] = [
     "sync-mount",
     "sync-attribute",
     "data-journal",
+    "two-copies",
+    "external-journal",
     "dirty-limit",
     "no-read-ahead",
     "few-requests",
     "small-requests",
     "no-merges",
     "compression",
+    "encryption",
+    "checksums",
+    "sparse-image",
     "discard",
     "held-back",
 ];
