@@ -91,8 +91,8 @@ fn any_phase() -> BoxedStrategy<Phase> {
 fn any_repetition() -> BoxedStrategy<Repetition> {
     (
         (any::<u32>(), number(), number(), number(), number()),
-        prop::collection::vec(any_worker(), 0..3),
-        prop::collection::vec(any_interval(), 0..4),
+        prop::collection::vec(any_worker(), 0..3).boxed(),
+        prop::collection::vec(any_interval(), 0..4).boxed(),
         (
             (
                 prop::option::of(any_steady()),
@@ -109,15 +109,17 @@ fn any_repetition() -> BoxedStrategy<Repetition> {
             ),
             prop::option::of(any_jitter()),
             prop::option::of(any_extents()),
-        ),
+        )
+            .boxed(),
         prop::sample::select(CacheIntent::ALL.to_vec()),
-        any_physical(),
-        (any_residency(), any_residency()),
+        any_physical().boxed(),
+        (any_residency(), any_residency()).boxed(),
         (
             prop::option::weighted(0.3, any_block()),
             any_findings(),
             prop::collection::vec(any_printed(), 0..4),
-        ),
+        )
+            .boxed(),
     )
         .prop_map(
             |(n, workers, intervals, course, cache, physical, residency, (block, findings, figures))| {
@@ -152,7 +154,7 @@ fn any_repetition() -> BoxedStrategy<Repetition> {
         .boxed()
 }
 
-fn any_page_cache() -> impl Strategy<Value = PageCacheEvents> {
+fn any_page_cache() -> BoxedStrategy<PageCacheEvents> {
     let remover =
         (words(), any::<u32>(), number(), number()).prop_map(|(name, process, dropped, reclaimed)| Remover {
             name,
@@ -183,35 +185,31 @@ fn any_page_cache() -> impl Strategy<Value = PageCacheEvents> {
         prop::option::of(programs()),
         prop::option::of(journal),
     )
-        .prop_map(|(pages, pauses, syncers, journal)| PageCacheEvents {
-            pages,
-            pauses,
-            syncers,
-            journal,
-        })
+        .prop_map(|(pages, pauses, syncers, journal)| PageCacheEvents { pages, pauses, syncers, journal })
+        .boxed()
 }
 
-fn any_lock_waits() -> impl Strategy<Value = LockWaits> {
+fn any_lock_waits() -> BoxedStrategy<LockWaits> {
     let holder = (words(), any::<u32>(), number(), any::<bool>())
         .prop_map(|(name, process, waited_ns, has_file)| LockHolder { name, process, waited_ns, has_file });
     let times = (number(), number(), number(), number(), number());
-    (times, prop::collection::vec(holder, 0..3)).prop_map(
-        |((waits, own_ns, kernel_ns, frozen_ns, unknown_ns), holders)| LockWaits {
+    (times, prop::collection::vec(holder, 0..3))
+        .prop_map(|((waits, own_ns, kernel_ns, frozen_ns, unknown_ns), holders)| LockWaits {
             waits,
             own_ns,
             kernel_ns,
             frozen_ns,
             unknown_ns,
             holders,
-        },
-    )
+        })
+        .boxed()
 }
 
 fn any_halts() -> impl Strategy<Value = Halts> {
     (number(), number()).prop_map(|(stopped_ns, frozen_ns)| Halts { stopped_ns, frozen_ns })
 }
 
-fn any_slow_calls() -> impl Strategy<Value = SlowCalls> {
+fn any_slow_calls() -> BoxedStrategy<SlowCalls> {
     let stack = (words(), prop::option::of(words()), prop::collection::vec(words(), 0..3), number())
         .prop_map(|(layer, file, frames, n)| WaitStack {
             waits_in: layer.clone(),
@@ -233,8 +231,8 @@ fn any_slow_calls() -> impl Strategy<Value = SlowCalls> {
         waits: vec![Wait { stack, start_ns: n, ns: n }],
     });
     let lists = (prop::collection::vec(stack, 0..3), prop::collection::vec(example, 0..3));
-    (prop::sample::select(OpKind::ALL.to_vec()), any::<bool>(), number(), lists).prop_map(
-        |(op, first_only, n, (stacks, examples))| SlowCalls {
+    (prop::sample::select(OpKind::ALL.to_vec()), any::<bool>(), number(), lists)
+        .prop_map(|(op, first_only, n, (stacks, examples))| SlowCalls {
             op,
             calls: n,
             first_only,
@@ -243,8 +241,8 @@ fn any_slow_calls() -> impl Strategy<Value = SlowCalls> {
             total_ns: n,
             stacks,
             examples,
-        },
-    )
+        })
+        .boxed()
 }
 
 /// A figure of an imported run.
