@@ -124,9 +124,11 @@ fn a_postponing_pause_shifts_the_schedule() {
         });
         stream.amount = Amount::Operations(100);
         let done = bench.run(stream);
-        // 99 ms to the last one, and at least nine pauses, none of them made up for.
+        // Completions that are reaped together all count before a pause: up to 13 of depth 4 lie between two.
+        let pauses = 99 / (9 + u64::from(depth));
+        // 99 ms to the last one, and the pauses, none of them made up for.
         let ms = only(&done).elapsed_ns / MS;
-        assert!(ms >= 270, "{backend:?} at depth {depth}: {ms} ms");
+        assert!(ms >= 90 + 20 * pauses, "{backend:?} at depth {depth}: {ms} ms");
     }
 }
 

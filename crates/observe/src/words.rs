@@ -66,6 +66,14 @@ pub(crate) fn which(run: &Run, phases: &[&Phase]) -> String {
     }
 }
 
+/// "python3 (process 7)"; only the name if it had several processes, or one that is not visible.
+pub(crate) fn program(name: &str, processes: &[u32]) -> String {
+    match processes {
+        [process] if *process != 0 => format!("{name} (process {process})"),
+        _ => name.to_owned(),
+    }
+}
+
 /// Capitalises the first letter.
 pub(crate) fn sentence(text: &str) -> String {
     let mut characters = text.chars();
@@ -79,6 +87,12 @@ mod tests {
     #[test]
     fn one_thing_is_no_plural() {
         assert_eq!([0, 1, 2].map(|n| count(n, "event")), ["0 events", "1 event", "2 events"]);
+    }
+
+    #[test]
+    fn one_process_is_named() {
+        let said = [&[7][..], &[0], &[7, 8], &[]].map(|processes| program("dd", processes));
+        assert_eq!(said, ["dd (process 7)", "dd", "dd", "dd"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Longest a command may take unless [`Fathom::timeout`] says otherwise: far above any test's need, far below a CI job's time
 /// limit.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The program with its own store and directories, which are removed on drop.
 #[derive(Debug)]

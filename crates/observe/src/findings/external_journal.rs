@@ -26,7 +26,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "The file system's journal is on a device of its own, {}, which was busy for {} of the time; {}, which holds the files, was for {}.",
+            "The file system's journal is on a separate device, {}, which was busy for {} of the time; {}, which holds the files, was busy for {}.",
             journal.name,
             percent(busy.min(1.0)),
             data.name,

@@ -24,7 +24,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             "freezer.state of the group, or cgroup.freeze in version 2, freezes and thaws it.",
         )
     } else {
-        ("stopped by a signal (SIGSTOP)".into(), "Job control and programs such as cpulimit send it.")
+        ("stopped by a signal, such as SIGSTOP".into(), "Job control and programs such as cpulimit send one.")
     };
     Some(finding(
         format!("For {} of their time the workers were {how}.", percent(share.min(1.0))),

@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::{CALLS, JOURNAL, evidence, finding};
-use crate::words::percent;
+use crate::words::{percent, program};
 use fathom_record::{Finding, OpKind};
 
 /// Minimum share of all changes.
@@ -20,17 +20,14 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let most = journal.others.first()?;
-    let who = match most.processes[..] {
-        [process] if process != 0 => format!("{} (process {process})", most.name),
-        _ => most.name.clone(),
-    };
+    let who = program(&most.name, &most.processes);
     let mostly = if journal.others.len() > 1 { "mostly " } else { "" };
     Some(finding(
         format!(
             "{} of the changes that the file system's journal took meanwhile were by other programs, {mostly}{who}: a sync waits until all changes before it are in the journal.",
             percent(share)
         ),
-        "Measure when they are quiet, or on a file system of its own.",
+        "Measure when they are quiet, or on a file system that only the workload uses.",
         vec![
             evidence("changes by other programs", others as f64, "", JOURNAL),
             evidence("changes by this program", journal.own as f64, "", JOURNAL),

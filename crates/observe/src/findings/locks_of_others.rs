@@ -2,8 +2,8 @@
 
 use super::facts::Facts;
 use super::{LOCKS, evidence, finding};
-use crate::words::{count, percent};
-use fathom_record::{Finding, LockHolder};
+use crate::words::{count, percent, program};
+use fathom_record::Finding;
 
 /// Minimum share of the workers' time.
 const NOTABLE: f64 = 0.15;
@@ -21,13 +21,14 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let named = first.waited_ns as f64 >= MOST_OF_IT * others_ns as f64;
+    let who = program(&first.name, &[first.process]);
     let (whose, advice) = match (named, first.has_file) {
         (true, true) => (
-            format!("{} held; it has a file of this workload open", program(first)),
+            format!("{who} held; it has a file of this workload open"),
             "Run without that program, or give it and the workload separate files: most file systems admit one writer per file at a time.",
         ),
         (true, false) => (
-            format!("{} held", program(first)),
+            format!("{who} held"),
             "Run without that program. `--observe full` records where the slowest calls waited (`fathom show RUN`).",
         ),
         (false, _) => (
@@ -46,12 +47,4 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             evidence("time of the workers", whole, "ns", super::THREADS),
         ],
     ))
-}
-
-/// "python3 (process 7)".
-fn program(holder: &LockHolder) -> String {
-    match holder.process {
-        0 => holder.name.clone(),
-        process => format!("{} (process {process})", holder.name),
-    }
 }

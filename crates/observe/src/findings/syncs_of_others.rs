@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::{CALLS, EVENTS, Evidence, PAGES, evidence, finding};
-use crate::words::{count, percent};
+use crate::words::{count, percent, program};
 use fathom_record::block::{DeviceActivity, IssuerKind, RequestClass};
 use fathom_record::{Finding, OpKind};
 
@@ -44,10 +44,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
 fn synced(facts: &Facts<'_>) -> Option<(String, Evidence)> {
     let syncers = facts.repetition.page_cache.as_ref()?.syncers.as_ref()?;
     let most = syncers.first().filter(|syncer| syncer.times >= ENOUGH_SYNCS)?;
-    let who = match most.processes[..] {
-        [process] if process != 0 => format!("{} (process {process})", most.name),
-        _ => most.name.clone(),
-    };
+    let who = program(&most.name, &most.processes);
     let said = format!("{who} synced the whole file system {} meanwhile", count(most.times, "time"));
     Some((said, evidence("syncs by that program", most.times as f64, "calls", PAGES)))
 }

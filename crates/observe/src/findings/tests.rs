@@ -1641,7 +1641,7 @@ fn a_journal_on_a_slower_device() {
     world.repetition.block.as_mut().expect("made with one").devices.push(journal);
     assert_eq!(
         world.says("external-journal").expect("told"),
-        "The file system's journal is on a device of its own, vdb, which was busy for 71 % of the time; vda, which holds the files, was for 20 %."
+        "The file system's journal is on a separate device, vdb, which was busy for 71 % of the time; vda, which holds the files, was busy for 20 %."
     );
     world.device().busy_ns = 600_000_000;
     assert_eq!(world.says("external-journal"), None, "both are busy");
@@ -1683,7 +1683,7 @@ fn workers_that_are_stopped_or_frozen() {
     );
     assert_eq!(
         halted(600_000_000, 0).expect("told"),
-        "For 60 % of their time the workers were stopped by a signal (SIGSTOP)."
+        "For 60 % of their time the workers were stopped by a signal, such as SIGSTOP."
     );
 }
 

@@ -34,10 +34,7 @@ impl Locks {
 
     /// Forgets what was counted.
     pub(super) fn forget(&mut self) {
-        let known: Vec<u64> = self.holders.keys().filter_map(Result::ok).collect();
-        for key in known {
-            let _ = self.holders.remove(&key);
-        }
+        super::empty(&mut self.holders);
     }
 
     /// What was counted, without the holders' open files.

@@ -22,8 +22,9 @@ pub use pages::Inodes;
 use crate::block::WatchError;
 use crate::block::bpf::{self, Mapped};
 use crate::files::Live;
+use aya::maps::{HashMap, MapData};
 use aya::programs::BtfTracePoint;
-use aya::{Btf, Ebpf, EbpfLoader};
+use aya::{Btf, Ebpf, EbpfLoader, Pod};
 use fathom_record::block::{BlockEvent, measured_threads_name};
 use fathom_record::{Halts, LockWaits, Pauses};
 use locks::Locks;
@@ -198,6 +199,14 @@ impl Sleeps {
 impl std::fmt::Debug for Sleeps {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Sleeps").finish_non_exhaustive()
+    }
+}
+
+/// Removes all entries of a table.
+fn empty<K: Pod, V: Pod>(table: &mut HashMap<MapData, K, V>) {
+    let known: Vec<K> = table.keys().filter_map(Result::ok).collect();
+    for key in known {
+        let _ = table.remove(&key);
     }
 }
 

@@ -114,14 +114,8 @@ impl Pages {
 
     /// Forgets what was counted, and counts these files from now on.
     pub(super) fn follow(&mut self, inodes: &Inodes) {
-        let known: Vec<FileKey> = self.files.keys().filter_map(Result::ok).collect();
-        for key in known {
-            let _ = self.files.remove(&key);
-        }
-        let known: Vec<u64> = self.mounts.keys().filter_map(Result::ok).collect();
-        for key in known {
-            let _ = self.mounts.remove(&key);
-        }
+        super::empty(&mut self.files);
+        super::empty(&mut self.mounts);
         for key in &inodes.keys {
             let _ = self.files.insert(key, [0; 3], 0);
         }
@@ -141,18 +135,9 @@ impl Pages {
     }
 
     fn forget_programs(&mut self) {
-        let known: Vec<u64> = self.removers.keys().filter_map(Result::ok).collect();
-        for key in known {
-            let _ = self.removers.remove(&key);
-        }
-        let known: Vec<u64> = self.syncers.keys().filter_map(Result::ok).collect();
-        for key in known {
-            let _ = self.syncers.remove(&key);
-        }
-        let known: Vec<u64> = self.changers.keys().filter_map(Result::ok).collect();
-        for key in known {
-            let _ = self.changers.remove(&key);
-        }
+        super::empty(&mut self.removers);
+        super::empty(&mut self.syncers);
+        super::empty(&mut self.changers);
     }
 
     /// What was counted. `has_events`: whether this kernel has events of pages.

@@ -234,7 +234,7 @@ struct holder {
 	__u64 kernel;
 };
 
-/* A program that did something so many times: synced the file system, or changed it through its journal. */
+/* How often a program did something: synced the file system, or changed it through its journal. */
 struct program {
 	char name[16];
 	/* In our PID namespace; 0 if it is in another. */
