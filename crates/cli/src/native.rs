@@ -12,6 +12,11 @@ pub fn read(name: &str, text: &str) -> Result<Workload, Usage> {
             "{name} is empty; a workload is expected, as docs/formats/workload.md describes it"
         )));
     }
+    if text.starts_with("#!") {
+        return Err(Usage(format!(
+            "{name} is a script for an interpreter (#!); a workload in TOML, a script of Filebench or a job file of fio is expected"
+        )));
+    }
     Workload::from_toml(text).map_err(|wrong| Usage(with_hint(wrong).render(name, text)))
 }
 
@@ -70,6 +75,7 @@ mod tests {
         assert!(orphan.contains("a section in double brackets is missing before it"), "{orphan}");
         let strange = said("name = \"x\"\nquite_another_word = 1\n");
         assert!(strange.contains("unknown field") && !strange.contains("did you mean"), "{strange}");
+        assert!(said("#!/bin/sh\n").starts_with("w.toml is a script for an interpreter"));
         assert!(said(" \n").starts_with("w.toml is empty; a workload is expected"), "{}", said(" \n"));
     }
 }

@@ -13,6 +13,7 @@ use fathom_observe::block::{
 };
 use fathom_observe::counters::Meanwhile;
 use fathom_observe::device::{DeviceKind, DeviceStack};
+use fathom_observe::extents;
 use fathom_observe::files::Live;
 use fathom_observe::findings::{self, Facts, WorkloadTraits};
 use fathom_observe::join::{self, Joined, Keeper, Kept, Layout};
@@ -193,9 +194,13 @@ impl Observer {
                 restart: Arc::default(),
                 running: Running::Nothing,
                 inodes,
+                shared: None,
                 noting: None,
             };
         }
+        // The blocks of btrfs have new places after each write, shared or not.
+        let look = self.wish == Observe::Full && stack.file_system() != "btrfs";
+        let shared = look.then(|| extents::shared_bytes(paths)).flatten();
         if let Source::Coming(_) = &self.source
             && let Source::Coming(coming) = std::mem::replace(&mut self.source, Source::Counters)
         {
@@ -214,8 +219,16 @@ impl Observer {
         let start = top
             .filter(|d| d.kind == DeviceKind::Partition)
             .map_or(0, |d| join::layout::partition_start(&Live, &d.sys));
-        let running = Running::Nothing;
-        PhaseWatch { observer: self, devices, start, restart: Arc::default(), running, inodes, noting: None }
+        PhaseWatch {
+            observer: self,
+            devices,
+            start,
+            restart: Arc::default(),
+            running: Running::Nothing,
+            inodes,
+            shared,
+            noting: None,
+        }
     }
 
     /// Tears down in the background.
@@ -288,6 +301,8 @@ pub struct PhaseWatch<'a> {
     running: Running,
     /// Files whose pages are counted.
     inodes: Inodes,
+    /// Bytes of the files that share blocks with other files, if that was looked at.
+    shared: Option<u64>,
     noting: Option<Noting>,
 }
 
@@ -305,6 +320,8 @@ pub struct Seen {
     passed_over: u64,
     first_sector: u64,
     noted: Option<(Noted, Inodes, Arc<Symbols>)>,
+    /// As in [`PhaseWatch`].
+    shared: Option<u64>,
 }
 
 /// Processes the events on the observer thread.
@@ -428,7 +445,7 @@ impl PhaseWatch<'_> {
 
     pub fn end(mut self) -> Seen {
         let noted = self.noting.take().and_then(|noting| self.noted(noting));
-        Seen { noted, ..self.requests() }
+        Seen { noted, shared: self.shared, ..self.requests() }
     }
 
     fn noted(&mut self, noting: Noting) -> Option<(Noted, Inodes, Arc<Symbols>)> {
@@ -479,7 +496,13 @@ impl PhaseWatch<'_> {
                     self.observer.rate =
                         (requests as f64 * 1e9 / layer.watched_ns.max(1) as f64).min(1e7) as u64;
                     let (kept, passed_over) = taken.sink.keeper.map(Keeper::finish).unwrap_or_default();
-                    Seen { layer: Some(layer), kept, passed_over, first_sector: self.start, noted: None }
+                    Seen {
+                        layer: Some(layer),
+                        kept,
+                        passed_over,
+                        first_sector: self.start,
+                        ..Seen::default()
+                    }
                 }
             },
         }
@@ -575,6 +598,8 @@ impl Seen {
         let look = phase.writes || stack.method == "diskstats";
         let attributes = if look { attributes::of(paths) } else { Attributes::default() };
         let joined = joined.as_ref();
+        let before = self.shared.filter(|&bytes| bytes > 0 && phase.writes);
+        let unshared = before.and_then(|b| Some(b.saturating_sub(extents::shared_bytes(paths)?)));
         let Meanwhile { evictions, swapped_in_bytes, image_growth } = meanwhile;
         repetition.findings = findings::of(&Facts {
             phase,
@@ -585,6 +610,7 @@ impl Seen {
             evictions,
             swapped_in_bytes,
             image_growth: image_growth.as_ref(),
+            unshared_bytes: unshared.unwrap_or(0),
             joined,
         });
     }

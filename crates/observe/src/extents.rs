@@ -289,6 +289,9 @@ struct Fiemap {
 const FS_IOC_FIEMAP: libc::Ioctl = 0xc020_660b_u32 as libc::Ioctl;
 const EXTENT_LAST: u32 = 0x1;
 const EXTENT_UNWRITTEN: u32 = 0x800;
+const EXTENT_SHARED: u32 = 0x2000;
+/// Calls of FIEMAP for all shared extents of a phase; each takes some 10 µs.
+const MOST_BATCHES: u32 = 2000;
 
 /// One batch of a region's extents, in order, and whether it is the last.
 fn fiemap(file: &File, from: u64, to: u64) -> io::Result<(Vec<FiemapExtent>, bool)> {
@@ -350,6 +353,33 @@ pub fn placed(path: &Path) -> Result<Vec<Placed>, ExtentsError> {
         }
     }
     Ok(placed)
+}
+
+/// Bytes of files that share their blocks with other files (reflinks, snapshots), so that overwriting them allocates new blocks. `None`
+/// if one of the files is missing, or its file system does not report extents, or after too many extents to read quickly.
+#[must_use]
+pub fn shared_bytes(paths: &[PathBuf]) -> Option<u64> {
+    let mut shared = 0;
+    let mut batches = 0;
+    for path in paths {
+        let opened = open(path).ok()??;
+        let mut at = 0;
+        while at < opened.bytes {
+            batches += 1;
+            let (extents, last) = fiemap(&opened.file, at, opened.bytes).ok()?;
+            for e in &extents {
+                at = at.max(e.logical.saturating_add(e.length));
+                shared += if e.flags & EXTENT_SHARED == 0 { 0 } else { e.length };
+            }
+            if last || extents.is_empty() {
+                break;
+            }
+            if batches > MOST_BATCHES {
+                return None;
+            }
+        }
+    }
+    Some(shared)
 }
 
 /// The parts of the region without data on disk, each with whether it has blocks.

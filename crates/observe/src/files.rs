@@ -1,6 +1,7 @@
 //! The kernel's files behind a small trait: production reads the running machine, tests read a tree in a temporary directory. It covers
 //! only what this crate needs; a missing file is an ordinary result.
 
+use crate::attributes;
 use std::ffi::CString;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt;
@@ -74,6 +75,10 @@ pub trait KernelFiles {
     fn block_device_at(&self, _path: &Path) -> Option<(u32, u32)> {
         None
     }
+    /// Whether the file system never overwrites blocks of this file: btrfs, unless the file has the attribute C.
+    fn is_copied_on_write(&self, _path: &Path) -> bool {
+        false
+    }
     /// The space of the file system that holds a path.
     fn space_of(&self, path: &Path) -> io::Result<Space>;
     /// Length and allocation of a file.
@@ -127,6 +132,10 @@ impl KernelFiles for Live {
     fn block_device_at(&self, path: &Path) -> Option<(u32, u32)> {
         let about = path.metadata().ok().filter(|about| about.file_type().is_block_device())?;
         Some((rustix::fs::major(about.rdev()), rustix::fs::minor(about.rdev())))
+    }
+
+    fn is_copied_on_write(&self, path: &Path) -> bool {
+        attributes::is_copied_on_write(path)
     }
 
     fn mount_of(&self, path: &Path) -> io::Result<MountKey> {

@@ -240,6 +240,7 @@ mod tests {
             evictions: None,
             swapped_in_bytes: None,
             image_growth: None,
+            unshared_bytes: 0,
             joined: None,
         };
         let finding = crate::findings::of(&facts).remove(0).sentence;

@@ -6,7 +6,6 @@ use crate::{
     surface::on_surfaces,
     units,
 };
-use fathom_compare::summary::median;
 use fathom_record::{Ending, Mark, Phase, Regime};
 
 /// Throughput with the fsync.
@@ -32,10 +31,10 @@ impl Synced {
     }
 }
 
-/// One phase that only writes, or one row of a surface.
+/// One phase that only writes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WriteRow {
-    /// The phase with its sizes, or the test and its file size.
+    /// The phase with its sizes.
     pub title: String,
     /// To the return of the last write, bytes/s.
     pub to_last: f64,
@@ -84,28 +83,6 @@ impl WriteRow {
             origin: phase.origin().regime,
         })
     }
-
-    /// Several phases as one row of medians.
-    fn median_of(title: String, rows: &[Self]) -> Option<Self> {
-        let synced: Vec<f64> = rows
-            .iter()
-            .filter_map(|r| if let Synced::Rate(rate) = r.to_fsync { Some(rate) } else { None })
-            .collect();
-        let to_fsync = match median(&synced) {
-            Some(rate) => Synced::Rate(rate),
-            None if rows.iter().all(|r| r.to_fsync == Synced::Meanwhile) => Synced::Meanwhile,
-            None => Synced::Never,
-        };
-        let first = rows.first()?.origin;
-        Some(Self {
-            title,
-            to_last: median(&rows.iter().map(|r| r.to_last).collect::<Vec<_>>())?,
-            to_fsync,
-            to_close: median(&rows.iter().filter_map(|r| r.to_close).collect::<Vec<_>>()),
-            fsync_untimed: rows.iter().any(|r| r.fsync_untimed),
-            origin: if rows.iter().all(|r| r.origin == first) { first } else { Regime::Mixed },
-        })
-    }
 }
 
 /// The phases that are not part of a surface, one row each.
@@ -114,22 +91,33 @@ pub fn singles(phases: &[&Phase]) -> Vec<WriteRow> {
     on_surfaces(phases).1.into_iter().filter_map(WriteRow::of).collect()
 }
 
-/// The surfaces: one row per test and file size, medians over the record sizes. Rows without a known fsync or close are left
-/// out, since they would only repeat the surface. [`unsynced_surfaces`] relies on it.
+/// The record size that stands for a file size of a surface: the largest up to this. Larger ones are rare in programs.
+const RECORD_TO_QUOTE: u64 = 1 << 20;
+
+/// The surfaces: one row per test and file size, at one record size. Rows without a known fsync or close are left out, since they
+/// would only repeat the surface. [`unsynced_surfaces`] relies on it.
 #[must_use]
 pub fn of_surfaces(phases: &[&Phase]) -> Vec<WriteRow> {
-    let mut groups: Vec<(String, String, Vec<WriteRow>)> = Vec::new();
-    for phase in on_surfaces(phases).0 {
+    let record = |phase: &Phase| phase.axes.record_bytes.unwrap_or(0);
+    // Of two records, the one nearer to that which is quoted: the larger of two below, the smaller of two above.
+    let rank = |phase: &Phase| match record(phase) {
+        r if r <= RECORD_TO_QUOTE => (1, r),
+        r => (0, u64::MAX - r),
+    };
+    let mut quoted: Vec<(String, &Phase, WriteRow)> = Vec::new();
+    for &phase in &on_surfaces(phases).0 {
         let Some(row) = WriteRow::of(phase) else { continue };
         let test = title(phase);
-        let head = format!("{test}, file {}", units::bytes(phase.axes.file_bytes.unwrap_or(0)));
-        match groups.iter_mut().find(|(_, h, _)| *h == head) {
-            Some((_, _, rows)) => rows.push(row),
-            None => groups.push((test, head, vec![row])),
+        let same =
+            |q: &&mut (String, &Phase, WriteRow)| q.0 == test && q.1.axes.file_bytes == phase.axes.file_bytes;
+        match quoted.iter_mut().find(same) {
+            Some(q) if rank(q.1) >= rank(phase) => {}
+            Some(q) => (q.1, q.2) = (phase, row),
+            None => quoted.push((test, phase, row)),
         }
     }
-    groups.sort_by(|a, b| a.0.cmp(&b.0));
-    let rows = groups.into_iter().filter_map(|(_, head, rows)| WriteRow::median_of(head, &rows));
+    quoted.sort_by(|a, b| a.0.cmp(&b.0));
+    let rows = quoted.into_iter().map(|(_, _, row)| row);
     rows.filter(|r| matches!(r.to_fsync, Synced::Rate(_)) || r.to_close.is_some()).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Selects the global options that a command's help shows: those that apply to it.
 
 use super::Line;
-use clap::error::{ContextKind, ErrorKind};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 use std::ffi::OsString;
 
@@ -37,11 +37,28 @@ impl Line {
             // Drops "To pass '--sise' as a value, use '-- --sise'": a mistyped option is never a file name.
             if error.kind() == ErrorKind::UnknownArgument {
                 error.remove(ContextKind::Suggested);
+                if let Some(option) = with_one_dash(&Self::shown(), words) {
+                    error.insert(ContextKind::InvalidArg, ContextValue::String(option.clone()));
+                    error.insert(ContextKind::SuggestedArg, ContextValue::String(format!("-{option}")));
+                }
             }
             error
         })?;
         Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
     }
+}
+
+/// The first word that is the name of an option of its command behind a single dash: "-quick".
+fn with_one_dash(command: &Command, words: &[OsString]) -> Option<String> {
+    let mut command = command;
+    for word in words.iter().skip(1).map_while(|word| word.to_str()).take_while(|word| *word != "--") {
+        let name = word.strip_prefix('-').filter(|name| name.len() > 1 && !name.starts_with('-'));
+        if name.is_some_and(|name| command.get_arguments().any(|arg| arg.get_long() == Some(name))) {
+            return Some(word.to_owned());
+        }
+        command = command.find_subcommand(word).unwrap_or(command);
+    }
+    None
 }
 
 fn hide(command: Command, is_hidden: &dyn Fn(&str) -> bool) -> Command {
@@ -73,6 +90,14 @@ mod tests {
                 assert_eq!(help.contains(option), shown.contains(&option), "{command:?} {option}: {help}");
             }
         }
+    }
+
+    #[test]
+    fn an_option_behind_one_dash_is_recognised() {
+        let said = help(&["survey", "-quick"]);
+        assert!(said.contains("unexpected argument '-quick'") && said.contains("'--quick'"), "{said}");
+        let said = help(&["survey", "-quirk"]);
+        assert!(!said.contains("--quick'"), "{said}");
     }
 
     #[test]

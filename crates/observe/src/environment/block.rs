@@ -46,6 +46,7 @@ fn describe(doc: &Document, device: &Device) -> Value {
     put("mapper_name", text(device.sys.join("dm/name")).into());
     put("raid_level", text(device.sys.join("md/level")).into());
     put("backing_file", text(device.sys.join("loop/backing_file")).into());
+    put("backing_file_copied_on_write", copied_on_write(doc, device).into());
     put("direct_io", text(device.sys.join("loop/dio")).map(|t| t == "1").into());
     let size = text(device.sys.join("size")).and_then(|t| t.parse::<u64>().ok());
     put("size_bytes", size.map(|s| s.saturating_mul(SECTOR_BYTES)).into());
@@ -76,6 +77,12 @@ fn describe(doc: &Document, device: &Device) -> Value {
     put("zoned", queue("zoned").into());
     put("numa_node", hardware(&["numa_node", "device/numa_node"]).and_then(|t| t.parse::<i64>().ok()).into());
     Value::Object(entry)
+}
+
+/// Whether the file behind a loop device lies on a file system that writes each block to a new place.
+fn copied_on_write(doc: &Document, device: &Device) -> Option<bool> {
+    let file = doc.files.trimmed(&device.sys.join("loop/backing_file"))?;
+    Some(doc.files.is_copied_on_write(Path::new(&file)))
 }
 
 /// The scheduler's tunables, which exist only while it is active.

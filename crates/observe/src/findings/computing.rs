@@ -13,13 +13,14 @@ const NOTABLE: f64 = 0.25;
 const COMPUTING: f64 = 0.5;
 const ENOUGH_BYTES: u64 = 1 << 20;
 
-/// The device was idle, or others than the workers used the processors: in words, and as figures. `outside` names what does not belong
-/// to `waited_ns`.
-pub(super) fn symptom(
-    facts: &Facts<'_>,
-    device: &DeviceActivity,
+/// The device, or one that carries it, was idle, or others than the workers used the processors: in words, and as figures. `outside`
+/// names what does not belong to `waited_ns`.
+pub(super) fn symptom<'a>(
+    facts: &Facts<'a>,
+    device: &'a DeviceActivity,
     (waited_ns, outside): (f64, &str),
 ) -> Option<(String, Vec<Evidence>)> {
+    let device = facts.carriers(device).min_by_key(|d| d.busy_ns).unwrap_or(device);
     let idle = 1.0 - (device.busy_ns as f64 / waited_ns).min(1.0);
     let online = facts.processors_online().unwrap_or(1.0);
     let computing = facts.processors_used_by_others().filter(|used| *used >= COMPUTING * online);
@@ -28,6 +29,9 @@ pub(super) fn symptom(
         evidence("time with a request in the device", device.busy_ns as f64, "ns", EVENTS),
     ];
     let words = match computing {
+        _ if idle >= NOTABLE => {
+            format!("{} was idle for {} of the time{outside}", device.name, percent(idle))
+        }
         Some(used) => {
             figures.push(evidence(
                 "used by the kernel's threads and other programs",
@@ -36,9 +40,6 @@ pub(super) fn symptom(
                 "/proc/stat",
             ));
             format!("the kernel's threads and other programs used {used:.1} processors")
-        }
-        None if idle >= NOTABLE => {
-            format!("{} was idle for {} of the time{outside}", device.name, percent(idle))
         }
         None => return None,
     };

@@ -56,6 +56,8 @@ pub struct Facts<'a> {
     pub swapped_in_bytes: Option<u64>,
     /// The file behind a loop device that grew most meanwhile, if one did.
     pub image_growth: Option<&'a ImageGrowth>,
+    /// Bytes of the files that shared their blocks with other files before the phase, and no longer; 0 if that is not known.
+    pub unshared_bytes: u64,
     /// Calls joined with requests, if calls were recorded.
     pub joined: Option<&'a Joined>,
 }
@@ -223,6 +225,25 @@ impl<'a> Facts<'a> {
     pub(super) fn described(&self, name: &str) -> Option<&'a Value> {
         let devices = self.environment.get("devices")?.as_array()?;
         devices.iter().find(|d| d.get("name").and_then(Value::as_str) == Some(name))
+    }
+
+    /// The device that carries another, if it is a single one.
+    pub(super) fn below(&self, device: &DeviceActivity) -> Option<&'a DeviceActivity> {
+        let text = |entry: &'a Value, key: &str| entry.get(key).and_then(Value::as_str);
+        let devices = self.environment.get("devices")?.as_array()?;
+        let mut carriers = devices.iter().filter(|d| text(d, "above") == Some(device.name.as_str()));
+        let name = text(carriers.next()?, "name")?;
+        let single = carriers.next().is_none();
+        self.block()?.devices.iter().find(|d| single && d.name == name)
+    }
+
+    /// A device and those that carry it, one below the other, as far as requests to one wait for the next: not below a loop device that
+    /// uses the page cache.
+    pub(super) fn carriers(&self, device: &'a DeviceActivity) -> impl Iterator<Item = &'a DeviceActivity> {
+        let cached = |d: &DeviceActivity| {
+            self.described(&d.name).and_then(|entry| entry.get("direct_io")?.as_bool()) == Some(false)
+        };
+        std::iter::successors(Some(device), move |d| if cached(d) { None } else { self.below(d) })
     }
 
     /// Bytes per call of a kind, if all calls had the same size.

@@ -1,7 +1,7 @@
 //! Files in many small fragments: sequential access by the program is random access at the device.
 
 use super::facts::{Facts, size};
-use super::{EVENTS, evidence, finding};
+use super::{EVENTS, EXTENTS, evidence, finding};
 use crate::words::{count, percent};
 use fathom_record::block::RequestClass;
 use fathom_record::{Finding, OpKind};
@@ -54,8 +54,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             "Copy the file, or defragment it (e4defrag, xfs_fsr, btrfs filesystem defragment); filefrag -v shows the pieces."
         },
         vec![
-            evidence("pieces", joined.pieces as f64, "pieces", "the files' extents"),
-            evidence("bytes of those", joined.piece_bytes as f64, "bytes", "the files' extents"),
+            evidence("pieces", joined.pieces as f64, "pieces", EXTENTS),
+            evidence("bytes of those", joined.piece_bytes as f64, "bytes", EXTENTS),
             evidence("requests", stats.issued as f64, "requests", EVENTS),
         ],
     ))

@@ -9,6 +9,7 @@ mod busy_processors;
 mod checksums;
 mod compression;
 mod computing;
+mod copied_image;
 mod cpu_quota;
 mod data_journal;
 mod depth;
@@ -39,6 +40,7 @@ mod locks_of_others;
 mod memory_limit;
 mod merges;
 mod no_delayed_allocation;
+mod no_directory_index;
 mod no_merges;
 mod no_read_ahead;
 mod one_writer;
@@ -51,6 +53,7 @@ mod read_ahead;
 mod read_to_write;
 mod requests_per_call;
 mod scattered;
+mod shared_blocks;
 mod slow_calls;
 mod small_blocks;
 mod small_requests;
@@ -77,7 +80,7 @@ type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
 /// all follow from it.
-const CAUSES: [Rule; 37] = [
+const CAUSES: [Rule; 40] = [
     ("io-limit", io_limit::find),
     ("io-share", io_share::find),
     ("cpu-quota", cpu_quota::find),
@@ -106,6 +109,9 @@ const CAUSES: [Rule; 37] = [
     ("encryption", encryption::find),
     ("checksums", checksums::find),
     ("sparse-image", sparse_image::find),
+    ("copied-image", copied_image::find),
+    ("shared-blocks", shared_blocks::find),
+    ("no-directory-index", no_directory_index::find),
     ("swapped-out", swapped_out::find),
     ("discard", discard::find),
     ("read-to-write", read_to_write::find),
@@ -218,4 +224,5 @@ const JOURNAL: &str = "the journal's trace points";
 const LOCKS: &str = "lock events";
 const PAGES: &str = "page-cache events";
 const ATTRIBUTES: &str = "the files' attributes (lsattr)";
+const EXTENTS: &str = "the files' extents (filefrag -v)";
 const JOIN: &str = "our own calls joined with block events";

@@ -24,6 +24,7 @@ struct World {
     evictions: Option<Evictions>,
     swapped_in_bytes: Option<u64>,
     image_growth: Option<ImageGrowth>,
+    unshared_bytes: u64,
     joined: Option<Joined>,
 }
 
@@ -53,6 +54,7 @@ impl World {
             evictions: None,
             swapped_in_bytes: None,
             image_growth: None,
+            unshared_bytes: 0,
             joined: None,
         }
     }
@@ -71,6 +73,7 @@ impl World {
             evictions: self.evictions,
             swapped_in_bytes: self.swapped_in_bytes,
             image_growth: self.image_growth.as_ref(),
+            unshared_bytes: self.unshared_bytes,
             joined: self.joined.as_ref(),
         }
     }
@@ -1797,6 +1800,19 @@ fn encryption_is_a_cause_if_the_device_waits_for_it() {
     assert!(said.ends_with("and the kernel's threads and other programs used 1.7 processors."), "{said}");
     world.environment["filesystem"]["options"] = "rw,inlinecrypt".into();
     assert_eq!(world.says("encryption"), None, "the device may do it");
+    world.environment = serde_json::json!({ "devices": [
+        { "name": "vda", "above": null, "direct_io": true }, { "name": "sda", "above": "vda" }] });
+    world.repetition.physical.machine_cpu_ns = None;
+    let sda =
+        DeviceActivity { name: "sda".into(), level: 1, busy_ns: 80_000_000, ..DeviceActivity::default() };
+    world.repetition.block.as_mut().expect("made with one").devices.push(sda);
+    assert!(
+        world.says("encryption").expect("told").ends_with("sda was idle for 92 % of the time."),
+        "the loop device is busy with work for the processors"
+    );
+    world.environment["devices"][0]["direct_io"] = false.into();
+    assert_eq!(world.says("encryption"), None, "the disk's data came from memory");
+    world.environment = serde_json::json!({ "filesystem": {} });
     world.environment["filesystem"]["options"] = "rw".into();
     world.attributes.files = 2;
     assert_eq!(world.says("encryption"), None, "a file is not");
@@ -1877,6 +1893,69 @@ fn an_image_with_holes_is_a_cause_if_it_grows_meanwhile() {
     assert_eq!(world.says("sparse-image"), None, "most of it had its place");
     world.image_growth = None;
     assert_eq!(world.says("sparse-image"), None);
+}
+
+#[test]
+fn an_image_that_is_copied_on_write_is_a_cause_if_more_is_written_below() {
+    let mut world = World::new(OpKind::Write, 8192, 4096);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.environment = serde_json::json!({ "devices": [
+        { "name": "loop0", "above": null, "backing_file": "/srv/image", "backing_file_copied_on_write": true },
+        { "name": "vda", "above": "loop0" },
+    ]});
+    let wrote = |name: &str, level, count| DeviceActivity {
+        name: name.into(),
+        level,
+        busy_ns: 900_000_000,
+        requests: vec![requests(RequestClass::Write, count, 4096)],
+        ..DeviceActivity::default()
+    };
+    let devices = |world: &mut World, below| {
+        let both = vec![wrote("loop0", 0, 8192), wrote("vda", 1, below)];
+        world.repetition.block.as_mut().expect("made with one").devices = both;
+    };
+    devices(&mut world, 20_480);
+    assert_eq!(
+        world.says("copied-image").expect("told"),
+        "The file behind loop0, /srv/image, lies on btrfs, which writes each block to a new place and records where: while loop0 wrote 32 MiB, vda wrote 80 MiB (2.5 x)."
+    );
+    let theirs = Issuer { kind: IssuerKind::Other, write_bytes: 45 * MIB, ..Issuer::default() };
+    world.repetition.block.as_mut().expect("made with one").devices[1].issuers = vec![theirs];
+    assert_eq!(world.says("copied-image"), None, "another program wrote it");
+    devices(&mut world, 9000);
+    assert_eq!(world.says("copied-image"), None, "hardly more");
+    devices(&mut world, 20_480);
+    world.environment["devices"][0]["backing_file_copied_on_write"] = false.into();
+    assert_eq!(world.says("copied-image"), None, "overwritten in place");
+}
+
+#[test]
+fn shared_blocks_are_a_cause_if_half_of_the_writes_unshared_some() {
+    let mut world = World::new(OpKind::Write, 8192, 4096);
+    world.unshared_bytes = 30 * MIB;
+    assert_eq!(
+        world.says("shared-blocks").expect("told"),
+        "30 MiB of the files' blocks were shared with another file (a reflink copy, a snapshot) and overwritten: the file system allocated new blocks for them first."
+    );
+    world.unshared_bytes = 15 * MIB;
+    assert_eq!(world.says("shared-blocks"), None, "most writes were to blocks of their own");
+}
+
+#[test]
+fn a_large_directory_without_index_is_a_cause_if_it_is_searched() {
+    let mut world = World::new(OpKind::Open, 5000, 0);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.attributes = Attributes { unindexed_directory_bytes: 1_200 << 10, ..Attributes::default() };
+    world.repetition.workers[0].cpu_system_ns = 900_000_000;
+    assert_eq!(
+        world.says("no-directory-index").expect("told"),
+        "The files' directory has 1.2 MiB of names and no index, so the file system searches it from the start for each new name. The workers computed in the kernel for 90 % of their time, which includes that."
+    );
+    world.repetition.workers[0].cpu_system_ns = 300_000_000;
+    assert_eq!(world.says("no-directory-index"), None, "it costs little");
+    world.repetition.workers[0].cpu_system_ns = 900_000_000;
+    world.attributes.unindexed_directory_bytes = 4096;
+    assert_eq!(world.says("no-directory-index"), None, "small");
 }
 
 #[test]

@@ -133,10 +133,10 @@ pub(super) fn writes(page: &mut HtmlPage, shown: &[Shown<'_, '_>], level: u8) {
         }
         if !on.is_empty() {
             let caption = format!(
-                "Throughput of writes per test and file size, medians over record sizes, {}",
+                "Throughput of writes per test and file size, in records of 1 MiB or the next smaller size, {}",
                 clean(&view.story.title)
             );
-            let table = writes_table(&caption, "Test and file size", &on);
+            let table = writes_table(&caption, "Test, file size and record size", &on);
             page.body.push_str(&folded(&caption, &table));
         }
     }
@@ -248,7 +248,7 @@ pub(super) fn device(page: &mut HtmlPage, shown: &[Shown<'_, '_>], level: u8) {
     }
     page.body.push_str(
         "<p class=\"note\">Bytes requested by the programs, and bytes moved by the block device in the same time, from the kernel's counters. The \
-         share counts what was moved while the clock ran, medians over repetitions; near zero it is a cache number.</p>\n",
+         share counts what was moved while the clock ran; near zero it is a cache number.</p>\n",
     );
     for (view, section) in shown {
         run_name(page, shown, view);
@@ -304,6 +304,26 @@ fn by_test_and_file<'r>(phases: &[&'r Phase]) -> Vec<(String, Vec<&'r Phase>)> {
     groups
 }
 
+/// A mean of shares, each weighted by what it is a share of.
+#[derive(Default)]
+struct Mean {
+    sum: f64,
+    weight: f64,
+}
+
+impl Mean {
+    fn add(&mut self, share: Option<f64>, of: u64) {
+        if let Some(share) = share {
+            self.sum += share * of as f64;
+            self.weight += of as f64;
+        }
+    }
+
+    fn value(&self) -> Option<f64> {
+        (self.weight > 0.0).then(|| self.sum / self.weight)
+    }
+}
+
 /// Sums over the last repetitions of several phases.
 #[derive(Default)]
 struct Account {
@@ -320,27 +340,30 @@ struct Account {
 impl Account {
     fn of(phases: &[&Phase]) -> Self {
         let mut sum = Self::default();
-        let mut shares = Vec::new();
-        let (mut before, mut after) = (Vec::new(), Vec::new());
+        let (mut share, mut before, mut after) = (Mean::default(), Mean::default(), Mean::default());
         for phase in phases {
             let Some(repetition) = phase.repetitions.last() else { continue };
             let asked = repetition.workers.iter().flat_map(|w| [w.bytes, w.uncounted_bytes]);
-            sum.asked = asked.fold(sum.asked, u64::saturating_add);
+            let asked = asked.fold(0, u64::saturating_add);
+            sum.asked = sum.asked.saturating_add(asked);
             add(&mut sum.read, repetition.physical.device_read_bytes());
             add(&mut sum.wrote, repetition.physical.device_write_bytes());
             add(&mut sum.timed, repetition.physical.written_in_clock_bytes);
             let origin = phase.origin();
-            shares.extend(origin.device_share);
-            before.extend(repetition.resident_before.as_ref().and_then(Residency::cached_share));
-            after.extend(repetition.resident_after.as_ref().and_then(Residency::cached_share));
+            share.add(origin.device_share, asked);
+            for (mean, residency) in
+                [(&mut before, &repetition.resident_before), (&mut after, &repetition.resident_after)]
+            {
+                let pages = residency.as_ref().map_or(0, |r| r.total_pages);
+                mean.add(residency.as_ref().and_then(Residency::cached_share), pages);
+            }
             sum.origin = match sum.origin {
                 None => Some(origin.regime),
                 Some(o) if o == origin.regime => Some(o),
                 Some(_) => Some(Regime::Mixed),
             };
         }
-        let median = |values: &[f64]| fathom_compare::summary::median(values);
-        (sum.share, sum.before, sum.after) = (median(&shares), median(&before), median(&after));
+        (sum.share, sum.before, sum.after) = (share.value(), before.value(), after.value());
         sum
     }
 

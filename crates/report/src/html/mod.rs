@@ -457,7 +457,7 @@ mod tests {
             marks.fsync_ns = 2 * marks.last_op_ns;
         }
         let html = page(&[&auto]);
-        assert!(html.contains("medians over record sizes") && !html.contains("Surfaces: no fsync."));
+        assert!(html.contains("in records of 1 MiB") && !html.contains("Surfaces: no fsync."));
     }
 
     #[test]

@@ -66,6 +66,14 @@ impl Place {
             return Err(Usage(format!("{} {message}", target.display())).into());
         }
         let environment = fathom_observe::environment::capture(target);
+        if environment["filesystem"]["total_bytes"].as_u64() == Some(0) {
+            let kind = environment["filesystem"]["type"].as_str().unwrap_or("a file system");
+            return Err(Usage(format!(
+                "{} is on {kind}, which has no space for files; name a directory on the storage to be measured",
+                target.display()
+            ))
+            .into());
+        }
         let free = environment["filesystem"]["free_bytes"].as_u64().unwrap_or(u64::MAX);
         let room = rounded(free / 20);
         if room < LEAST {
