@@ -600,7 +600,7 @@ impl Seen {
         let joined = joined.as_ref();
         let before = self.shared.filter(|&bytes| bytes > 0 && phase.writes);
         let unshared = before.and_then(|b| Some(b.saturating_sub(extents::shared_bytes(paths)?)));
-        let Meanwhile { evictions, swapped_in_bytes, image_growth } = meanwhile;
+        let Meanwhile { evictions, swapped_in_bytes, image_growth, allowed_busy_ns } = meanwhile;
         repetition.findings = findings::of(&Facts {
             phase,
             repetition,
@@ -610,6 +610,7 @@ impl Seen {
             evictions,
             swapped_in_bytes,
             image_growth: image_growth.as_ref(),
+            allowed_busy_ns,
             unshared_bytes: unshared.unwrap_or(0),
             joined,
         });

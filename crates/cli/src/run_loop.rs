@@ -17,7 +17,7 @@ use fathom_engine::{Engine, EngineError, Moments, interrupted_by};
 use fathom_observe::cache::bypass_check::CacheBypassCheck;
 use fathom_observe::cache::cold::Reach;
 use fathom_observe::cache::course::Sampler;
-use fathom_observe::counters::{Counters, Snapshot};
+use fathom_observe::counters::{Counters, Meanwhile, Snapshot};
 use fathom_observe::device::DeviceStack;
 use fathom_observe::doubts::DoubtInputs;
 use fathom_observe::findings::WorkloadTraits;
@@ -379,7 +379,10 @@ fn measure(
     let watched = readings.watch.end();
     let Some((counters, before)) = readings.start else { return Ok(measured) };
     measured.physical = counters.until(&later);
-    let meanwhile = counters.meanwhile(&later);
+    let meanwhile = Meanwhile {
+        allowed_busy_ns: readings.stop.as_ref().and_then(|(now, _)| counters.allowed_busy_ns(now)),
+        ..counters.meanwhile(&later)
+    };
     measured.physical.machine_cpu_ns = readings.stop.as_ref().and_then(|(now, _)| counters.busy_ns(now));
     // The observer threads belong to this process; part of their time is system time, and so subtracted once too often.
     let own_user_ns =

@@ -1,7 +1,7 @@
 //! File attributes (`chattr`, `lsattr`) that change what a read or write costs. statx does not report them.
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{IFlags, Mode, OFlags};
+use rustix::fs::{FsWord, IFlags, Mode, OFlags};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -12,9 +12,9 @@ const ENCRYPTED: IFlags = IFlags::from_bits_retain(0x800);
 /// FS_INDEX_FL: ext3 and ext4 find names in the directory by an index.
 const INDEXED: IFlags = IFlags::from_bits_retain(0x1000);
 /// `f_type` of btrfs.
-const BTRFS: i64 = 0x9123_683e;
+const BTRFS: FsWord = 0x9123_683e;
 /// EXT4_SUPER_MAGIC, which ext2 and ext3 share.
-const EXT: i64 = 0xef53;
+const EXT: FsWord = 0xef53;
 
 /// How many of a phase's files have each attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,7 +63,7 @@ fn open(path: &Path) -> Option<(OwnedFd, IFlags)> {
 fn unindexed_bytes(directory: &Path) -> u64 {
     let size = || {
         let (file, flags) = open(directory)?;
-        let ext = rustix::fs::fstatfs(&file).ok()?.f_type as i64 == EXT;
+        let ext = rustix::fs::fstatfs(&file).ok()?.f_type == EXT;
         let bytes = rustix::fs::fstat(&file).ok()?.st_size;
         (ext && !flags.contains(INDEXED)).then_some(bytes)
     };
@@ -73,7 +73,7 @@ fn unindexed_bytes(directory: &Path) -> u64 {
 /// Whether btrfs writes each block of a file to a new place.
 pub(crate) fn is_copied_on_write(path: &Path) -> bool {
     open(path).is_some_and(|(file, flags)| {
-        let btrfs = rustix::fs::fstatfs(&file).is_ok_and(|about| about.f_type as i64 & 0xffff_ffff == BTRFS);
+        let btrfs = rustix::fs::fstatfs(&file).is_ok_and(|about| about.f_type == BTRFS);
         btrfs && !flags.contains(IFlags::NOCOW)
     })
 }

@@ -8,6 +8,7 @@
 //! /proc/self/io covers all threads, and child processes only after they have been waited for: take the second snapshot after that.
 //! Device counters include every program's I/O.
 
+use crate::cpu_list;
 use crate::device::server::{self, Served};
 use crate::device::{Device, DeviceKind, DeviceStack, Role};
 use crate::files::{FileSize, KernelFiles, Live};
@@ -76,14 +77,16 @@ impl Counters {
                 read
             }
         };
-        let vmstat = text("/proc/vmstat");
+        let (vmstat, stat) = (text("/proc/vmstat"), text("/proc/stat"));
+        let allowed = text("/proc/self/status").and_then(|status| cpu_list::allowed(&status));
         Snapshot {
             method: stack.method.clone(),
             note: stack.note.clone(),
             devices,
             own,
             dirty_bytes: text("/proc/meminfo").and_then(|t| dirty_bytes(&t)),
-            cpu: text("/proc/stat").and_then(|t| CpuTicks::parse(&t)),
+            cpu: stat.as_deref().and_then(CpuTicks::parse),
+            allowed: stat.as_deref().zip(allowed).and_then(|(t, allowed)| CpuTicks::parse_some(t, &allowed)),
             uptime_ns: text("/proc/uptime").and_then(|t| uptime_ns(&t)),
             io_pressure: text("/proc/pressure/io").and_then(|t| Pressure::parse(&t)),
             evictions: vmstat.as_deref().and_then(Evictions::parse),
@@ -102,6 +105,8 @@ pub struct Snapshot {
     own: Option<OwnIo>,
     dirty_bytes: Option<u64>,
     cpu: Option<CpuTicks>,
+    /// Those that this program may use.
+    allowed: Option<CpuTicks>,
     uptime_ns: Option<u64>,
     io_pressure: Option<Pressure>,
     evictions: Option<Evictions>,
@@ -279,6 +284,8 @@ pub struct Meanwhile {
     pub swapped_in_bytes: Option<u64>,
     /// The file behind a loop device that grew most; `None` if none did.
     pub image_growth: Option<ImageGrowth>,
+    /// CPU time that all programs and the kernel used, while the clock ran, on the processors that this program may use.
+    pub allowed_busy_ns: Option<u64>,
 }
 
 /// Dirty plus writeback of the whole machine.
@@ -307,7 +314,24 @@ struct CpuTicks {
 
 impl CpuTicks {
     fn parse(text: &str) -> Option<Self> {
-        let fields = text.lines().next()?.strip_prefix("cpu ")?;
+        Self::parse_line(text.lines().next()?.strip_prefix("cpu ")?)
+    }
+
+    /// The sum over some CPUs; `None` if one is missing.
+    fn parse_some(text: &str, cpus: &[u32]) -> Option<Self> {
+        let mut sum = Self::default();
+        for cpu in cpus {
+            let name = format!("cpu{cpu} ");
+            let one = Self::parse_line(text.lines().find_map(|line| line.strip_prefix(&name))?)?;
+            sum.all = sum.all.saturating_add(one.all);
+            sum.steal = sum.steal.saturating_add(one.steal);
+            sum.user = sum.user.saturating_add(one.user);
+            sum.busy = sum.busy.saturating_add(one.busy);
+        }
+        Some(sum)
+    }
+
+    fn parse_line(fields: &str) -> Option<Self> {
         let ticks: Vec<u64> =
             fields.split_ascii_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
         // user nice system idle iowait irq softirq steal; the guest time that follows is part of user and nice.
@@ -407,6 +431,7 @@ impl Snapshot {
             evictions: self.evictions(later),
             swapped_in_bytes: swapped_in.map(|pages| pages.saturating_mul(rustix::param::page_size() as u64)),
             image_growth: self.image_growth(later),
+            allowed_busy_ns: None,
         }
     }
 
@@ -431,6 +456,12 @@ impl Snapshot {
             reclaimed_pages: after.reclaimed_pages.saturating_sub(before.reclaimed_pages),
             drops: after.drops.saturating_sub(before.drops),
         })
+    }
+
+    /// As `busy_ns`, of the processors that this program may use.
+    #[must_use]
+    pub fn allowed_busy_ns(&self, later: &Self) -> Option<u64> {
+        Some(later.allowed?.busy.saturating_sub(self.allowed?.busy).saturating_mul(TICK_NS))
     }
 
     /// CPU time used by all programs and the kernel until a later snapshot, ns.
@@ -591,6 +622,20 @@ mod tests {
         assert_eq!((growth.device.as_str(), growth.path.as_str()), ("loop0", "/srv/image"));
         assert_eq!(growth.length_bytes, 1 << 20);
         assert!(growth.allocated_bytes > 0);
+    }
+
+    #[test]
+    fn processors_that_this_program_may_not_use_are_left_out() {
+        let text = "cpu  30 0 12 100 0 0 0 0 0 0\ncpu0 10 0 2 50 0 0 0 0 0 0\ncpu1 20 0 10 50 0 0 0 0 0 0\n";
+        let busy = |cpus: &[u32]| CpuTicks::parse_some(text, cpus).map(|ticks| ticks.busy);
+        assert_eq!((busy(&[1]), busy(&[0, 1]), busy(&[2])), (Some(30), Some(42), None));
+        let mut fake =
+            machine().file("/proc/stat", text).file("/proc/self/status", "Cpus_allowed_list:\t1\n");
+        let stack = stack_with(&fake, Path::new("/x"));
+        let before = Counters::read_with(&fake, &stack);
+        fake.put("/proc/stat", &text.replace("cpu1 20", "cpu1 40").replace("cpu0 10", "cpu0 15"));
+        let after = Counters::read_with(&fake, &stack);
+        assert_eq!(before.allowed_busy_ns(&after), Some(200_000_000));
     }
 
     #[test]

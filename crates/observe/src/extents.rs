@@ -366,6 +366,9 @@ pub fn shared_bytes(paths: &[PathBuf]) -> Option<u64> {
         let mut at = 0;
         while at < opened.bytes {
             batches += 1;
+            if batches > MOST_BATCHES {
+                return None;
+            }
             let (extents, last) = fiemap(&opened.file, at, opened.bytes).ok()?;
             for e in &extents {
                 at = at.max(e.logical.saturating_add(e.length));
@@ -373,9 +376,6 @@ pub fn shared_bytes(paths: &[PathBuf]) -> Option<u64> {
             }
             if last || extents.is_empty() {
                 break;
-            }
-            if batches > MOST_BATCHES {
-                return None;
             }
         }
     }

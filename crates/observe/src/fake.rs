@@ -11,12 +11,19 @@ pub(crate) struct Fake {
     mounts: BTreeMap<PathBuf, MountKey>,
     space: Space,
     refused: BTreeSet<PathBuf>,
+    copied_on_write: BTreeSet<PathBuf>,
 }
 
 impl Fake {
     pub(crate) fn new() -> Self {
         let root = tempfile::tempdir().expect("a directory");
-        Self { root, mounts: BTreeMap::new(), space: Space::default(), refused: BTreeSet::new() }
+        Self {
+            root,
+            mounts: BTreeMap::new(),
+            space: Space::default(),
+            refused: BTreeSet::new(),
+            copied_on_write: BTreeSet::new(),
+        }
     }
 
     /// The real location of one of the machine's paths.
@@ -80,6 +87,12 @@ impl Fake {
         self
     }
 
+    /// Puts a file on a file system that writes each of its blocks to a new place.
+    pub(crate) fn copied_on_write(mut self, path: &str) -> Self {
+        self.copied_on_write.insert(path.into());
+        self
+    }
+
     fn allowed(&self, path: &Path) -> io::Result<()> {
         let refused = path.ancestors().any(|a| self.refused.contains(a));
         if refused { Err(io::Error::from(io::ErrorKind::PermissionDenied)) } else { Ok(()) }
@@ -115,6 +128,10 @@ impl KernelFiles for Fake {
     fn read(&self, path: &Path) -> io::Result<String> {
         self.allowed(path)?;
         std::fs::read_to_string(self.inside(path))
+    }
+
+    fn is_copied_on_write(&self, path: &Path) -> bool {
+        self.copied_on_write.contains(path)
     }
 
     fn read_link(&self, path: &Path) -> io::Result<PathBuf> {

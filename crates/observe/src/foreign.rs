@@ -2,7 +2,7 @@
 //! watched. It is a lower bound: it misses traffic hidden behind our own, and does not attribute our own metadata to others.
 
 use fathom_record::block::{DeviceActivity, Issuer, IssuerKind};
-use fathom_record::{OpKind, Phase, Physical, Repetition, Run};
+use fathom_record::{BlockLayer, DeviceDelta, OpKind, Phase, Physical, Repetition, Run};
 
 /// Others matter above this share of the device's bytes ...
 const SHARE: f64 = 0.02;
@@ -57,8 +57,7 @@ pub fn by_phase(run: &Run) -> Vec<(&Phase, Option<Foreign>)> {
 pub fn of(repetition: &Repetition) -> Option<Foreign> {
     let counted = estimate(&repetition.physical, metadata_calls(repetition))?;
     let block = repetition.block.as_ref().filter(|b| b.lost == 0);
-    let watched =
-        block.and_then(|b| b.devices.iter().find(|d| d.name == repetition.physical.devices[0].name));
+    let watched = block.and_then(|b| watched(b, &repetition.physical.devices[0]));
     let Some(device) = watched else { return Some(counted) };
     let (read_bytes, issued) = issued_by_others(device);
     // More bytes than they issued are theirs only if written back: a journal's writes belong to no program.
@@ -68,6 +67,15 @@ pub fn of(repetition: &Repetition) -> Option<Foreign> {
     // Requests are watched slightly longer than the counters span, so the total must cover the observed parts.
     let seen: u64 = device.issuers.iter().map(|i| i.read_bytes.saturating_add(i.write_bytes)).sum();
     Some(Foreign { read_bytes, write_bytes, device_bytes: counted.device_bytes.max(seen) })
+}
+
+/// The device that was watched for a device with counters: itself, or the disk of a partition.
+fn watched<'a>(block: &'a BlockLayer, counted: &DeviceDelta) -> Option<&'a DeviceActivity> {
+    let mut tops = block.devices.iter().filter(|d| d.level == 0);
+    match tops.next() {
+        Some(disk) if counted.kind == "partition" && tops.next().is_none() => Some(disk),
+        _ => block.devices.iter().find(|d| d.name == counted.name),
+    }
 }
 
 /// Calls that change names, whose writes go through the journal and are charged to no process.
@@ -177,6 +185,10 @@ mod tests {
             ..Repetition::default()
         };
         assert_eq!(of(&repetition).expect("known").write_bytes, 60 * MIB);
+        let mut part = repetition.clone();
+        part.physical.devices[0].name = "sda1".into();
+        part.physical.devices[0].kind = "partition".into();
+        assert_eq!(of(&part).expect("known").write_bytes, 60 * MIB, "its disk was watched");
         repetition.physical.dirty_before_bytes = Some(0);
         let issuers = |repetition: &mut Repetition, all| {
             repetition.block.as_mut().expect("watched").devices[0].issuers = all;
@@ -241,6 +253,7 @@ mod tests {
             swapped_in_bytes: None,
             image_growth: None,
             unshared_bytes: 0,
+            allowed_busy_ns: None,
             joined: None,
         };
         let finding = crate::findings::of(&facts).remove(0).sentence;

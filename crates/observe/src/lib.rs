@@ -30,6 +30,7 @@ pub mod block;
 pub mod cache;
 pub mod compressible;
 pub mod counters;
+mod cpu_list;
 pub mod device;
 pub mod doctor;
 pub mod doubts;

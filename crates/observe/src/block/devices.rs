@@ -12,7 +12,7 @@ pub struct Watched {
     pub number: DeviceNumber,
     /// Kernel name: "vda", "loop0".
     pub name: String,
-    /// Its level in the stack, see [`Device::level`].
+    /// Its level in the stack, see [`Device::level`]; partitions do not count: the disk of the file system's partition is at level 0.
     pub level: u32,
     /// Whether it has no requests (most of device mapper, md, zram, brd, NVMe multipath heads): bio events are used instead.
     pub bio_based: bool,
@@ -33,7 +33,18 @@ pub fn watched(stack: &DeviceStack) -> Vec<Watched> {
 
 fn watched_with(files: &dyn KernelFiles, stack: &DeviceStack) -> Vec<Watched> {
     let whole = stack.devices.iter().filter(|d| d.kind != DeviceKind::Partition);
-    whole.map(|device| one(files, device)).collect()
+    whole
+        .map(|device| Watched { level: level_without_partitions(stack, device), ..one(files, device) })
+        .collect()
+}
+
+fn level_without_partitions(stack: &DeviceStack, device: &Device) -> u32 {
+    let above = |d: &&Device| {
+        let name = d.above.as_ref()?;
+        stack.devices.iter().find(|a| a.name == *name && a.level < d.level)
+    };
+    let partitions = std::iter::successors(Some(device), above).filter(|d| d.kind == DeviceKind::Partition);
+    device.level.saturating_sub(partitions.count() as u32)
 }
 
 fn one(files: &dyn KernelFiles, device: &Device) -> Watched {
@@ -126,12 +137,26 @@ mod tests {
         let wanted = Watched {
             number: number(0),
             name: "sda".into(),
-            level: 1,
+            level: 0,
             bio_based: false,
             scheduled: false,
             partitions: vec![number(1), number(2)],
         };
         assert_eq!(devices, [wanted]);
+    }
+
+    #[test]
+    fn a_partition_below_a_mapper_does_not_count_either() {
+        let fake = Fake::new()
+            .disk("ata1", "sda", (8, 0))
+            .partition("ata1", "sda", "sda2", (8, 2))
+            .disk("virtual", "dm-0", (253, 0))
+            .file("/sys/devices/virtual/block/dm-0/slaves/sda2", "")
+            .file("/proc/self/mountinfo", "27 1 253:0 / / rw - ext4 /dev/mapper/home rw\n")
+            .on_mount("/", 27, (253, 0));
+        let devices = watched_with(&fake, &stack_with(&fake, Path::new("/x")));
+        let levels: Vec<_> = devices.iter().map(|d| (d.name.as_str(), d.level)).collect();
+        assert_eq!(levels, [("dm-0", 0), ("sda", 1)]);
     }
 
     #[test]

@@ -44,6 +44,8 @@ fn describe(doc: &Document, device: &Device) -> Value {
     put("transport", transport(disk).into());
     put("serial_sha256", serial(doc, disk).map(|s| sha256::hex(&s)).into());
     put("mapper_name", text(device.sys.join("dm/name")).into());
+    let uuid = text(device.sys.join("dm/uuid"));
+    put("mapper_kind", uuid.as_deref().and_then(mapper_kind).into());
     put("raid_level", text(device.sys.join("md/level")).into());
     put("backing_file", text(device.sys.join("loop/backing_file")).into());
     put("backing_file_copied_on_write", copied_on_write(doc, device).into());
@@ -77,6 +79,20 @@ fn describe(doc: &Document, device: &Device) -> Value {
     put("zoned", queue("zoned").into());
     put("numa_node", hardware(&["numa_node", "device/numa_node"]).and_then(|t| t.parse::<i64>().ok()).into());
     Value::Object(entry)
+}
+
+/// What a device-mapper device does, as far as the beginning or the end of its uuid says it.
+fn mapper_kind(uuid: &str) -> Option<&'static str> {
+    let ends = |all: &[&str]| all.iter().any(|end| uuid.ends_with(end));
+    if uuid.starts_with("CRYPT-") {
+        Some("crypt")
+    } else if ends(&["-tpool", "-pool", "-tdata"]) {
+        Some("thin-pool")
+    } else if ends(&["-cow", "-real"]) {
+        Some("snapshot")
+    } else {
+        None
+    }
 }
 
 /// Whether the file behind a loop device lies on a file system that writes each block to a new place.

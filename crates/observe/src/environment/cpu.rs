@@ -1,6 +1,7 @@
 //! Processors: model, number, caches, frequency control, NUMA, and whether they are virtual.
 
 use super::{Document, unreadable};
+use crate::cpu_list;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,7 +15,7 @@ pub(super) fn capture(doc: &mut Document, signature: Option<String>) {
     let online = doc.files.trimmed(&Path::new(ROOT).join("online")).and_then(|t| cpus_in(&t));
     doc.set("cpu.online", online, &unreadable("/sys/devices/system/cpu/online"));
     let status = doc.files.trimmed(Path::new("/proc/self/status")).unwrap_or_default();
-    let allowed = status.lines().find_map(|line| cpus_in(line.strip_prefix("Cpus_allowed_list:")?.trim()));
+    let allowed = cpu_list::allowed(&status).map(|cpus| cpus.len());
     doc.set("cpu.allowed", allowed, &unreadable("/proc/self/status"));
     doc.number("cpu.smt_active", "/sys/devices/system/cpu/smt/active");
     let caches = caches(doc);
@@ -44,12 +45,7 @@ fn field(info: &str, name: &str) -> Option<String> {
 
 /// How many CPUs a list like "0-3,8" has.
 fn cpus_in(list: &str) -> Option<u64> {
-    let count = |part: &str| -> Option<u64> {
-        let (from, to) = part.split_once('-').unwrap_or((part, part));
-        let (from, to): (u64, u64) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
-        to.checked_sub(from)?.checked_add(1)
-    };
-    list.split(',').map(count).sum()
+    cpu_list::parse(list).map(|cpus| cpus.len() as u64)
 }
 
 /// The caches of the first processor, taken as typical of all.
@@ -163,14 +159,6 @@ pub(super) fn hypervisor_signature() -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lists_are_counted() {
-        assert_eq!(cpus_in("0"), Some(1));
-        assert_eq!(cpus_in("0-3,8,10-11"), Some(7));
-        assert_eq!(cpus_in(""), None);
-        assert_eq!(cpus_in("3-1"), None);
-    }
 
     #[test]
     fn cache_sizes_are_powers_of_two() {

@@ -23,8 +23,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     if !facts.workload.bound.is_empty() || cpu_quota::find(facts).is_some() {
         return None;
     }
-    // Others may have used processors that this program may not use: the lower bound.
-    let by_others = (facts.processors_used_by_others()? - facts.processors_forbidden()).max(0.0);
+    let by_others = facts.allowed_processors_used_by_others()?;
     let wanted = facts.processors_wanted();
     let theirs = by_others >= THEIRS * waited * wanted;
     if facts.repetition.elapsed_ns < LEAST_NS || waited < NOTABLE || used > OURS * wanted || !theirs {
@@ -35,13 +34,14 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let what = if workers as f64 <= wanted {
         "had them".to_owned()
     } else {
-        let at_least = if facts.processors_forbidden() > 0.0 { "at least " } else { "" };
+        let bound = facts.allowed_busy_ns.is_none() && facts.processors_forbidden() > 0.0;
+        let at_least = if bound { "at least " } else { "" };
         format!("used {at_least}{by_others:.1} of the {wanted:.0} that {workers} workers share")
     };
     let mut figures = vec![
         evidence("time ready to run without a processor", waited, "ratio", THREADS),
         evidence("used by the workers", used, "processors", THREADS),
-        evidence("used by others where the workers may run, at least", by_others, "processors", "/proc/stat"),
+        evidence("used by others where the workers may run", by_others, "processors", "/proc/stat"),
     ];
     let mut sentence = format!(
         "For {} of the time the workers were ready to run but had no processor: other programs or kernel threads {what}.",

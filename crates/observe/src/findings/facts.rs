@@ -58,6 +58,8 @@ pub struct Facts<'a> {
     pub image_growth: Option<&'a ImageGrowth>,
     /// Bytes of the files that shared their blocks with other files before the phase, and no longer; 0 if that is not known.
     pub unshared_bytes: u64,
+    /// CPU time that all programs and the kernel used on the processors that this program may use, ns.
+    pub allowed_busy_ns: Option<u64>,
     /// Calls joined with requests, if calls were recorded.
     pub joined: Option<&'a Joined>,
 }
@@ -163,6 +165,15 @@ impl<'a> Facts<'a> {
         Some((machine / elapsed - self.processors_used()).max(0.0))
     }
 
+    /// As [`Self::processors_used_by_others`], of the processors that this program may use: at least this, if they are not known apart.
+    pub(super) fn allowed_processors_used_by_others(&self) -> Option<f64> {
+        let elapsed = self.repetition.elapsed_ns.max(1) as f64;
+        match self.allowed_busy_ns {
+            Some(busy) => Some((busy as f64 / elapsed - self.processors_used()).max(0.0)),
+            None => Some((self.processors_used_by_others()? - self.processors_forbidden()).max(0.0)),
+        }
+    }
+
     /// Processors the workers could use: one each, limited to those this program may use.
     pub(super) fn processors_wanted(&self) -> f64 {
         let workers = self.repetition.workers.len() as f64;
@@ -227,14 +238,30 @@ impl<'a> Facts<'a> {
         devices.iter().find(|d| d.get("name").and_then(Value::as_str) == Some(name))
     }
 
+    /// The devices that carry another.
+    pub(super) fn all_below(&self, device: &DeviceActivity) -> impl Iterator<Item = &'a DeviceActivity> {
+        let names = self.names_below(&device.name);
+        let watched = self.block().into_iter().flat_map(|block| &block.devices);
+        watched.filter(move |d| names.contains(&d.name.as_str()))
+    }
+
+    /// The names of the devices that carry another. A partition's disk stands for it: only that is watched.
+    fn names_below(&self, name: &str) -> Vec<&'a str> {
+        let text = |entry: &'a Value, key: &str| entry.get(key).and_then(Value::as_str);
+        let devices = self.environment.get("devices").and_then(Value::as_array);
+        let below = devices.into_iter().flatten().filter(|d| text(d, "above") == Some(name));
+        let whole = below.filter_map(|d| {
+            let name = text(d, "name")?;
+            Some(if text(d, "kind") == Some("partition") { self.names_below(name) } else { vec![name] })
+        });
+        whole.flatten().collect()
+    }
+
     /// The device that carries another, if it is a single one.
     pub(super) fn below(&self, device: &DeviceActivity) -> Option<&'a DeviceActivity> {
-        let text = |entry: &'a Value, key: &str| entry.get(key).and_then(Value::as_str);
-        let devices = self.environment.get("devices")?.as_array()?;
-        let mut carriers = devices.iter().filter(|d| text(d, "above") == Some(device.name.as_str()));
-        let name = text(carriers.next()?, "name")?;
-        let single = carriers.next().is_none();
-        self.block()?.devices.iter().find(|d| single && d.name == name)
+        let mut all = self.all_below(device);
+        let first = all.next()?;
+        all.next().is_none().then_some(first)
     }
 
     /// A device and those that carry it, one below the other, as far as requests to one wait for the next: not below a loop device that

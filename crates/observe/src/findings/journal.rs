@@ -12,8 +12,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let (_, written) = facts.calls(OpKind::Write);
     let device = facts.device()?;
     facts.class(RequestClass::Write)?;
-    let apart = facts.repetition.physical.journal();
-    let apart = facts.block()?.devices.iter().filter(|d| apart.is_some_and(|a| a.name == d.name));
+    let physical = &facts.repetition.physical;
+    let apart = facts.block()?.devices.iter().filter(|d| d.level == 0 && physical.is_journal(&d.name));
     let devices = std::iter::once(device).chain(apart);
     let journal = devices.flat_map(|d| &d.issuers).filter(|i| i.kind == IssuerKind::Journal);
     let (writes, bytes) = journal.fold((0, 0), |sum, i| (sum.0 + i.writes, sum.1 + i.write_bytes));

@@ -24,6 +24,7 @@ mod external_journal;
 mod facts;
 mod few_processors;
 mod few_requests;
+mod first_writes;
 mod flushes;
 mod fragmented;
 mod frozen_file_system;
@@ -47,6 +48,7 @@ mod one_writer;
 mod others;
 mod own_locks;
 mod own_pace;
+mod parity;
 mod queue_wait;
 mod queue_without_direct;
 mod read_ahead;
@@ -57,6 +59,7 @@ mod shared_blocks;
 mod slow_calls;
 mod small_blocks;
 mod small_requests;
+mod snapshot;
 mod sparse_image;
 mod splits;
 mod stood_still;
@@ -80,7 +83,7 @@ type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
 /// all follow from it.
-const CAUSES: [Rule; 40] = [
+const CAUSES: [Rule; 43] = [
     ("io-limit", io_limit::find),
     ("io-share", io_share::find),
     ("cpu-quota", cpu_quota::find),
@@ -110,7 +113,10 @@ const CAUSES: [Rule; 40] = [
     ("checksums", checksums::find),
     ("sparse-image", sparse_image::find),
     ("copied-image", copied_image::find),
+    ("parity", parity::find),
+    ("snapshot", snapshot::find),
     ("shared-blocks", shared_blocks::find),
+    ("first-writes", first_writes::find),
     ("no-directory-index", no_directory_index::find),
     ("swapped-out", swapped_out::find),
     ("discard", discard::find),

@@ -25,6 +25,7 @@ struct World {
     swapped_in_bytes: Option<u64>,
     image_growth: Option<ImageGrowth>,
     unshared_bytes: u64,
+    allowed_busy_ns: Option<u64>,
     joined: Option<Joined>,
 }
 
@@ -55,6 +56,7 @@ impl World {
             swapped_in_bytes: None,
             image_growth: None,
             unshared_bytes: 0,
+            allowed_busy_ns: None,
             joined: None,
         }
     }
@@ -74,6 +76,7 @@ impl World {
             swapped_in_bytes: self.swapped_in_bytes,
             image_growth: self.image_growth.as_ref(),
             unshared_bytes: self.unshared_bytes,
+            allowed_busy_ns: self.allowed_busy_ns,
             joined: self.joined.as_ref(),
         }
     }
@@ -839,6 +842,17 @@ fn workers_that_wait_for_a_processor() {
     );
     world.environment = shares("1024");
     assert!(!world.says("busy-processors").expect("told").contains("weight"));
+    world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 1 } });
+    assert_eq!(world.says("busy-processors"), None, "they may have used the other one");
+    world.allowed_busy_ns = Some(1_000_000_000);
+    assert!(
+        world.says("busy-processors").expect("told").ends_with(
+            "had them. This program may use only 1 of the machine's 2 processors (taskset, cpuset)."
+        )
+    );
+    world.allowed_busy_ns = Some(500_000_000);
+    assert_eq!(world.says("busy-processors"), None, "they did");
+    (world.environment, world.allowed_busy_ns) = (shares("1024"), None);
     world.workload.bound = vec![Some(vec![0])];
     assert_eq!(world.says("busy-processors"), None, "the workload says where it runs");
     world.workload.bound = Vec::new();
@@ -1929,6 +1943,86 @@ fn an_image_that_is_copied_on_write_is_a_cause_if_more_is_written_below() {
     assert_eq!(world.says("copied-image"), None, "overwritten in place");
 }
 
+/// A phase that wrote 32 MiB to the first of these devices. The others carry it, and moved bytes in requests of 4 KiB.
+fn on_devices(environment: serde_json::Value, below: &[(&str, u64, u64)]) -> World {
+    let mut world = World::new(OpKind::Write, 8192, 4096);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.environment = environment;
+    let name = world.environment["devices"][0]["name"].as_str().expect("a name").to_string();
+    let device = |name: &str, level, read: u64, written: u64| DeviceActivity {
+        name: name.into(),
+        level,
+        requests: vec![
+            requests(RequestClass::Read, read / 4096, 4096),
+            requests(RequestClass::Write, written / 4096, 4096),
+        ],
+        ..DeviceActivity::default()
+    };
+    let mut devices = vec![device(&name, 0, 0, 32 * MIB)];
+    devices.extend(below.iter().map(|(name, read, written)| device(name, 1, *read, *written)));
+    world.repetition.block.as_mut().expect("made with one").devices = devices;
+    world
+}
+
+#[test]
+fn a_raid_with_parity_is_a_cause_if_its_members_are_read() {
+    let raid = |level| {
+        serde_json::json!({ "devices": [
+            { "name": "md0", "kind": "md", "above": null, "raid_level": level },
+            { "name": "sda1", "kind": "partition", "above": "md0" },
+            { "name": "sda", "kind": "disk", "above": "sda1" },
+            { "name": "sdb", "kind": "disk", "above": "md0" },
+        ]})
+    };
+    let members = [("sda", 16 * MIB, 33 * MIB), ("sdb", 18 * MIB, 31 * MIB)];
+    assert_eq!(
+        on_devices(raid("raid5"), &members).says("parity").expect("told"),
+        "md0 is a RAID 5, which reads old data or parity before it writes less than a stripe: while it wrote 32 MiB, its members read 34 MiB and wrote 64 MiB."
+    );
+    assert_eq!(on_devices(raid("raid10"), &members).says("parity"), None);
+    let whole = [("sda", MIB, 33 * MIB), ("sdb", MIB, 31 * MIB)];
+    assert_eq!(on_devices(raid("raid5"), &whole).says("parity"), None, "whole stripes");
+}
+
+#[test]
+fn a_snapshot_is_a_cause_if_writes_read_what_was_there() {
+    let volume = |kind| {
+        serde_json::json!({ "devices": [
+            { "name": "dm-0", "kind": "device-mapper", "above": null },
+            { "name": "dm-1", "kind": "device-mapper", "above": "dm-0", "mapper_kind": kind },
+            { "name": "dm-2", "kind": "device-mapper", "above": "dm-0", "mapper_kind": kind },
+        ]})
+    };
+    let parts = [("dm-1", 32 * MIB, 32 * MIB), ("dm-2", 0, 33 * MIB)];
+    assert_eq!(
+        on_devices(volume("snapshot"), &parts).says("snapshot").expect("told"),
+        "dm-0 has an LVM snapshot, for which the first write to each chunk copies what was there: while 32 MiB were written, 32 MiB were read for it."
+    );
+    assert_eq!(on_devices(volume("thin-pool"), &parts).says("snapshot"), None);
+    let again = [("dm-1", 0, 32 * MIB), ("dm-2", 0, 0)];
+    assert_eq!(on_devices(volume("snapshot"), &again).says("snapshot"), None, "copied before");
+}
+
+#[test]
+fn an_encrypted_device_is_a_cause_if_the_disk_below_waits() {
+    let mut world = processors_work_on(OpKind::Read);
+    world.environment = serde_json::json!({ "devices": [
+        { "name": "vda", "kind": "device-mapper", "above": null, "mapper_kind": "crypt" },
+        { "name": "sda2", "kind": "partition", "above": "vda" },
+        { "name": "sda", "kind": "disk", "above": "sda2" },
+    ]});
+    let sda =
+        DeviceActivity { name: "sda".into(), level: 1, busy_ns: 80_000_000, ..DeviceActivity::default() };
+    world.device().busy_ns = 900_000_000;
+    world.repetition.block.as_mut().expect("made with one").devices.push(sda);
+    assert_eq!(
+        world.says("encryption").expect("told"),
+        "vda encrypts what it holds (dm-crypt): 256 MiB had to be decrypted, and sda was idle for 92 % of the time."
+    );
+    world.environment["devices"][0]["mapper_kind"] = serde_json::Value::Null;
+    assert_eq!(world.says("encryption"), None);
+}
+
 #[test]
 fn shared_blocks_are_a_cause_if_half_of_the_writes_unshared_some() {
     let mut world = World::new(OpKind::Write, 8192, 4096);
@@ -1939,6 +2033,31 @@ fn shared_blocks_are_a_cause_if_half_of_the_writes_unshared_some() {
     );
     world.unshared_bytes = 15 * MIB;
     assert_eq!(world.says("shared-blocks"), None, "most writes were to blocks of their own");
+}
+
+#[test]
+fn first_writes_are_a_cause_if_the_workload_waits_for_them() {
+    let mut world = World::new(OpKind::Write, 3000, 4096);
+    world.phase.direct = true;
+    let extents = |unwritten_bytes, hole_bytes| {
+        Some(fathom_record::Extents { bytes: 64 * MIB, unwritten_bytes, hole_bytes, filled_bytes: 0 })
+    };
+    world.repetition.extents = extents(64 * MIB, 0);
+    assert_eq!(
+        world.says("first-writes").expect("told"),
+        "64 MiB of the 64 MiB of file where the phase writes are allocated but were never written: the first write to a block also changes the file's metadata."
+    );
+    world.workload.synced = true;
+    world.repetition.extents = extents(0, 40 * MIB);
+    assert_eq!(
+        world.says("first-writes").expect("told"),
+        "40 MiB of the 64 MiB of file where the phase writes are holes: the first write to a block also changes the file's metadata, and a sync waits for that, too."
+    );
+    world.repetition.extents = extents(20 * MIB, 0);
+    assert_eq!(world.says("first-writes"), None, "most was written before");
+    world.repetition.extents = extents(64 * MIB, 0);
+    (world.phase.direct, world.workload.synced) = (false, false);
+    assert_eq!(world.says("first-writes"), None, "nobody waits");
 }
 
 #[test]

@@ -56,6 +56,17 @@ fn image(scene: &Scene, queue: &Queue) -> Option<Finding> {
         ));
     };
     let share = size.allocated_bytes as f64 / size.length_bytes.max(1) as f64;
+    if share >= ALLOCATED && queue.flag("backing_file_copied_on_write") == Some(true) {
+        return Some(
+            Finding::warning(
+                CODE,
+                &source,
+                format!("{name} is a file ({file}) on btrfs, which writes each block to a new place: random writes with syncs can cost several times as many bytes below."),
+            )
+            .remedy("Keep the image in a file with the attribute C, which is overwritten in place, without checksums")
+            .command(format!("touch {file}.new; chattr +C {file}.new; cp --reflink=never {file} {file}.new")),
+        );
+    }
     if share >= ALLOCATED {
         return Some(Finding::notice(
             CODE,
@@ -147,6 +158,16 @@ mod tests {
         let found = findings_of(&scene(&fake), "backing");
         assert!(
             found.iter().any(|f| f.severity == Severity::Notice && f.sentence.contains(IMAGE)),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn an_image_on_btrfs_writes_more_than_it_is_asked() {
+        let fake = on_loop().file(IMAGE, &"x".repeat(100_000)).copied_on_write(IMAGE);
+        let found = findings_of(&scene(&fake), "backing");
+        assert!(
+            found.iter().any(|f| f.severity == Severity::Warning && f.sentence.contains("on btrfs")),
             "{found:?}"
         );
     }

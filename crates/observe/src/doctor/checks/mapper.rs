@@ -22,13 +22,14 @@ fn of(scene: &Scene, queue: &Queue) -> Vec<Finding> {
         let finding = Finding::error("mapper", &queue.short("dm/suspended"), sentence);
         found.push(finding.remedy("Resume it").command(format!("dmsetup resume {mapping}")));
     }
-    if uuid.starts_with("CRYPT-") {
+    let kind = queue.word("mapper_kind");
+    if kind == Some("crypt") {
         let sentence = format!(
             "{called} is encrypted: every byte costs processor time, and requests pass through further queues."
         );
         let finding = Finding::notice("encryption", &source, sentence);
         found.push(finding.remedy("Measure how fast the processor encrypts").command("cryptsetup benchmark"));
-    } else if ["-tpool", "-pool", "-tdata"].iter().any(|end| uuid.ends_with(end)) {
+    } else if kind == Some("thin-pool") {
         let sentence = format!(
             "{called} is a thin pool: the first write to each piece allocates it, and reading an unallocated one reaches no device."
         );
@@ -38,7 +39,7 @@ fn of(scene: &Scene, queue: &Queue) -> Vec<Finding> {
                 .remedy("Write the files once before measuring; see how full the pool is")
                 .command("lvs -o +data_percent"),
         );
-    } else if ["-cow", "-real"].iter().any(|end| uuid.ends_with(end)) {
+    } else if kind == Some("snapshot") {
         let sentence =
             format!("{called} belongs to a snapshot: the first write to each piece copies the old one.");
         let finding = Finding::warning("snapshot", &source, sentence);
