@@ -10,6 +10,7 @@ pub use places::meets_a_device;
 
 use crate::line::Common;
 use crate::observing::{Observer, PhaseWatch};
+use crate::prepare::{self, Ready};
 use crate::run_store::{self, RunStore};
 use crate::script::{InOrder, Script};
 use crate::{cold, console, flows, sampled, small};
@@ -292,7 +293,7 @@ pub fn one_phase(
             return (None, Ok(()));
         }
     }
-    let ready = match crate::prepare::ready(engine, workload, phase, turn.reach) {
+    let ready = match prepare::ready(engine, workload, phase, turn.reach) {
         Ok(_) if interrupted_by().is_some() => return (None, Ok(())),
         Ok(ready) => ready,
         Err(e) => return (None, Err(Failure::Engine(e))),
@@ -303,12 +304,12 @@ pub fn one_phase(
     {
         return (None, Err(Failure::Engine(e)));
     }
-    let done = measure(engine, workload, (number, repetition), &run.environment, (seen, observer), listener);
+    let turn = (number, repetition, ready);
+    let done = measure(engine, workload, turn, &run.environment, (seen, observer), listener);
     let mut measured = match done {
         Ok(measured) => measured,
         Err(e) => return (None, Err(Failure::Engine(e))),
     };
-    ready.note_in(&mut measured);
     let error = measured.error().cloned();
     let at = run.phases.iter().position(|p| p.seq == number as u32).unwrap_or_else(|| {
         run.phases.push(described(phase, number));
@@ -341,7 +342,7 @@ fn goes_on(phase: &fathom_workload::Phase) -> bool {
 fn measure(
     engine: &mut Engine,
     workload: &Workload,
-    (number, repetition): (usize, u32),
+    (number, repetition, ready): (usize, u32, Ready),
     environment: &serde_json::Value,
     (seen, observer): (&mut DoubtInputs, &mut Observer),
     listener: &mut dyn Listener,
@@ -374,6 +375,7 @@ fn measure(
         phase: (phase, number),
     };
     let mut measured = engine.execute(workload, number, repetition, &mut readings)?;
+    ready.note_in(&mut measured);
     measured.steady = measured.steady.take().or_else(|| trust::judge_steadiness(&measured));
     let later = Counters::read(&stack);
     let watched = readings.watch.end();

@@ -91,7 +91,7 @@ pub fn singles(phases: &[&Phase]) -> Vec<WriteRow> {
     on_surfaces(phases).1.into_iter().filter_map(WriteRow::of).collect()
 }
 
-/// The record size that stands for a file size of a surface: the largest up to this. Larger ones are rare in programs.
+/// The record size quoted for each file size of a surface is the largest up to this: larger ones are rare in programs.
 const RECORD_TO_QUOTE: u64 = 1 << 20;
 
 /// The surfaces: one row per test and file size, at one record size. Rows without a known fsync or close are left out, since they

@@ -92,6 +92,27 @@ fn holes_in_the_users_files_are_told_and_never_filled() {
 }
 
 #[test]
+fn first_writes_into_holes_are_named_as_the_cause() {
+    let name = "first_writes_into_holes_are_named_as_the_cause";
+    let fathom = Fathom::new();
+    let path = fathom.work().join("theirs.dat");
+    File::create(&path).and_then(|f| f.set_len(2 * MIB)).expect("a sparse file");
+    let synced = format!("{RECORD}\ntimed = {{ fsync = true }}");
+    let text = Text::new("first")
+        .file("theirs", &path, "2MiB", "existing = \"reuse\"\nforeign_writable = true")
+        .phase("write", "theirs", "write", "", &synced);
+    let causes = || {
+        let run = measure(&fathom, &text);
+        let found = extents(name, &run, "write")?;
+        let findings = phase(&run, "write")["findings"].as_array().cloned().unwrap_or_default();
+        Some((found[1], findings.iter().any(|f| f["rule"] == "first-writes")))
+    };
+    let Some(first) = causes() else { return };
+    assert_eq!(first, (2 * MIB, true));
+    assert_eq!(causes(), Some((0, false)), "a rewrite");
+}
+
+#[test]
 fn the_page_cache_holds_what_was_wanted() {
     let name = "the_page_cache_holds_what_was_wanted";
     if TestDir::new().in_memory() {

@@ -64,7 +64,7 @@ fn one(files: &dyn KernelFiles, device: &Device) -> Watched {
 
 /// The kernel makes the directory `mq` for every disk with request queues and for no other. Before Linux 5.0 there was an older kind of
 /// queue without it; those offered a choice of I/O schedulers, where a device without requests shows "none" or nothing.
-fn is_bio_based(files: &dyn KernelFiles, sys: &Path) -> bool {
+pub(crate) fn is_bio_based(files: &dyn KernelFiles, sys: &Path) -> bool {
     if files.list(&sys.join("mq")).is_ok() {
         return false;
     }

@@ -2,6 +2,7 @@
 //! of the machine's counters. Files are read on demand; nothing is changed.
 
 use super::look::Sample;
+use crate::block::is_bio_based;
 use crate::device::{Device, DeviceKind, DeviceStack};
 use crate::files::KernelFiles;
 use serde_json::Value;
@@ -100,6 +101,14 @@ impl Scene<'_> {
         both.filter(|(d, _)| d.kind != DeviceKind::Partition)
             .map(|(device, entry)| Queue { device, entry })
             .collect()
+    }
+
+    /// Those of them in which requests wait. Most of device mapper, md and zram pass on what they get: there, the kernel shows settings of
+    /// a queue that have no effect.
+    pub fn request_queues(&self) -> Vec<Queue<'_>> {
+        let mut queues = self.queues();
+        queues.retain(|q| !is_bio_based(self.files, &q.device.sys));
+        queues
     }
 
     /// Names of running programs and kernel threads, with their PIDs.

@@ -31,6 +31,7 @@ pub(super) fn machine() -> Fake {
     for (name, text) in QUEUE {
         fake.put(&format!("{SDA}/queue/{name}"), text);
     }
+    fake.put(&format!("{SDA}/mq/0/cpu_list"), "0\n");
     for (name, text) in PROCESSORS {
         for cpu in ["cpu0", "cpu1"] {
             fake.put(&format!("{CPU}/{cpu}/{name}"), text);

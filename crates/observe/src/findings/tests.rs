@@ -2032,7 +2032,7 @@ fn shared_blocks_are_a_cause_if_half_of_the_writes_unshared_some() {
         "30 MiB of the files' blocks were shared with another file (a reflink copy, a snapshot) and overwritten: the file system allocated new blocks for them first."
     );
     world.unshared_bytes = 15 * MIB;
-    assert_eq!(world.says("shared-blocks"), None, "most writes were to blocks of their own");
+    assert_eq!(world.says("shared-blocks"), None, "most writes were to blocks that nobody shared");
 }
 
 #[test]

@@ -14,10 +14,10 @@ const FAR_OFF: u64 = 4;
 const FEW_REQUESTS: u64 = 32;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
-    let queues = scene.queues();
+    let queues = scene.request_queues();
     let knobs =
         queues.iter().flat_map(|q| [requests(q), merges(q), throttle(q), counters(scene, q)]).flatten();
-    read_ahead(scene, &queues).into_iter().chain(knobs).collect()
+    read_ahead(scene, &scene.queues()).into_iter().chain(knobs).collect()
 }
 
 /// The kernel's default and, if it is not the plain one, the reason. A device that reports an optimal request size gets twice that. Linux
@@ -133,7 +133,7 @@ fn counters(scene: &Scene, queue: &Queue) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::super::finding::Severity;
-    use super::super::super::testing::{SDA, machine, says};
+    use super::super::super::testing::{SDA, machine, says, silent};
     use crate::fake::Fake;
 
     fn with(knob: &str, value: &str) -> Fake {
@@ -176,6 +176,21 @@ mod tests {
         let _ = says(&with("nomerges", "2\n"), "merges", Severity::Notice, &["nomerges is 2"]);
         let _ = says(&with("wbt_lat_usec", "75000\n"), "write-throttle", Severity::Notice, &["75 ms"]);
         let _ = says(&with("wbt_lat_usec", "2500\n"), "write-throttle", Severity::Notice, &["2.5 ms"]);
+    }
+
+    #[test]
+    fn a_mapper_without_requests_has_no_settings() {
+        let dir = "/sys/devices/virtual/block/dm-0";
+        let fake = machine()
+            .disk("virtual", "dm-0", (253, 0))
+            .file(&format!("{dir}/queue/scheduler"), "none\n")
+            .file(&format!("{dir}/queue/iostats"), "0\n")
+            .file(&format!("{dir}/queue/nr_requests"), "4\n")
+            .file("/proc/self/mountinfo", "27 1 253:0 / / rw - ext4 /dev/mapper/home rw\n")
+            .on_mount("/", 27, (253, 0));
+        for code in ["io-stats", "nr-requests", "scheduler"] {
+            silent(&fake, code);
+        }
     }
 
     #[test]

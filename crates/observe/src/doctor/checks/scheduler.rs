@@ -7,7 +7,7 @@ use crate::device::DeviceKind;
 const CODE: &str = "scheduler";
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
-    scene.queues().iter().filter_map(|q| of(scene, q)).collect()
+    scene.request_queues().iter().filter_map(|q| of(scene, q)).collect()
 }
 
 fn of(scene: &Scene, queue: &Queue) -> Option<Finding> {
