@@ -31,7 +31,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             size(written as f64),
             size(copied as f64)
         ),
-        "A second pass over the same place costs less. `lvs -o +origin,snap_percent` lists the snapshots; a thin snapshot copies without a chunk of its own each.",
+        "A second pass over the same place costs less. `lvs -o +origin,snap_percent` lists the snapshots; `lvremove` of the snapshot ends the copying.",
         vec![
             evidence("written to the volume", written as f64, "bytes", EVENTS),
             evidence("read from its parts below", copied as f64, "bytes", EVENTS),
