@@ -12,12 +12,13 @@ pub fn read(name: &str, text: &str) -> Result<Workload, Usage> {
             "{name} is empty; a workload is expected, as docs/formats/workload.md describes it"
         )));
     }
-    if text.starts_with("#!") {
-        return Err(Usage(format!(
-            "{name} is a script for an interpreter (#!); a workload in TOML, a script of Filebench or a job file of fio is expected"
-        )));
-    }
-    Workload::from_toml(text).map_err(|wrong| Usage(with_hint(wrong).render(name, text)))
+    Workload::from_toml(text).map_err(|wrong| {
+        Usage(if text.starts_with("#!") {
+            format!("{name} is a script for an interpreter (#!), and no workload in TOML")
+        } else {
+            with_hint(wrong).render(name, text)
+        })
+    })
 }
 
 /// The TOML parser's error if `[a.b]` is used without `[[a]]`, which begins each element of a list.

@@ -180,7 +180,8 @@ impl Observer {
     }
 
     /// Prepares a phase with these files on these devices. Requests are not observed if the files are on no device.
-    pub fn phase(&mut self, stack: &DeviceStack, paths: &[PathBuf]) -> PhaseWatch<'_> {
+    /// `overwrites` is false if it must not matter whether blocks are shared: looking brings metadata into memory.
+    pub fn phase(&mut self, stack: &DeviceStack, paths: &[PathBuf], overwrites: bool) -> PhaseWatch<'_> {
         let devices = watched(stack);
         let inodes = match self.stacks {
             Stacks::NotAsked => Inodes::default(),
@@ -199,7 +200,7 @@ impl Observer {
             };
         }
         // The blocks of btrfs have new places after each write, shared or not.
-        let look = self.wish == Observe::Full && stack.file_system() != "btrfs";
+        let look = overwrites && self.wish == Observe::Full && stack.file_system() != "btrfs";
         let shared = look.then(|| extents::shared_bytes(paths)).flatten();
         if let Source::Coming(_) = &self.source
             && let Source::Coming(coming) = std::mem::replace(&mut self.source, Source::Counters)

@@ -24,7 +24,9 @@ use fathom_observe::doubts::DoubtInputs;
 use fathom_observe::findings::WorkloadTraits;
 use fathom_observe::{cache, device, doubts, environment, residency, trust, written};
 use fathom_record::{CacheTruth, Phase, Repetition, Residency, Run, Status};
-use fathom_workload::{Access, Act, Backend, Direction, FlowOp, OpenSync, Pick, Program, Stream, Workload};
+use fathom_workload::{
+    Access, Act, Backend, CacheState, Direction, FlowOp, OpenSync, Pick, Program, Stream, Workload,
+};
 use left::{compressed_share, laid_out, left_of, writer_of};
 use places::{Place, places_of};
 use std::path::PathBuf;
@@ -358,7 +360,7 @@ fn measure(
     // On a network file system, looking would be work for the server.
     let passing = (writes && described(phase, number).direct && stack.method == "diskstats")
         .then(|| CacheBypassCheck::of(&paths));
-    let watch = observer.phase(&stack, &paths);
+    let watch = observer.phase(&stack, &paths, writes && phase.cache != CacheState::Cold);
     let mut readings = Readings {
         stack: &stack,
         paths: &paths,

@@ -1,7 +1,7 @@
 //! File attributes (`chattr`, `lsattr`) that change what a read or write costs. statx does not report them.
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{FsWord, IFlags, Mode, OFlags};
+use rustix::fs::{IFlags, Mode, OFlags};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -12,9 +12,9 @@ const ENCRYPTED: IFlags = IFlags::from_bits_retain(0x800);
 /// FS_INDEX_FL: ext3 and ext4 find names in the directory by an index.
 const INDEXED: IFlags = IFlags::from_bits_retain(0x1000);
 /// `f_type` of btrfs.
-const BTRFS: FsWord = 0x9123_683e;
+const BTRFS: u64 = 0x9123_683e;
 /// EXT4_SUPER_MAGIC, which ext2 and ext3 share.
-const EXT: FsWord = 0xef53;
+const EXT: u64 = 0xef53;
 
 /// How many of a phase's files have each attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,8 @@ pub struct Attributes {
 pub fn of(paths: &[PathBuf]) -> Attributes {
     let mut found = Attributes::default();
     for path in paths.iter().take(MOST_FILES) {
-        let Some((_, flags)) = open(path) else { continue };
+        let Some(file) = open(path) else { continue };
+        let Ok(flags) = rustix::fs::ioctl_getflags(&file) else { continue };
         found.files += 1;
         found.sync += u64::from(flags.contains(IFlags::SYNC));
         found.journalled += u64::from(flags.contains(IFlags::JOURNALING));
@@ -50,30 +51,34 @@ pub fn of(paths: &[PathBuf]) -> Attributes {
     found
 }
 
-/// Opens a file and reads its attributes.
-fn open(path: &Path) -> Option<(OwnedFd, IFlags)> {
+fn open(path: &Path) -> Option<OwnedFd> {
     // Opening a pipe must not block.
     let how = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = rustix::fs::open(path, how, Mode::empty()).ok()?;
-    let flags = rustix::fs::ioctl_getflags(&file).ok()?;
-    Some((file, flags))
+    rustix::fs::open(path, how, Mode::empty()).ok()
 }
 
-/// Size of a directory that the file system searches from its start; 0 if it has an index.
+/// Size of a directory that the file system searches from its start; 0 if it has an index, or is a single block and needs none.
 fn unindexed_bytes(directory: &Path) -> u64 {
     let size = || {
-        let (file, flags) = open(directory)?;
-        let ext = rustix::fs::fstatfs(&file).ok()?.f_type == EXT;
-        let bytes = rustix::fs::fstat(&file).ok()?.st_size;
-        (ext && !flags.contains(INDEXED)).then_some(bytes)
+        let file = open(directory)?;
+        let about = rustix::fs::fstat(&file).ok()?;
+        let searched = about.st_size > i64::from(about.st_blksize as u32)
+            && is_on(&file, EXT)?
+            && !rustix::fs::ioctl_getflags(&file).ok()?.contains(INDEXED);
+        searched.then_some(about.st_size)
     };
     size().and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0)
 }
 
 /// Whether btrfs writes each block of a file to a new place.
-pub(crate) fn is_copied_on_write(path: &Path) -> bool {
-    open(path).is_some_and(|(file, flags)| {
-        let btrfs = rustix::fs::fstatfs(&file).is_ok_and(|about| about.f_type == BTRFS);
-        btrfs && !flags.contains(IFlags::NOCOW)
-    })
+pub(crate) fn is_copied_on_write(path: &Path) -> Option<bool> {
+    let file = open(path)?;
+    let btrfs = is_on(&file, BTRFS)?;
+    Some(btrfs && !rustix::fs::ioctl_getflags(&file).ok()?.contains(IFlags::NOCOW))
+}
+
+/// Whether a file lies on a file system of this type.
+fn is_on(file: &OwnedFd, magic: u64) -> Option<bool> {
+    // The kernel's word has another sign and width on other processors.
+    Some(rustix::fs::fstatfs(file).ok()?.f_type as u64 & 0xffff_ffff == magic)
 }

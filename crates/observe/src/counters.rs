@@ -317,18 +317,19 @@ impl CpuTicks {
         Self::parse_line(text.lines().next()?.strip_prefix("cpu ")?)
     }
 
-    /// The sum over some CPUs; `None` if one is missing.
+    /// The sum over some CPUs; those that are offline have no line.
     fn parse_some(text: &str, cpus: &[u32]) -> Option<Self> {
         let mut sum = Self::default();
-        for cpu in cpus {
-            let name = format!("cpu{cpu} ");
-            let one = Self::parse_line(text.lines().find_map(|line| line.strip_prefix(&name))?)?;
+        let lines = text.lines().filter_map(|line| line.strip_prefix("cpu")?.split_once(' '));
+        let wanted = lines.filter(|(cpu, _)| cpu.parse().is_ok_and(|cpu| cpus.contains(&cpu)));
+        for (_, fields) in wanted {
+            let one = Self::parse_line(fields)?;
             sum.all = sum.all.saturating_add(one.all);
             sum.steal = sum.steal.saturating_add(one.steal);
             sum.user = sum.user.saturating_add(one.user);
             sum.busy = sum.busy.saturating_add(one.busy);
         }
-        Some(sum)
+        (sum.all > 0).then_some(sum)
     }
 
     fn parse_line(fields: &str) -> Option<Self> {

@@ -359,6 +359,9 @@ pub fn placed(path: &Path) -> Result<Vec<Placed>, ExtentsError> {
 /// if one of the files is missing, or its file system does not report extents, or after too many extents to read quickly.
 #[must_use]
 pub fn shared_bytes(paths: &[PathBuf]) -> Option<u64> {
+    if paths.len() > MOST_BATCHES as usize {
+        return None;
+    }
     let mut shared = 0;
     let mut batches = 0;
     for path in paths {

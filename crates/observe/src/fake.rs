@@ -130,8 +130,8 @@ impl KernelFiles for Fake {
         std::fs::read_to_string(self.inside(path))
     }
 
-    fn is_copied_on_write(&self, path: &Path) -> bool {
-        self.copied_on_write.contains(path)
+    fn is_copied_on_write(&self, path: &Path) -> Option<bool> {
+        Some(self.copied_on_write.contains(path))
     }
 
     fn read_link(&self, path: &Path) -> io::Result<PathBuf> {

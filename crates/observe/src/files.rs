@@ -75,9 +75,10 @@ pub trait KernelFiles {
     fn block_device_at(&self, _path: &Path) -> Option<(u32, u32)> {
         None
     }
-    /// Whether the file system never overwrites blocks of this file: btrfs, unless the file has the attribute C.
-    fn is_copied_on_write(&self, _path: &Path) -> bool {
-        false
+    /// Whether the file system never overwrites blocks of this file: btrfs, unless the file has the attribute C. `None` if the file
+    /// cannot be opened.
+    fn is_copied_on_write(&self, _path: &Path) -> Option<bool> {
+        None
     }
     /// The space of the file system that holds a path.
     fn space_of(&self, path: &Path) -> io::Result<Space>;
@@ -134,7 +135,7 @@ impl KernelFiles for Live {
         Some((rustix::fs::major(about.rdev()), rustix::fs::minor(about.rdev())))
     }
 
-    fn is_copied_on_write(&self, path: &Path) -> bool {
+    fn is_copied_on_write(&self, path: &Path) -> Option<bool> {
         attributes::is_copied_on_write(path)
     }
 

@@ -2,7 +2,7 @@
 //! watched. It is a lower bound: it misses traffic hidden behind our own, and does not attribute our own metadata to others.
 
 use fathom_record::block::{DeviceActivity, Issuer, IssuerKind};
-use fathom_record::{BlockLayer, DeviceDelta, OpKind, Phase, Physical, Repetition, Run};
+use fathom_record::{BlockLayer, OpKind, Phase, Physical, Repetition, Run};
 
 /// Others matter above this share of the device's bytes ...
 const SHARE: f64 = 0.02;
@@ -57,7 +57,7 @@ pub fn by_phase(run: &Run) -> Vec<(&Phase, Option<Foreign>)> {
 pub fn of(repetition: &Repetition) -> Option<Foreign> {
     let counted = estimate(&repetition.physical, metadata_calls(repetition))?;
     let block = repetition.block.as_ref().filter(|b| b.lost == 0);
-    let watched = block.and_then(|b| watched(b, &repetition.physical.devices[0]));
+    let watched = block.and_then(|b| watched(b, &repetition.physical));
     let Some(device) = watched else { return Some(counted) };
     let (read_bytes, issued) = issued_by_others(device);
     // More bytes than they issued are theirs only if written back: a journal's writes belong to no program.
@@ -70,8 +70,9 @@ pub fn of(repetition: &Repetition) -> Option<Foreign> {
 }
 
 /// The device that was watched for a device with counters: itself, or the disk of a partition.
-fn watched<'a>(block: &'a BlockLayer, counted: &DeviceDelta) -> Option<&'a DeviceActivity> {
-    let mut tops = block.devices.iter().filter(|d| d.level == 0);
+fn watched<'a>(block: &'a BlockLayer, physical: &Physical) -> Option<&'a DeviceActivity> {
+    let counted = physical.devices.first()?;
+    let mut tops = block.devices.iter().filter(|d| d.level == 0 && !physical.is_journal(&d.name));
     match tops.next() {
         Some(disk) if counted.kind == "partition" && tops.next().is_none() => Some(disk),
         _ => block.devices.iter().find(|d| d.name == counted.name),

@@ -37,7 +37,10 @@ impl Line {
             // Drops "To pass '--sise' as a value, use '-- --sise'": a mistyped option is never a file name.
             if error.kind() == ErrorKind::UnknownArgument {
                 error.remove(ContextKind::Suggested);
-                if let Some(option) = with_one_dash(&Self::shown(), words) {
+                let unknown = error.get(ContextKind::InvalidArg).map(ToString::to_string);
+                let is_its =
+                    |option: &String| unknown.as_ref().is_some_and(|u| option.starts_with(u.as_str()));
+                if let Some(option) = with_one_dash(&Self::shown(), words).filter(is_its) {
                     error.insert(ContextKind::InvalidArg, ContextValue::String(option.clone()));
                     error.insert(ContextKind::SuggestedArg, ContextValue::String(format!("-{option}")));
                 }

@@ -97,7 +97,7 @@ fn first_writes_into_holes_are_named_as_the_cause() {
     let fathom = Fathom::new();
     let path = fathom.work().join("theirs.dat");
     File::create(&path).and_then(|f| f.set_len(2 * MIB)).expect("a sparse file");
-    let synced = format!("{RECORD}\ntimed = {{ fsync = true }}");
+    let synced = format!("{RECORD}\nsync_every = {{ writes = 1 }}");
     let text = Text::new("first")
         .file("theirs", &path, "2MiB", "existing = \"reuse\"\nforeign_writable = true")
         .phase("write", "theirs", "write", "", &synced);
@@ -108,6 +108,9 @@ fn first_writes_into_holes_are_named_as_the_cause() {
         Some((found[1], findings.iter().any(|f| f["rule"] == "first-writes")))
     };
     let Some(first) = causes() else { return };
+    if first == (2 * MIB, false) {
+        return skip(name, "needs a file system that overwrites in place");
+    }
     assert_eq!(first, (2 * MIB, true));
     assert_eq!(causes(), Some((0, false)), "a rewrite");
 }

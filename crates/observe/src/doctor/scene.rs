@@ -107,8 +107,12 @@ impl Scene<'_> {
     /// a queue that have no effect.
     pub fn request_queues(&self) -> Vec<Queue<'_>> {
         let mut queues = self.queues();
-        queues.retain(|q| !is_bio_based(self.files, &q.device.sys));
+        queues.retain(|q| !self.is_without_requests(q));
         queues
+    }
+
+    pub fn is_without_requests(&self, queue: &Queue<'_>) -> bool {
+        is_bio_based(self.files, &queue.device.sys)
     }
 
     /// Names of running programs and kernel threads, with their PIDs.

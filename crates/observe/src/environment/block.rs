@@ -84,12 +84,17 @@ fn describe(doc: &Document, device: &Device) -> Value {
 /// What a device-mapper device does, as far as the beginning or the end of its uuid says it.
 fn mapper_kind(uuid: &str) -> Option<&'static str> {
     let ends = |all: &[&str]| all.iter().any(|end| uuid.ends_with(end));
-    if uuid.starts_with("CRYPT-") {
+    // Not CRYPT-VERITY- and CRYPT-INTEGRITY-, and not drives that encrypt by themselves.
+    let crypt = ["LUKS1-", "LUKS2-", "PLAIN-", "LOOPAES-", "TCRYPT-", "BITLK-", "FVAULT2-"];
+    let encrypts = uuid.strip_prefix("CRYPT-").is_some_and(|kind| crypt.iter().any(|c| kind.starts_with(c)));
+    if encrypts && !uuid.starts_with("CRYPT-LUKS2-OPAL-") {
         Some("crypt")
     } else if ends(&["-tpool", "-pool", "-tdata"]) {
         Some("thin-pool")
-    } else if ends(&["-cow", "-real"]) {
-        Some("snapshot")
+    } else if ends(&["-cow"]) {
+        Some("snapshot-store")
+    } else if ends(&["-real"]) {
+        Some("snapshot-origin")
     } else {
         None
     }
@@ -98,7 +103,7 @@ fn mapper_kind(uuid: &str) -> Option<&'static str> {
 /// Whether the file behind a loop device lies on a file system that writes each block to a new place.
 fn copied_on_write(doc: &Document, device: &Device) -> Option<bool> {
     let file = doc.files.trimmed(&device.sys.join("loop/backing_file"))?;
-    Some(doc.files.is_copied_on_write(Path::new(&file)))
+    doc.files.is_copied_on_write(Path::new(&file))
 }
 
 /// The scheduler's tunables, which exist only while it is active.

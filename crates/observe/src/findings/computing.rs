@@ -20,7 +20,11 @@ pub(super) fn symptom<'a>(
     device: &'a DeviceActivity,
     (waited_ns, outside): (f64, &str),
 ) -> Option<(String, Vec<Evidence>)> {
-    let device = facts.carriers(device).min_by_key(|d| d.busy_ns).unwrap_or(device);
+    let moved =
+        |d: &DeviceActivity| d.requests.iter().fold(0, |sum: u64, r| sum.saturating_add(r.issued_bytes));
+    // A device that answers by itself leaves the one below idle.
+    let passed_on = facts.carriers(device).take_while(|d| moved(d) >= moved(device) / 2);
+    let device = passed_on.min_by_key(|d| d.busy_ns).unwrap_or(device);
     let idle = 1.0 - (device.busy_ns as f64 / waited_ns).min(1.0);
     let online = facts.processors_online().unwrap_or(1.0);
     let computing = facts.processors_used_by_others().filter(|used| *used >= COMPUTING * online);

@@ -6,7 +6,7 @@ use fathom_record::Finding;
 use fathom_record::block::{DeviceActivity, IssuerKind, RequestClass};
 
 /// Bytes written below per byte written by the loop device.
-const NOTABLE: f64 = 1.3;
+const NOTABLE: f64 = 2.5;
 const ENOUGH_BYTES: u64 = 1 << 20;
 /// If the loop device was busy for less than this share of the time, the workers did not wait for it.
 const BUSY: f64 = 0.5;

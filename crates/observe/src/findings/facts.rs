@@ -10,6 +10,8 @@ use serde_json::Value;
 
 /// With a larger share by other programs, the requests at a device say as much about them as about us.
 const MOST_OTHERS: f64 = 0.05;
+/// Requests are watched for slightly longer than counters are read.
+const OUTSIDE_BYTES: f64 = 262_144.0;
 
 /// The properties of a phase's workload that rules use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -129,6 +131,16 @@ impl<'a> Facts<'a> {
                 (theirs.map(of).sum::<u64>(), device.issuers.iter().map(of).sum::<u64>());
             theirs as f64 <= MOST_OTHERS * everybody as f64
         };
+        // The disk was watched for a partition: the kernel's threads write to the other partitions, too.
+        let counted = self.repetition.physical.devices.first();
+        let outside = counted.is_some_and(|part| {
+            let all: u64 = device.issuers.iter().map(bytes).sum();
+            let inside = part.read_bytes.saturating_add(part.write_bytes);
+            part.kind == "partition" && all as f64 > (1.0 + MOST_OTHERS) * inside as f64 + OUTSIDE_BYTES
+        });
+        if outside {
+            return false;
+        }
         // Write-back may include other programs' data.
         let written_back = crate::foreign::of(self.repetition).is_none_or(|f| f.share() <= MOST_OTHERS);
         let some = device.issuers.iter().filter(|i| i.kind != IssuerKind::Other).any(|i| asked(i) > 0);
@@ -165,7 +177,8 @@ impl<'a> Facts<'a> {
         Some((machine / elapsed - self.processors_used()).max(0.0))
     }
 
-    /// As [`Self::processors_used_by_others`], of the processors that this program may use: at least this, if they are not known apart.
+    /// As [`Self::processors_used_by_others`], of the processors that this program may use. A lower bound if the kernel's counters of
+    /// each processor are missing.
     pub(super) fn allowed_processors_used_by_others(&self) -> Option<f64> {
         let elapsed = self.repetition.elapsed_ns.max(1) as f64;
         match self.allowed_busy_ns {
@@ -188,7 +201,9 @@ impl<'a> Facts<'a> {
 
     /// Processors that this program may use.
     pub(super) fn processors_allowed(&self) -> Option<f64> {
-        self.environment.pointer("/cpu/allowed").and_then(Value::as_f64)
+        let allowed = self.environment.pointer("/cpu/allowed").and_then(Value::as_f64)?;
+        // Offline ones may be allowed, too.
+        Some(self.processors_online().map_or(allowed, |online| allowed.min(online)))
     }
 
     /// Processors of the machine that this program may not use.
@@ -238,7 +253,7 @@ impl<'a> Facts<'a> {
         devices.iter().find(|d| d.get("name").and_then(Value::as_str) == Some(name))
     }
 
-    /// The devices that carry another.
+    /// The devices that another lies on.
     pub(super) fn all_below(&self, device: &DeviceActivity) -> impl Iterator<Item = &'a DeviceActivity> {
         let names = self.names_below(&device.name);
         let watched = self.block().into_iter().flat_map(|block| &block.devices);
@@ -268,7 +283,10 @@ impl<'a> Facts<'a> {
     /// uses the page cache.
     pub(super) fn carriers(&self, device: &'a DeviceActivity) -> impl Iterator<Item = &'a DeviceActivity> {
         let cached = |d: &DeviceActivity| {
-            self.described(&d.name).and_then(|entry| entry.get("direct_io")?.as_bool()) == Some(false)
+            let entry = self.described(&d.name);
+            let is_loop = entry.and_then(|e| e.get("kind")?.as_str()) == Some("loop");
+            let direct = entry.and_then(|e| e.get("direct_io")?.as_bool());
+            direct == Some(false) || is_loop && direct.is_none()
         };
         std::iter::successors(Some(device), move |d| if cached(d) { None } else { self.below(d) })
     }

@@ -8,24 +8,27 @@ use fathom_record::{Finding, OpKind};
 /// Some 1500 names.
 const LARGE_BYTES: u64 = 64 << 10;
 const ENOUGH_CALLS: u64 = 100;
-/// Minimum share of the workers' time on a processor in the kernel.
+/// Minimum share of the workers' time: in these calls, and on a processor in the kernel.
 const NOTABLE: f64 = 0.4;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let directory = facts.attributes.unindexed_directory_bytes;
-    // A name that was looked up before is found in memory, so only new names and removed ones are searched for each time.
+    // Names that were looked up before are found in memory: only the calls that took long searched.
     let searches = facts.calls(OpKind::Open).0 + facts.calls(OpKind::Delete).0;
+    let latency = |op| facts.repetition.latency(op).sum_ns() as f64;
+    let took = (latency(OpKind::Open) + latency(OpKind::Delete)) / facts.workers_ns().max(1.0);
     let computes = facts.kernel_share();
-    if directory < LARGE_BYTES || searches < ENOUGH_CALLS || computes < NOTABLE {
+    if directory < LARGE_BYTES || searches < ENOUGH_CALLS || took < NOTABLE || computes < NOTABLE {
         return None;
     }
     Some(finding(
         format!(
-            "The files' directory has {} of names and no index, so the file system searches it from the start for each new name. The workers computed in the kernel for {} of their time, which includes that.",
+            "A directory of these files is {} long and has no index: the file system searches it from the start for each name that is created, removed, or not in memory. Opens and deletes took {} of the time, and the workers computed in the kernel for {} of it.",
             size(directory as f64),
+            percent(took.min(1.0)),
             percent(computes),
         ),
-        "`tune2fs -O dir_index DEVICE` and `e2fsck -fD DEVICE`, both unmounted, make one; or use more directories.",
+        "With the file system unmounted, `tune2fs -O dir_index DEVICE` and `e2fsck -fD DEVICE` make one (ext3, ext4). Or use more directories.",
         vec![
             evidence("size of the largest directory without an index", directory as f64, "bytes", ATTRIBUTES),
             evidence("calls that create, open or delete", searches as f64, "calls", CALLS),

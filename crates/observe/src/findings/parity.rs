@@ -3,7 +3,7 @@
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
 use fathom_record::Finding;
-use fathom_record::block::{DeviceActivity, RequestClass};
+use fathom_record::block::{DeviceActivity, Issuer, IssuerKind, RequestClass};
 
 const LEVELS: [&str; 3] = ["raid4", "raid5", "raid6"];
 const ENOUGH_BYTES: u64 = 1 << 20;
@@ -16,10 +16,19 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let has_parity = |d: &&DeviceActivity| level(d).is_some_and(|level| LEVELS.contains(&level));
     let raid = facts.carriers(top).find(has_parity)?;
     let moved = |device: &DeviceActivity, class| device.class(class).map_or(0, |c| c.issued_bytes);
-    let members = || facts.all_below(raid);
+    // What other programs and other arrays move on the same disks is not ours, nor is a resync.
+    let own = format!("{}_raid", raid.name);
+    let others = |i: &&Issuer| {
+        let array = i.name.starts_with("md") && i.name.contains('_') && !i.name.starts_with(&own);
+        i.kind == IssuerKind::Other || array
+    };
+    let by_others = |figure: fn(&Issuer) -> u64| -> u64 {
+        facts.all_below(raid).flat_map(|d| &d.issuers).filter(others).map(figure).sum()
+    };
+    let below = |class| -> u64 { facts.all_below(raid).map(|d| moved(d, class)).sum() };
     let written = moved(raid, RequestClass::Write);
-    let below_read: u64 = members().map(|d| moved(d, RequestClass::Read)).sum();
-    let below_written: u64 = members().map(|d| moved(d, RequestClass::Write)).sum();
+    let below_read = below(RequestClass::Read).saturating_sub(by_others(|i| i.read_bytes));
+    let below_written = below(RequestClass::Write).saturating_sub(by_others(|i| i.write_bytes));
     if written < ENOUGH_BYTES
         || (below_read as f64) < NOTABLE * written as f64
         || moved(raid, RequestClass::Read) > below_read / 4
@@ -36,7 +45,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             size(below_read as f64),
             size(below_written as f64)
         ),
-        "Writes of whole stripes (chunk size x data disks, aligned to it) need no reads: larger records, or a file system that knows the geometry (mkfs.xfs -d su=,sw=; mkfs.ext4 -E stride=,stripe_width=). For sequential writers, raise md/stripe_cache_size.",
+        &format!(
+            "Aligned writes of whole stripes (chunk size x data disks; cat /sys/block/{0}/md/chunk_size) need no reads. For sequential writers a larger /sys/block/{0}/md/stripe_cache_size may join more of them.",
+            raid.name
+        ),
         vec![
             evidence("written to the RAID", written as f64, "bytes", EVENTS),
             evidence("read from its members", below_read as f64, "bytes", EVENTS),

@@ -11,12 +11,12 @@ const NOTABLE: f64 = 0.5;
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let unshared = facts.unshared_bytes;
     let (_, written) = facts.calls(OpKind::Write);
-    if unshared < ENOUGH_BYTES || (unshared as f64) < NOTABLE * written as f64 {
+    if unshared < ENOUGH_BYTES || written < ENOUGH_BYTES || (unshared as f64) < NOTABLE * written as f64 {
         return None;
     }
     Some(finding(
         format!(
-            "{} of the files' blocks were shared with another file (a reflink copy, a snapshot) and overwritten: the file system allocated new blocks for them first.",
+            "{} of the files shared their blocks with another file (a reflink copy, a snapshot) before the phase and no longer after it: to overwrite a shared block, the file system allocates a new one.",
             size(unshared as f64),
         ),
         "Only the first write to a shared block costs that: measure again, or make the file with `cp --reflink=never`.",

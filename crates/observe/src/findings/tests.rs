@@ -1817,8 +1817,13 @@ fn encryption_is_a_cause_if_the_device_waits_for_it() {
     world.environment = serde_json::json!({ "devices": [
         { "name": "vda", "above": null, "direct_io": true }, { "name": "sda", "above": "vda" }] });
     world.repetition.physical.machine_cpu_ns = None;
-    let sda =
-        DeviceActivity { name: "sda".into(), level: 1, busy_ns: 80_000_000, ..DeviceActivity::default() };
+    let sda = DeviceActivity {
+        name: "sda".into(),
+        level: 1,
+        busy_ns: 80_000_000,
+        requests: vec![requests(RequestClass::Read, 512, 524_288)],
+        ..DeviceActivity::default()
+    };
     world.repetition.block.as_mut().expect("made with one").devices.push(sda);
     assert!(
         world.says("encryption").expect("told").ends_with("sda was idle for 92 % of the time."),
@@ -1965,6 +1970,28 @@ fn on_devices(environment: serde_json::Value, below: &[(&str, u64, u64)]) -> Wor
 }
 
 #[test]
+fn requests_to_other_partitions_are_not_ours() {
+    let mut world = World::new(OpKind::Read, 1024, 4096);
+    let own = Issuer { kind: IssuerKind::Own, reads: 1024, read_bytes: 4 * MIB, ..Issuer::default() };
+    let journal =
+        Issuer { kind: IssuerKind::Journal, writes: 100, write_bytes: 4 * MIB, ..Issuer::default() };
+    world.device().issuers = vec![own, journal];
+    let mut counted = |write_bytes| {
+        let part = fathom_record::DeviceDelta {
+            name: "vda1".into(),
+            kind: "partition".into(),
+            read_bytes: 4 * MIB,
+            write_bytes,
+            ..Default::default()
+        };
+        world.repetition.physical.devices = vec![part];
+        world.facts().requests_are_ours()
+    };
+    assert!(counted(4 * MIB), "its own journal");
+    assert!(!counted(0), "that of another partition");
+}
+
+#[test]
 fn a_raid_with_parity_is_a_cause_if_its_members_are_read() {
     let raid = |level| {
         serde_json::json!({ "devices": [
@@ -1980,27 +2007,43 @@ fn a_raid_with_parity_is_a_cause_if_its_members_are_read() {
         "md0 is a RAID 5, which reads old data or parity before it writes less than a stripe: while it wrote 32 MiB, its members read 34 MiB and wrote 64 MiB."
     );
     assert_eq!(on_devices(raid("raid10"), &members).says("parity"), None);
+    let mut resync = on_devices(raid("raid5"), &members);
+    let by = |name: &str| Issuer {
+        kind: IssuerKind::Kernel,
+        name: name.into(),
+        read_bytes: 16 * MIB,
+        ..Issuer::default()
+    };
+    let devices = &mut resync.repetition.block.as_mut().expect("watched").devices;
+    devices[1].issuers = vec![by("md0_resync")];
+    devices[2].issuers = vec![by("md0_resync")];
+    assert_eq!(resync.says("parity"), None, "a resync reads, too");
     let whole = [("sda", MIB, 33 * MIB), ("sdb", MIB, 31 * MIB)];
     assert_eq!(on_devices(raid("raid5"), &whole).says("parity"), None, "whole stripes");
 }
 
 #[test]
 fn a_snapshot_is_a_cause_if_writes_read_what_was_there() {
-    let volume = |kind| {
-        serde_json::json!({ "devices": [
-            { "name": "dm-0", "kind": "device-mapper", "above": null },
-            { "name": "dm-1", "kind": "device-mapper", "above": "dm-0", "mapper_kind": kind },
-            { "name": "dm-2", "kind": "device-mapper", "above": "dm-0", "mapper_kind": kind },
-        ]})
+    let volume = |below: &[(&str, &str)]| {
+        let mut devices = vec![serde_json::json!({ "name": "dm-0", "kind": "device-mapper", "above": null })];
+        devices.extend(below.iter().map(|(name, kind)| {
+            serde_json::json!({ "name": name, "kind": "device-mapper", "above": "dm-0", "mapper_kind": kind })
+        }));
+        serde_json::json!({ "devices": devices })
     };
-    let parts = [("dm-1", 32 * MIB, 32 * MIB), ("dm-2", 0, 33 * MIB)];
+    let origin = volume(&[("dm-1", "snapshot-origin")]);
+    let copied = [("dm-1", 32 * MIB, 64 * MIB)];
     assert_eq!(
-        on_devices(volume("snapshot"), &parts).says("snapshot").expect("told"),
-        "dm-0 has an LVM snapshot, for which the first write to each chunk copies what was there: while 32 MiB were written, 32 MiB were read for it."
+        on_devices(origin.clone(), &copied).says("snapshot").expect("told"),
+        "dm-0 has a snapshot (LVM), and the first write to each chunk copies what was there: while 32 MiB were written, 32 MiB were read from below."
     );
-    assert_eq!(on_devices(volume("thin-pool"), &parts).says("snapshot"), None);
-    let again = [("dm-1", 0, 32 * MIB), ("dm-2", 0, 0)];
-    assert_eq!(on_devices(volume("snapshot"), &again).says("snapshot"), None, "copied before");
+    assert_eq!(on_devices(origin, &[("dm-1", 0, 32 * MIB)]).says("snapshot"), None, "copied before");
+    let itself = volume(&[("dm-1", "snapshot-origin"), ("dm-2", "snapshot-store")]);
+    let both = [("dm-1", 32 * MIB, 0), ("dm-2", 0, 64 * MIB)];
+    let said = on_devices(itself, &both).says("snapshot").expect("told");
+    assert!(said.starts_with("dm-0 is a snapshot of LVM, and"), "{said}");
+    let thin = volume(&[("dm-1", "snapshot-origin"), ("dm-2", "thin-pool")]);
+    assert_eq!(on_devices(thin, &both).says("snapshot"), None, "the origin of a thin volume");
 }
 
 #[test]
@@ -2011,14 +2054,22 @@ fn an_encrypted_device_is_a_cause_if_the_disk_below_waits() {
         { "name": "sda2", "kind": "partition", "above": "vda" },
         { "name": "sda", "kind": "disk", "above": "sda2" },
     ]});
-    let sda =
-        DeviceActivity { name: "sda".into(), level: 1, busy_ns: 80_000_000, ..DeviceActivity::default() };
+    let sda = DeviceActivity {
+        name: "sda".into(),
+        level: 1,
+        busy_ns: 80_000_000,
+        requests: vec![requests(RequestClass::Read, 512, 524_288)],
+        ..DeviceActivity::default()
+    };
     world.device().busy_ns = 900_000_000;
     world.repetition.block.as_mut().expect("made with one").devices.push(sda);
     assert_eq!(
         world.says("encryption").expect("told"),
         "vda encrypts what it holds (dm-crypt): 256 MiB had to be decrypted, and sda was idle for 92 % of the time."
     );
+    world.device().busy_ns = 300_000_000;
+    assert_eq!(world.says("encryption"), None, "dm-crypt was idle, too");
+    world.device().busy_ns = 900_000_000;
     world.environment["devices"][0]["mapper_kind"] = serde_json::Value::Null;
     assert_eq!(world.says("encryption"), None);
 }
@@ -2029,7 +2080,7 @@ fn shared_blocks_are_a_cause_if_half_of_the_writes_unshared_some() {
     world.unshared_bytes = 30 * MIB;
     assert_eq!(
         world.says("shared-blocks").expect("told"),
-        "30 MiB of the files' blocks were shared with another file (a reflink copy, a snapshot) and overwritten: the file system allocated new blocks for them first."
+        "30 MiB of the files shared their blocks with another file (a reflink copy, a snapshot) before the phase and no longer after it: to overwrite a shared block, the file system allocates a new one."
     );
     world.unshared_bytes = 15 * MIB;
     assert_eq!(world.says("shared-blocks"), None, "most writes were to blocks that nobody shared");
@@ -2038,6 +2089,7 @@ fn shared_blocks_are_a_cause_if_half_of_the_writes_unshared_some() {
 #[test]
 fn first_writes_are_a_cause_if_the_workload_waits_for_them() {
     let mut world = World::new(OpKind::Write, 3000, 4096);
+    world.environment = serde_json::json!({ "filesystem": { "type": "ext4" } });
     world.phase.direct = true;
     let extents = |unwritten_bytes, hole_bytes| {
         Some(fathom_record::Extents { bytes: 64 * MIB, unwritten_bytes, hole_bytes, filled_bytes: 0 })
@@ -2045,19 +2097,26 @@ fn first_writes_are_a_cause_if_the_workload_waits_for_them() {
     world.repetition.extents = extents(64 * MIB, 0);
     assert_eq!(
         world.says("first-writes").expect("told"),
-        "64 MiB of the 64 MiB of file where the phase writes are allocated but were never written: the first write to a block also changes the file's metadata."
+        "Of the 64 MiB that the phase writes to, 64 MiB are allocated but were never written: the first write to a block also changes the file's metadata."
     );
     world.workload.synced = true;
     world.repetition.extents = extents(0, 40 * MIB);
     assert_eq!(
         world.says("first-writes").expect("told"),
-        "40 MiB of the 64 MiB of file where the phase writes are holes: the first write to a block also changes the file's metadata, and a sync waits for that, too."
+        "Of the 64 MiB that the phase writes to, 40 MiB are holes: the first write to a block also changes the file's metadata, and a sync waits for that, too."
     );
     world.repetition.extents = extents(20 * MIB, 0);
     assert_eq!(world.says("first-writes"), None, "most was written before");
     world.repetition.extents = extents(64 * MIB, 0);
-    (world.phase.direct, world.workload.synced) = (false, false);
-    assert_eq!(world.says("first-writes"), None, "nobody waits");
+    world.repetition.workers[0].stats[0].bytes = 500 * MIB;
+    assert_eq!(world.says("first-writes"), None, "most writes were not the first");
+    world.repetition.workers[0].stats[0].bytes = 12 * MIB;
+    world.environment["filesystem"]["type"] = "btrfs".into();
+    assert_eq!(world.says("first-writes"), None, "every write has a new place");
+    world.environment["filesystem"]["type"] = "xfs".into();
+    world.workload.synced = false;
+    world.repetition.workers[0].stats[0].ops = 12;
+    assert_eq!(world.says("first-writes"), None, "large records");
 }
 
 #[test]
@@ -2066,13 +2125,17 @@ fn a_large_directory_without_index_is_a_cause_if_it_is_searched() {
     world.repetition.elapsed_ns = 1_000_000_000;
     world.attributes = Attributes { unindexed_directory_bytes: 1_200 << 10, ..Attributes::default() };
     world.repetition.workers[0].cpu_system_ns = 900_000_000;
+    world.repetition.workers[0].stats[0].latency = Histogram::from_values(std::iter::repeat_n(190_000, 5000));
     assert_eq!(
         world.says("no-directory-index").expect("told"),
-        "The files' directory has 1.2 MiB of names and no index, so the file system searches it from the start for each new name. The workers computed in the kernel for 90 % of their time, which includes that."
+        "A directory of these files is 1.2 MiB long and has no index: the file system searches it from the start for each name that is created, removed, or not in memory. Opens and deletes took 95 % of the time, and the workers computed in the kernel for 90 % of it."
     );
     world.repetition.workers[0].cpu_system_ns = 300_000_000;
     assert_eq!(world.says("no-directory-index"), None, "it costs little");
     world.repetition.workers[0].cpu_system_ns = 900_000_000;
+    world.repetition.workers[0].stats[0].latency = Histogram::from_values(std::iter::repeat_n(2000, 5000));
+    assert_eq!(world.says("no-directory-index"), None, "something else computed");
+    world.repetition.workers[0].stats[0].latency = Histogram::from_values(std::iter::repeat_n(190_000, 5000));
     world.attributes.unindexed_directory_bytes = 4096;
     assert_eq!(world.says("no-directory-index"), None, "small");
 }

@@ -133,7 +133,7 @@ pub(super) fn writes(page: &mut HtmlPage, shown: &[Shown<'_, '_>], level: u8) {
         }
         if !on.is_empty() {
             let caption = format!(
-                "Throughput of writes per test and file size, in records of 1 MiB or the next smaller size, {}",
+                "Throughput of writes per test and file size, in records of 1 MiB or the nearest size, {}",
                 clean(&view.story.title)
             );
             let table = writes_table(&caption, "Test, file size and record size", &on);
@@ -350,7 +350,7 @@ impl Account {
             add(&mut sum.wrote, repetition.physical.device_write_bytes());
             add(&mut sum.timed, repetition.physical.written_in_clock_bytes);
             let origin = phase.origin();
-            share.add(origin.device_share, asked);
+            share.add(origin.device_share, asked.max(1));
             for (mean, residency) in
                 [(&mut before, &repetition.resident_before), (&mut after, &repetition.resident_after)]
             {

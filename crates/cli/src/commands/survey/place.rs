@@ -69,7 +69,7 @@ impl Place {
         if environment["filesystem"]["total_bytes"].as_u64() == Some(0) {
             let kind = environment["filesystem"]["type"].as_str().unwrap_or("a file system");
             return Err(Usage(format!(
-                "{} is on {kind}, which has no space for files; name a directory on the storage to be measured",
+                "{} is on {kind}, which does not report how much space it has; name a directory on the storage to be measured",
                 target.display()
             ))
             .into());

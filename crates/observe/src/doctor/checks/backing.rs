@@ -56,14 +56,14 @@ fn image(scene: &Scene, queue: &Queue) -> Option<Finding> {
         ));
     };
     let share = size.allocated_bytes as f64 / size.length_bytes.max(1) as f64;
-    if share >= ALLOCATED && queue.flag("backing_file_copied_on_write") == Some(true) {
+    if queue.flag("backing_file_copied_on_write") == Some(true) {
         return Some(
             Finding::warning(
                 CODE,
                 &source,
                 format!("{name} is a file ({file}) on btrfs, which writes each block to a new place: random writes with syncs can cost several times as many bytes below."),
             )
-            .remedy("Keep the image in a file with the attribute C, which is overwritten in place, without checksums")
+            .remedy("Unmount and detach it, copy the file into one with the attribute C, which is overwritten in place, without checksums, and use that one")
             .command(format!("touch {file}.new; chattr +C {file}.new; cp --reflink=never {file} {file}.new")),
         );
     }

@@ -39,7 +39,7 @@ fn of(scene: &Scene, queue: &Queue) -> Vec<Finding> {
                 .remedy("Write the files once before measuring; see how full the pool is")
                 .command("lvs -o +data_percent"),
         );
-    } else if kind == Some("snapshot") {
+    } else if matches!(kind, Some("snapshot-store" | "snapshot-origin")) {
         let sentence =
             format!("{called} belongs to a snapshot: the first write to each piece copies the old one.");
         let finding = Finding::warning("snapshot", &source, sentence);
