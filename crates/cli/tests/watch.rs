@@ -10,9 +10,10 @@ fn watch(args: &[&str]) -> Outcome {
 
 #[test]
 fn where_there_is_no_device_it_says_so() {
-    for (target, said) in
-        [("/proc", "there is nothing to watch"), ("no-such-thing", "neither a path nor a device")]
-    {
+    for (target, said) in [
+        ("/proc", "there is nothing to watch"),
+        ("no-such-thing", "name a directory, a file or a block device"),
+    ] {
         let _ = watch(&[target]).expect_code(2).expect_stderr(said);
     }
     let _ = watch(&["/", "--interval", "1us"]).expect_code(2);

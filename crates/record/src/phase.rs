@@ -570,6 +570,22 @@ impl Repetition {
         }
     }
 
+    /// The intervals in which operations were made: those that end before a final fsync inside the timed interval began.
+    pub fn operating_intervals(&self) -> impl Iterator<Item = &Interval> {
+        let until = |w: &Worker| {
+            if w.elapsed_ns > w.marks.last_op_ns
+                && w.marks.fsync_ns > w.marks.last_op_ns
+                && w.marks.last_op_ns > 0
+            {
+                w.start_ns.saturating_add(w.marks.last_op_ns)
+            } else {
+                u64::MAX
+            }
+        };
+        let end = self.workers.iter().map(until).max().unwrap_or(u64::MAX);
+        self.intervals.iter().filter(move |i| i.end_ns <= end)
+    }
+
     /// Counted bytes of all workers.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -709,6 +725,19 @@ mod tests {
             direct: false,
             repetitions: vec![Repetition { workers, ..Repetition::default() }],
         }
+    }
+
+    #[test]
+    fn during_the_final_fsync_there_are_no_operations() {
+        let interval = |n: u64| Interval { end_ns: n * 100, width_ns: 100, ..Interval::default() };
+        let mut repetition = Repetition {
+            workers: vec![Worker { elapsed_ns: 1000, ..writer(320, 1000) }],
+            intervals: (1..=10).map(interval).collect(),
+            ..Repetition::default()
+        };
+        assert_eq!(repetition.operating_intervals().count(), 3);
+        repetition.workers[0].elapsed_ns = 320;
+        assert_eq!(repetition.operating_intervals().count(), 10, "the fsync was not timed");
     }
 
     fn writer(last_op_ns: u64, fsync_ns: u64) -> Worker {

@@ -1,7 +1,7 @@
 //! Block-layer figures, derived from a [`BlockLayer`] once for every format: mean sizes, merged and sequential shares, mean and
 //! largest depth. Formats only lay them out. What was not watched is `None`, never 0.
 
-use crate::{counters, story::clean, units};
+use crate::{counters, printable::clean, units};
 use fathom_record::block::{
     BlockInterval, DepthTime, DeviceActivity, Issuer, RequestClass, RequestStats, TimeSource,
 };

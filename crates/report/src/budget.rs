@@ -246,7 +246,7 @@ fn tops(layer: &BlockLayer) -> impl Iterator<Item = &DeviceActivity> {
 }
 
 fn names(layer: &BlockLayer) -> String {
-    tops(layer).map(|d| crate::story::clean(&d.name)).collect::<Vec<_>>().join("+")
+    tops(layer).map(|d| crate::printable::clean(&d.name)).collect::<Vec<_>>().join("+")
 }
 
 #[cfg(test)]

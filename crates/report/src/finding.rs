@@ -1,6 +1,6 @@
 //! Findings of a phase for every format: the sentence, the advice, and the evidence in words.
 
-use crate::{block::rounded_bytes, section::brief, story::clean, units};
+use crate::{block::rounded_bytes, printable::clean, section::brief, units};
 use fathom_record::{Evidence, Finding, Phase, Run};
 
 /// A finding with all texts free of control characters.

@@ -1,6 +1,6 @@
 //! The heading of pictures, tickets and workbooks: what was measured, where, on which storage and machine, and when.
 
-use crate::{Machine, imported, story, survey};
+use crate::{Machine, answer, imported, printable::clean, story};
 use fathom_record::Run;
 
 /// Two lines: what was measured and where; on what and when. The second may be empty.
@@ -11,10 +11,10 @@ pub fn lines(run: &Run) -> [String; 2] {
     let is_told = run.directory.is_empty() || title.contains(&run.directory);
     let first = [(!is_told).then(|| run.directory.clone())].into_iter().flatten();
     let first = [title].into_iter().chain(first).collect::<Vec<_>>();
-    let storage = (machine.filesystem.is_some() || machine.device.is_some()).then(|| survey::storage(run));
+    let storage = (machine.filesystem.is_some() || machine.device.is_some()).then(|| answer::storage(run));
     let host = machine.host.map(|host| format!("host {host}"));
     let second = [storage, host, moment(run), imported::source(run)];
-    [first, second.into_iter().flatten().collect::<Vec<_>>()].map(|parts| story::clean(&parts.join(", ")))
+    [first, second.into_iter().flatten().collect::<Vec<_>>()].map(|parts| clean(&parts.join(", ")))
 }
 
 /// Start of the run: "2026-11-21 21:05".

@@ -1,7 +1,7 @@
 //! Imported figures as table rows for every format: all figures of cells that are on no surface, and the non-rates of cells
 //! that are. The value is shown as printed, with its line in the source, beside the value in base units.
 
-use crate::{section::full_title, story::clean, surface::on_surfaces, units};
+use crate::{printable::clean, section::full_title, surface::on_surfaces, units};
 use fathom_record::imported::{names, units as base};
 use fathom_record::{Figure, Phase, Run};
 

@@ -10,8 +10,10 @@
 //! `compared` judges two sides, `history` all runs of one workload; `sweep` draws one workload under different settings,
 //! `calibrated` a fitted device profile, `reproduced` a published table beside its simulation.
 
+pub mod answer;
 pub mod band;
 pub mod block;
+pub mod bottlenecks;
 pub mod budget;
 pub mod calibrated;
 pub mod colour;
@@ -32,6 +34,7 @@ pub mod page_cache;
 pub mod parallel;
 pub mod parquet;
 mod passed;
+pub mod printable;
 pub mod regimes;
 pub mod reproduced;
 pub mod results;

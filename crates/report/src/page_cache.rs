@@ -1,7 +1,7 @@
 //! What happened to the page cache while a phase ran, in sentences, where it says more than the figures do: pages that other programs
 //! brought in or took out, and pauses because much memory was dirty.
 
-use crate::{story::clean, units};
+use crate::{printable::clean, units};
 use fathom_record::{PageCacheEvents, PageMoves, Pauses, Phase, Remover, Repetition};
 
 /// Fewer bytes are not worth a sentence.

@@ -1,7 +1,8 @@
 //! The results of a run as a short table, shared by tickets and the first sheet of a workbook.
 
-use crate::survey::{self, Answer};
-use crate::{Kind, Mapped, latency, section::brief, story::clean, surface::on_surfaces, units};
+use crate::answer::{self, Answer};
+use crate::survey;
+use crate::{Kind, Mapped, latency, printable::clean, section::brief, surface::on_surfaces, units};
 use fathom_record::{Headline, Phase, Run};
 
 /// A row of the table.
@@ -33,7 +34,7 @@ fn of_survey(run: &Run) -> Vec<ResultLine> {
         ns: row.ns,
         served: row.served,
     });
-    let streams = survey::streams(run).into_iter().map(|(what, rate)| ResultLine {
+    let streams = answer::streams(run).into_iter().map(|(what, rate)| ResultLine {
         what,
         bytes_per_s: Some(rate),
         per_s: None,

@@ -105,12 +105,6 @@ pub(crate) fn title(run: &Run) -> String {
     if run.simulation.is_some() { format!("{name} (simulated)") } else { name.clone() }
 }
 
-/// Removes control characters from user strings: they break terminals and are not allowed in XML.
-#[must_use]
-pub fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
 fn facts(run: &Run, machine: &Machine) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     let mut add = |term, text: Option<String>| {

@@ -1,6 +1,6 @@
 //! The trust list for every format: a mark that does not rely on colour, the code of the check, its sentence.
 
-use crate::story::clean;
+use crate::printable::clean;
 use fathom_record::{Run, Trust, Verdict};
 
 /// One check.

@@ -1,7 +1,7 @@
 //! Memory or device, for every format: the statement of a phase, and its bytes by source and destination. The figures are the
 //! record's; nothing is judged here.
 
-use crate::{block::rounded_bytes, story::clean, units};
+use crate::{block::rounded_bytes, printable::clean, units};
 use fathom_record::{CacheTruth, Cold, Phase, ReadTruth, WriteTruth};
 
 /// The split of a phase's last repetition.

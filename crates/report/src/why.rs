@@ -12,7 +12,7 @@ const MOST: f64 = 0.5;
 const ALL_BUT: f64 = 0.9;
 
 /// The answer for one phase.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Why {
     /// Id of the run.
     pub run: String,
@@ -148,6 +148,33 @@ pub(crate) fn words(layer: Layer, budget: &Budget) -> String {
     }
 }
 
+/// The largest parts of an operation's time on one line: "vda 75 %, kernel 25 %"; at most three, each with a tenth or more.
+#[must_use]
+pub fn largest_parts(budget: &Budget) -> String {
+    const NOTABLE: f64 = 0.1;
+    let mut parts = budget.parts.clone();
+    parts.sort_by(|a, b| b.ns.total_cmp(&a.ns));
+    let notable = parts.iter().map(|p| (p.layer, p.ns / budget.total_ns)).filter(|p| p.1 >= NOTABLE);
+    let words: Vec<String> = notable
+        .take(3)
+        .map(|(layer, share)| {
+            let most = if layer == Layer::Device && budget.at_most { "at most " } else { "" };
+            format!("{} {most}{}", brief(layer, budget), units::percent(share))
+        })
+        .collect();
+    words.join(", ")
+}
+
+fn brief(layer: Layer, budget: &Budget) -> String {
+    match layer {
+        Layer::Program => "fathom".into(),
+        Layer::Kernel => "kernel".into(),
+        Layer::Device => budget.devices.clone(),
+        Layer::Elsewhere | Layer::Handling if !budget.queue_watched => "queue or other waiting".into(),
+        layer => words(layer, budget),
+    }
+}
+
 /// The phase with the most operation time; `None` if the run has no phases.
 #[must_use]
 pub fn longest(run: &Run) -> Option<&Phase> {
@@ -208,6 +235,24 @@ mod tests {
         assert_eq!(of(Layer::Handling, false), of(Layer::Elsewhere, false));
         assert!(of(Layer::Handling, true).contains("in neither queue nor device"));
         assert!(of(Layer::Elsewhere, true).contains("other than a request"));
+    }
+
+    #[test]
+    fn a_line_has_the_largest_parts() {
+        let part = |layer, ns| LayerShare { layer, ns };
+        let mut budget = Budget {
+            operation: "read",
+            total_ns: 100.0,
+            parts: vec![part(Layer::Program, 2.0), part(Layer::Kernel, 23.0), part(Layer::Device, 75.0)],
+            devices: "vda".into(),
+            queue_watched: false,
+            processor_watched: true,
+            at_most: false,
+        };
+        assert_eq!(largest_parts(&budget), "vda 75 %, kernel 23 %");
+        budget.at_most = true;
+        budget.parts[1].layer = Layer::Elsewhere;
+        assert_eq!(largest_parts(&budget), "vda at most 75 %, queue or other waiting 23 %");
     }
 
     #[test]

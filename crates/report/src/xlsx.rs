@@ -4,8 +4,8 @@
 //! empty if the value was not measured.
 
 use crate::{
-    Mapped, Story, Streams, Surface, html::environment_leaves as leaves, latency, section::title,
-    story::clean,
+    Mapped, Story, Streams, Surface, html::environment_leaves as leaves, latency, printable::clean,
+    section::title,
 };
 use fathom_record::{Phase, Run};
 use rust_xlsxwriter::{

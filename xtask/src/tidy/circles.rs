@@ -14,7 +14,7 @@ struct Known {
     why: &'static str,
 }
 
-const KNOWN: [Known; 53] = [
+const KNOWN: [Known; 52] = [
     Known {
         directory: "crates/cli/src",
         modules: &["cold", "commands", "epilogue", "line", "prepare", "run_loop", "run_store"],
@@ -262,7 +262,6 @@ const KNOWN: [Known; 53] = [
         modules: &["compared", "history", "html", "markdown", "svg", "terminal"],
         why: "to be parted: what they share has no module yet",
     },
-    Known { directory: "crates/report/src", modules: &["story", "survey"], why: "two sides of one subject" },
     Known {
         directory: "crates/report/src/compared",
         modules: &["family", "judge", "layout", "notices", "obstacles", "samples", "session"],

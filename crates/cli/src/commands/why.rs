@@ -8,7 +8,8 @@ use clap::Parser as _;
 use fathom_observe::findings;
 use fathom_record::store::{Filter, Store};
 use fathom_record::{Phase, Run};
-use fathom_report::section;
+use fathom_report::bottlenecks::Bottlenecks;
+use fathom_report::{section, survey, terminal};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,6 +17,9 @@ use std::process::ExitCode;
 pub fn run(options: &Why, common: &Common) -> anyhow::Result<ExitCode> {
     let store = state::kept(common.store.as_deref())?;
     let run = store.load(&wanted(&store, &options.run)?)?;
+    if options.phase.is_none() && survey::is_survey(&run) {
+        return of_survey(&run, options);
+    }
     let phase = phase(&run, options.phase.as_deref())?;
     let found = fathom_report::why::Why::of(&run, phase, findings::is_cause);
     if options.json {
@@ -29,7 +33,23 @@ pub fn run(options: &Why, common: &Common) -> anyhow::Result<ExitCode> {
         format!("This phase took the longest; {others} more {word}: fathom why {} --phase NAME", options.run)
     });
     let after: Vec<String> = trial.map(|t| format!("Try: {t}")).into_iter().chain(more).collect();
-    console::out(&fathom_report::terminal::answer(&found, &after, console::width(), console::colour()));
+    console::out(&terminal::answer(&found, &after, console::width(), console::colour()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A survey has no single question: each of its main figures has its own answer.
+fn of_survey(run: &Run, options: &Why) -> anyhow::Result<ExitCode> {
+    let found = Bottlenecks::of(run, findings::is_cause);
+    if options.json {
+        console::out(&(serde_json::to_string_pretty(&found)? + "\n"));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let after = found
+        .figures
+        .first()
+        .map(|figure| format!("More of one figure: fathom why {} --phase {:?}", options.run, figure.phase));
+    let after: Vec<String> = after.into_iter().collect();
+    console::out(&terminal::bottlenecks(&found, &after, console::width(), console::colour()));
     Ok(ExitCode::SUCCESS)
 }
 

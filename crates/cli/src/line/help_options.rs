@@ -38,6 +38,11 @@ impl Line {
             if error.kind() == ErrorKind::UnknownArgument {
                 error.remove(ContextKind::Suggested);
                 let unknown = error.get(ContextKind::InvalidArg).map(ToString::to_string);
+                let is_file = unknown.as_ref().is_some_and(|word| !word.starts_with('-'));
+                if is_file && words.get(1).is_some_and(|command| command == "sweep") {
+                    let tip = "a workload's words follow '--': fathom sweep --vary SETTING=A,B -- FILE";
+                    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+                }
                 let is_its =
                     |option: &String| unknown.as_ref().is_some_and(|u| option.starts_with(u.as_str()));
                 if let Some(option) = with_one_dash(&Self::shown(), words).filter(is_its) {
@@ -93,6 +98,13 @@ mod tests {
                 assert_eq!(help.contains(option), shown.contains(&option), "{command:?} {option}: {help}");
             }
         }
+    }
+
+    #[test]
+    fn a_sweep_without_dashes_is_told_of_them() {
+        let said = help(&["sweep", "--vary", "scheduler=none", "ok.toml"]);
+        assert!(said.contains("unexpected argument 'ok.toml'") && said.contains("-- FILE"), "{said}");
+        assert!(!help(&["list", "ok.toml"]).contains("-- FILE"));
     }
 
     #[test]

@@ -67,3 +67,28 @@ fn a_phase_is_named_by_its_name() {
         .expect_code(2)
         .expect_stderr("has no phase \"zebra\"; it has: a; a, reading back");
 }
+
+/// A survey has no single question: `why` answers for each of its main figures.
+#[test]
+fn a_survey_is_explained_figure_by_figure() {
+    let test = "a_survey_is_explained_figure_by_figure";
+    let Some(fs) = LoopFs::ext4(test).mebibytes(256).direct_io().mount() else { return };
+    let fathom = Fathom::new();
+    let directory = fs.path().display().to_string();
+    fathom.run(["survey", "--quick", "-o", "none.html", &directory]).expect_code(0);
+    let text = fathom.run(["why"]).expect_code(0).stdout;
+    assert!(text.starts_with(&directory) && text.lines().count() <= 14, "{text}");
+    for figure in ["write 4 KiB, then fsync", "random read, 1 in flight", "long write with its fsync"] {
+        assert!(text.contains(figure), "{figure}: {text}");
+    }
+    let told = told(&fathom, &[]);
+    let figures = told["figures"].as_array().expect("figures");
+    assert!(figures.len() >= 5, "{told}");
+    // Each phase is found by the name that is given.
+    for figure in figures {
+        let phase = figure["phase"].as_str().expect("a phase");
+        let one = fathom.run(["why", "--json", "last", "--phase", phase]).expect_code(0);
+        let one: Value = serde_json::from_str(&one.stdout).expect("JSON");
+        assert_eq!(one, figure["why"], "{phase}");
+    }
+}

@@ -3,7 +3,7 @@
 use super::facts::{Facts, mean};
 use super::{EVENTS, evidence, finding};
 use fathom_record::Finding;
-use fathom_record::block::DeviceActivity;
+use fathom_record::block::{DeviceActivity, RequestClass};
 
 /// Reported if the actual depth is below this share of the requested one.
 const NOTABLE: f64 = 0.6;
@@ -34,10 +34,16 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     ))
 }
 
-/// Mean depth over the time in which it was not 0.
+/// Mean depth over the time in which it was not 0. Flushes do not count: a device handles one at a time, and the one at the end
+/// of a phase may take longer than all writes.
 fn while_busy(device: &DeviceActivity) -> Option<f64> {
-    let busy = device.in_device.iter().filter(|d| d.depth > 0);
-    let (area, time) = busy
-        .fold((0.0, 0.0), |(area, time), d| (area + f64::from(d.depth) * d.ns as f64, time + d.ns as f64));
+    let flushes = device.requests.iter().filter(|r| r.class == RequestClass::Flush);
+    let flushing: u128 = flushes.map(|r| r.d2c.sum_ns()).sum();
+    let (mut area, mut time) = (0.0, 0.0);
+    for at in device.in_device.iter().filter(|d| d.depth > 0) {
+        let ns = u128::from(at.ns).saturating_sub(if at.depth == 1 { flushing } else { 0 });
+        area += f64::from(at.depth) * ns as f64;
+        time += ns as f64;
+    }
     (time > 0.0).then(|| area / time)
 }

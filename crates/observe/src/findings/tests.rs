@@ -472,6 +472,12 @@ fn a_device_that_gets_less_than_was_asked_for_and_one_that_waits() {
         world.says("depth").expect("told"),
         "32 operations were kept in flight, but the device, while busy, had 2 at once on average and never more than 3."
     );
+    // For 250 of the 300 ms with one request it was the flush at the end.
+    let mut flushes = requests(RequestClass::Flush, 1, 0);
+    flushes.d2c = Histogram::from_values([250_000_000]);
+    world.device().requests.push(flushes);
+    assert!(world.says("depth").expect("told").contains("had 2.71 at once on average"));
+    world.device().requests.pop();
     assert_eq!(
         world.says("idle-device").expect("told"),
         "vda was idle for 40 % of the time; the worker used a processor for 0.0 % of it.",

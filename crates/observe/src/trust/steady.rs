@@ -66,8 +66,10 @@ fn is_paced(repetition: &Repetition) -> bool {
 
 fn full_intervals(repetition: &Repetition) -> Vec<&Interval> {
     let begins = |i: &Interval| i.end_ns.saturating_sub(i.width_ns);
-    let after: Vec<&Interval> =
-        repetition.intervals.iter().filter(|i| i.width_ns > 0 && begins(i) >= repetition.ramp_ns).collect();
+    let after: Vec<&Interval> = repetition
+        .operating_intervals()
+        .filter(|i| i.width_ns > 0 && begins(i) >= repetition.ramp_ns)
+        .collect();
     let mut widths: Vec<u64> = after.iter().map(|i| i.width_ns).collect();
     widths.sort_unstable();
     let Some(&width) = widths.get(widths.len() / 2) else { return Vec::new() };

@@ -2,7 +2,7 @@
 
 use super::words::{counted, moment};
 use crate::compared::{RunInfo, spelled};
-use crate::story::clean;
+use crate::printable::clean;
 use serde::Serialize;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;

@@ -5,7 +5,7 @@ use super::braille::drawing;
 use super::words::{self, counted};
 use super::{Apart, Change, History, Series};
 use crate::compared::spelled;
-use crate::story::clean;
+use crate::printable::clean;
 use crate::terminal::cut;
 use std::fmt::Write as _;
 

@@ -3,7 +3,7 @@
 
 use super::{Change, HistoryOptions, Input, Series};
 use crate::compared::{RunInfo, Word, spelled};
-use crate::story::clean;
+use crate::printable::clean;
 use fathom_compare::wording::{CHANGE_IN_DOUBT, HISTORY_DRIFTS, p_value};
 use fathom_record::imported::units;
 

@@ -2,10 +2,12 @@
 //! the storage is good for, and what to know about it. Everything else is folded below.
 
 use super::{HtmlPage, RunView, tiles};
-use crate::survey::{Answer, Grade, LADDER, UseVerdict, depths};
+use crate::answer::{Answer, depths};
+use crate::survey::{Grade, LADDER, UseVerdict};
 use crate::{
-    latency, section,
-    story::clean,
+    latency,
+    printable::clean,
+    section,
     svg::{self, escape},
 };
 use fathom_record::{OpKind, Phase, Run};

@@ -9,8 +9,8 @@ use super::{
 use crate::{
     Kind, Streams,
     latency::{self, LatencyRow},
+    printable::clean,
     section::{Section, full_title, title},
-    story::clean,
     surface::on_surfaces,
     svg, units, writes,
 };

@@ -6,13 +6,13 @@ use super::{
     table::{HtmlTable, folded, heads},
     tiles,
 };
+use crate::answer::Tile;
 use crate::compared::{
     Compared, ComparedRow, Difference, Gate, Outcome, Session, SessionPart, SideInfo, Surfaces, Word, cells,
     side_words, singles, too_few,
 };
 use crate::history::{counted, moment};
 use crate::surface::{Access, Quantity, Surface, SurfaceCell};
-use crate::survey::Tile;
 use crate::{
     Machine, Mapped,
     colour::Scale,

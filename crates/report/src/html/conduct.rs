@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     conduct::{self, Beside, ConductRow, Steady},
-    story::clean,
+    printable::clean,
     svg::escape,
 };
 use std::fmt::Write as _;

@@ -5,7 +5,7 @@ use super::{
     HtmlPage, RunView,
     table::{HtmlTable, folded},
 };
-use crate::{story::clean, units};
+use crate::{printable::clean, units};
 
 pub(super) fn write(page: &mut HtmlPage, views: &[RunView<'_>]) {
     let simulated: Vec<_> = views

@@ -5,7 +5,7 @@ use super::{
     links::Link,
     table::{HtmlTable, folded, heads},
 };
-use crate::{story::clean, svg::escape};
+use crate::{printable::clean, svg::escape};
 use serde_json::Value;
 
 pub(super) fn write(page: &mut HtmlPage, views: &[RunView<'_>]) {

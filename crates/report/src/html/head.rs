@@ -2,7 +2,7 @@
 //! and the duration. A simulated run has no place: its title is its name, which says that it is simulated.
 
 use super::RunView;
-use crate::{story::clean, survey, svg::shortened, units};
+use crate::{printable::clean, survey, svg::shortened, units};
 use fathom_record::{Run, Status};
 
 /// Maximum length of a command line used as a name.

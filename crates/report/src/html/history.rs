@@ -6,9 +6,9 @@ use super::{
     table::{HtmlTable, folded, heads},
     tiles,
 };
+use crate::answer::Tile;
 use crate::compared::{Difference, Outcome, spelled};
 use crate::history::{History, HistoryGate, Series, counted, moment, noise_words, overview_words, picture};
-use crate::survey::Tile;
 use crate::svg::escape;
 use std::fmt::Write as _;
 

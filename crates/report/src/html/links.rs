@@ -3,8 +3,8 @@
 //! when the page is closed. Targets that a page lacks get no link.
 
 use crate::{
+    printable::clean,
     section::{full_title, title},
-    story::clean,
     svg::escape,
 };
 use fathom_record::Phase;

@@ -44,7 +44,7 @@ pub(super) fn write(page: &mut HtmlPage, shown: &[Shown<'_, '_>], level: u8) {
 fn table(one: &Breakdown) -> String {
     let mut head = heads(&["Operation"]);
     head.extend(Breakdown::HEADS.map(String::from));
-    let caption = format!("{}: {}", crate::story::clean(&one.title), one.clock_words());
+    let caption = format!("{}: {}", crate::printable::clean(&one.title), one.clock_words());
     let mut table = HtmlTable::new(&caption, &head);
     for row in &one.rows {
         table.row(&row.name, &one.cells(row));

@@ -7,10 +7,12 @@ use super::{
 };
 use crate::{
     Comparison, Kind,
+    answer::Answer,
     comparison::SINGLE_RUNS,
     finding,
-    story::{FigureRow, Story, clean},
-    survey::{self, Answer},
+    printable::clean,
+    story::{FigureRow, Story},
+    survey,
     svg::escape,
     units,
 };

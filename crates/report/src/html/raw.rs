@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Breakdown, latency,
-    story::clean,
+    printable::clean,
     svg::{escape, p99_ns},
     units,
 };

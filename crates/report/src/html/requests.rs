@@ -11,8 +11,8 @@ use super::{
 use crate::{
     block::{sentence, shown_repetition},
     counters,
+    printable::clean,
     section::full_title,
-    story::clean,
     svg::{self, escape},
 };
 use fathom_record::Phase;

@@ -6,9 +6,9 @@ use super::{
     table::{HtmlTable, heads},
 };
 use crate::{
+    printable::clean,
     section::full_title,
     stacks::{file, of_phase, sentences, which},
-    story::clean,
     svg::escape,
     units,
 };

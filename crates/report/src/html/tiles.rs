@@ -3,11 +3,13 @@
 
 use super::{HtmlPage, RunView};
 use crate::{
-    Kind, latency,
+    Kind,
+    answer::Tile,
+    latency,
+    printable::clean,
     section::brief,
-    story::{FigureRow, clean},
+    story::FigureRow,
     surface::on_surfaces,
-    survey::Tile,
     svg::{escape, shortened},
     units,
 };

@@ -1,7 +1,7 @@
 //! The page's trust list: a table whose verdicts are words with a mark; colour only repeats them.
 
 use super::table::{HtmlTable, heads};
-use crate::{story::clean, svg::escape, trust};
+use crate::{printable::clean, svg::escape, trust};
 use fathom_record::{Run, Verdict};
 
 /// The table; empty for a run without the list.

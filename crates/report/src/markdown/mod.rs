@@ -17,7 +17,7 @@ use crate::{
     comparison::SINGLE_RUNS,
     latency::{self, LatencyRow},
     parallel,
-    story::clean,
+    printable::clean,
     surface::on_surfaces,
     units, writes,
 };

@@ -2,9 +2,10 @@
 //! the rest.
 
 use super::{escape, table};
+use crate::answer::Answer;
 use crate::comparison::SINGLE_RUNS;
 use crate::results::{self, ResultLine};
-use crate::survey::{self, Answer, Grade};
+use crate::survey::{self, Grade};
 use crate::{Comparison, Story, heading, imported, units};
 use fathom_record::Phase;
 use fathom_record::Run;

@@ -1,7 +1,7 @@
 //! Folded stacks: a line for each stack, its parts separated by semicolons, then its time in ns. Flame graph programs read them.
 
 use super::{file, word};
-use crate::{section::full_title, story::clean};
+use crate::{printable::clean, section::full_title};
 use fathom_record::Run;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

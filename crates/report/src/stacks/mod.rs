@@ -7,7 +7,7 @@ mod perfetto;
 pub use folded::folded;
 pub use perfetto::perfetto;
 
-use crate::{story::clean, units};
+use crate::{printable::clean, units};
 use fathom_record::{OpKind, Phase, Repetition, SlowCalls, WaitStack};
 
 /// Places of a sentence.

@@ -2,7 +2,7 @@
 //! is a track; a call is a slice that contains its waits, each with its kernel stack.
 
 use super::word;
-use crate::{section::full_title, story::clean};
+use crate::{printable::clean, section::full_title};
 use fathom_record::{Repetition, Run, SlowCall, SlowCalls, WaitStack};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;

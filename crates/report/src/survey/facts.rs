@@ -14,28 +14,28 @@ pub fn is_survey(run: &Run) -> bool {
     run.dialect == "survey" && run.phases.iter().any(|p| stage(p) == Some(LADDER))
 }
 
-pub(super) fn of_stage<'r>(run: &'r Run, wanted: &str) -> Vec<&'r Phase> {
+pub(crate) fn of_stage<'r>(run: &'r Run, wanted: &str) -> Vec<&'r Phase> {
     let measured = |p: &&Phase| stage(p) == Some(wanted) && !p.failed() && !p.repetitions.is_empty();
     run.phases.iter().filter(measured).collect()
 }
 
-pub(super) fn named<'r>(run: &'r Run, wanted: &str, name: &str) -> Option<&'r Phase> {
+pub(crate) fn named<'r>(run: &'r Run, wanted: &str, name: &str) -> Option<&'r Phase> {
     of_stage(run, wanted).into_iter().find(|p| p.name == name)
 }
 
 /// A percentile of the latency of a phase's main operation, ns.
-pub(super) fn latency(phase: &Phase, percentile: f64) -> Option<f64> {
+pub(crate) fn latency(phase: &Phase, percentile: f64) -> Option<f64> {
     phase.latency().percentile_ns(percentile).map(|ns| ns as f64)
 }
 
 /// A percentile of the fsync that follows each write, ns, as in the tables. The write itself is not included, because the
 /// percentiles of two operations do not add up.
-pub(super) fn synced(phase: &Phase, percentile: f64) -> Option<f64> {
+pub(crate) fn synced(phase: &Phase, percentile: f64) -> Option<f64> {
     phase.latency_of(OpKind::Sync).percentile_ns(percentile).map(|ns| ns as f64)
 }
 
 /// Files a second through a flow: the rate of its first operation.
-pub(super) fn files_per_s(phase: &Phase) -> Option<f64> {
+pub(crate) fn files_per_s(phase: &Phase) -> Option<f64> {
     let of_one = |r: &Repetition| {
         let worker = r.workers.first().filter(|w| w.elapsed_ns > 0)?;
         Some(worker.rows.first()?.ops as f64 * 1e9 / worker.elapsed_ns as f64)
@@ -46,13 +46,14 @@ pub(super) fn files_per_s(phase: &Phase) -> Option<f64> {
 /// A throttled device (by a control group, a cache being emptied) works in bursts: over less than this it did all or nothing.
 const WINDOW_NS: u64 = 100_000_000;
 
-/// Bytes a second in each tenth of a second, or longer interval, of the last repetition with intervals. A partial interval at
-/// the end is left out.
-pub(super) fn course(phase: &Phase) -> Vec<(f64, f64)> {
+/// Bytes a second in each tenth of a second, or longer interval, of the last repetition with intervals, until the last
+/// operation returned: an fsync after it moves no bytes that are counted. A partial interval at the end is left out.
+pub(crate) fn course(phase: &Phase) -> Vec<(f64, f64)> {
     let Some(last) = phase.repetitions.iter().rev().find(|r| r.intervals.len() > 4) else {
         return Vec::new();
     };
-    let whole = last.intervals.iter().take(last.intervals.len() - 1).filter(|i| i.width_ns > 0);
+    let all: Vec<_> = last.operating_intervals().collect();
+    let whole = all.iter().take(all.len().saturating_sub(1)).filter(|i| i.width_ns > 0);
     let mut points = Vec::new();
     let (mut bytes, mut width_ns) = (0_u64, 0_u64);
     for interval in whole {
@@ -68,11 +69,11 @@ pub(super) fn course(phase: &Phase) -> Vec<(f64, f64)> {
 
 /// Whether a phase says something of the storage: the page cache did not serve all of it. Where the source is not known, nothing
 /// is held against the figure.
-pub(super) fn by_storage(phase: &Phase) -> bool {
+pub(crate) fn by_storage(phase: &Phase) -> bool {
     !matches!(Kind::from(phase.origin().regime), Kind::PageCache | Kind::CpuCache | Kind::Holes)
 }
 
 /// Whether the survey ran on a file system in memory.
-pub(super) fn in_memory(run: &Run) -> bool {
+pub(crate) fn in_memory(run: &Run) -> bool {
     run.phases.iter().flat_map(|p| &p.repetitions).any(|r| r.physical.is_memory())
 }

@@ -1,6 +1,7 @@
 //! Findings and verdicts of hand-made surveys.
 
-use super::{Answer, CRITERIA, Grade, findings, json, verdicts};
+use super::{CRITERIA, Grade, findings, json, verdicts};
+use crate::answer::Answer;
 use fathom_record::{
     Axes, DeviceDelta, Doubt, Finding, Histogram, OpKind, OpStat, Phase, Physical, Repetition, Row, Run,
     Status, Worker,
@@ -297,6 +298,31 @@ fn a_device_that_works_by_turns_has_the_rate_of_all_its_turns() {
     assert_eq!((tile.figure.as_str(), tile.beside.as_str()), ("400 MiB/s", "slowest tenth 400 MiB/s"));
 }
 
+/// A device with a volatile cache took a second of writes, and three seconds for the fsync.
+#[test]
+fn the_long_write_is_quoted_with_its_fsync() {
+    let of = |fsync_ns: u64| {
+        let mut phase = long_write(&[100; 10]);
+        phase.repetitions[0].physical.devices[0].write_bytes = 1000 << 20;
+        let worker = &mut phase.repetitions[0].workers[0];
+        worker.bytes = 1000 << 20;
+        (worker.marks.last_op_ns, worker.marks.fsync_ns) = (1_000_000_000, fsync_ns);
+        let run = run(vec![synced(1, 500), phase]);
+        let found = answer(&run, None);
+        let tile = found.tiles.iter().find(|tile| tile.what.starts_with("long write")).expect("a tile");
+        let media = verdicts(&run).into_iter().find(|v| v.of == "media streaming").expect("a use");
+        let worst = media.figures.iter().find(|f| f.by.figure.starts_with("long write")).expect("a figure");
+        let mib = worst.value.map(|rate| (rate / 1_048_576.0).round());
+        (found.more[0].1.clone(), tile.figure.clone(), tile.beside.clone(), mib)
+    };
+    let (line, figure, beside, worst) = of(4_000_000_000);
+    assert_eq!(line, "long write 250 MiB/s with its fsync (1000 MiB/s without)");
+    assert_eq!((figure.as_str(), beside.as_str()), ("250 MiB/s", "1000 MiB/s without the fsync"));
+    assert_eq!(worst, Some(250.0));
+    let (line, ..) = of(1_050_000_000);
+    assert_eq!(line, "long write 952 MiB/s");
+}
+
 #[test]
 fn a_fall_is_one_level_and_then_another() {
     let of = |phase: Phase| sentence(&run(vec![synced(1, 500), phase]), "sustained").expect("told");
@@ -465,7 +491,7 @@ fn a_limit_of_a_control_group_comes_first_though_it_held_few_phases() {
     for rule in ["io-limit", "cpu-quota", "memory-limit"] {
         assert_eq!(held(rule), (told.clone(), Vec::new()), "{rule}");
     }
-    assert_eq!(held("discard"), (Vec::new(), told));
+    assert_eq!(held("discard"), (Vec::new(), vec!["mounted with discard (4 of 81 phases)".to_owned()]));
 }
 
 #[test]

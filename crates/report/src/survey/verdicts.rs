@@ -2,7 +2,7 @@
 
 use super::facts::{by_storage, course, files_per_s, in_memory, is_survey, latency, named, of_stage, synced};
 use crate::units;
-use fathom_record::{Phase, Run};
+use fathom_record::{Mark, Phase, Run};
 
 /// How well a storage suits a use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,11 +97,11 @@ pub static CRITERIA: [Criterion; 10] = [
     },
     Criterion {
         of: "media streaming",
-        figure: "long write, slowest tenth",
+        figure: "long write, at worst",
         unit: "bytes/s",
         good: 100.0 * MIB,
         fair: 25.0 * MIB,
-        value: slowest_tenth_of,
+        value: worst_of_long_write,
     },
     Criterion {
         of: "build tree",
@@ -287,21 +287,39 @@ fn files(run: &Run, _: Counts) -> Option<f64> {
 }
 
 /// The best rate of a cold read of the largest file.
-pub(super) fn streaming_read(run: &Run) -> Option<f64> {
+pub(crate) fn streaming_read(run: &Run) -> Option<f64> {
     cold_stream(run, |_| true)
 }
 
 fn cold_stream(run: &Run, counts: Counts) -> Option<f64> {
+    best_cold_read(run, counts)?.bytes_per_s()
+}
+
+/// The phase of [`streaming_read`].
+pub(crate) fn streaming_phase(run: &Run) -> Option<&Phase> {
+    best_cold_read(run, |_| true)
+}
+
+fn best_cold_read(run: &Run, counts: Counts) -> Option<&Phase> {
     let cold = of_stage(run, "surface").into_iter().filter(|p| p.name == "cold read");
-    let cells: Vec<_> = cold.filter(|p| counts(p)).collect();
+    let cells: Vec<&Phase> = cold.filter(|p| counts(p)).collect();
     let largest = cells.iter().filter_map(|p| p.axes.file_bytes).max()?;
-    let of_largest = cells.iter().filter(|p| p.axes.file_bytes == Some(largest));
-    of_largest.filter_map(|p| p.bytes_per_s()).reduce(f64::max)
+    let of_largest = cells.into_iter().filter(|p| p.axes.file_bytes == Some(largest));
+    of_largest
+        .filter(|p| p.bytes_per_s().is_some())
+        .max_by(|a, b| a.bytes_per_s().unwrap_or(0.0).total_cmp(&b.bytes_per_s().unwrap_or(0.0)))
 }
 
 /// `None` for a write shorter than a second: any stall of the machine is a tenth of it.
-pub(super) fn slowest_tenth(run: &Run) -> Option<f64> {
+pub(crate) fn slowest_tenth(run: &Run) -> Option<f64> {
     slowest_tenth_of(run, |_| true)
+}
+
+/// The slower of the rate to the fsync and the slowest tenth.
+fn worst_of_long_write(run: &Run, counts: Counts) -> Option<f64> {
+    let phase = named(run, "sustained", "sustained write").filter(|p| counts(p))?;
+    let rates = [phase.bytes_per_s_to(Mark::Fsync), slowest_tenth_of(run, counts)];
+    rates.into_iter().flatten().reduce(f64::min)
 }
 
 fn slowest_tenth_of(run: &Run, counts: Counts) -> Option<f64> {
@@ -318,7 +336,7 @@ fn cold_p50(run: &Run, counts: Counts) -> Option<f64> {
 }
 
 /// The best rate over queue depths, including one plain call at a time.
-pub(super) fn best_reads(run: &Run) -> Option<f64> {
+pub(crate) fn best_reads(run: &Run) -> Option<f64> {
     best_of_reads(run, |_| true)
 }
 

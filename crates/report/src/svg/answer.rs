@@ -2,9 +2,10 @@
 //! of its first test that reads, or its latencies. [`super::of_run`] has everything else.
 
 use super::{Picture, depth_curve, heat_map, latency, operations, sheet};
+use crate::answer::depths;
 use crate::colour::Scale;
 use crate::surface::{Access, on_surfaces};
-use crate::survey::{LADDER, depths, is_survey};
+use crate::survey::{LADDER, is_survey};
 use crate::{Breakdown, Machine, Mapped, heading, section};
 use fathom_record::{OpKind, Phase, Run};
 

@@ -7,7 +7,7 @@ use super::{
     lines::{CLASSES, ChartLine, draw},
     series::FEWEST_INTERVALS,
 };
-use crate::{block::rounded_bytes, story::clean};
+use crate::{block::rounded_bytes, printable::clean};
 use fathom_record::{CacheSample, Phase};
 
 /// A figure of a sample, bytes.

@@ -4,7 +4,7 @@
 
 use super::{Anchor, Picture, heat_map::shortened, line, sheet, text};
 use crate::compared::{Compared, ComparedRow, Word};
-use crate::story::clean;
+use crate::printable::clean;
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 900.0;

@@ -175,7 +175,7 @@ pub fn of_device(
         depths(phase, device, layer.watched_ns),
         device_latency(phase, device),
     ];
-    let course = block_series(phase, &repetition.physical, layer, &crate::story::clean(&device.name));
+    let course = block_series(phase, &repetition.physical, layer, &crate::printable::clean(&device.name));
     still.into_iter().flatten().chain(course).collect()
 }
 

@@ -5,9 +5,9 @@ use super::{LINES, Style, TerminalPage, wrapped};
 use crate::{
     block::{lost_words, sentence, shown_repetition},
     counters, finding, page_cache,
+    printable::clean,
     section::brief,
     stacks,
-    story::clean,
     surface::on_surfaces,
     trust, truth,
 };

@@ -5,8 +5,8 @@ use super::{Style, TerminalPage, plain_table, right_aligned, told_apart, wrapped
 use crate::{
     conduct::{self, Beside, ConductRow, Steady},
     latency::{in_parts, paced},
+    printable::clean,
     spark,
-    story::clean,
     surface::on_surfaces,
     units,
 };

@@ -3,6 +3,7 @@
 //! line is ever wider than requested. The caller decides about colour; nothing is printed here.
 
 mod block;
+mod bottlenecks;
 mod conduct;
 mod one_line;
 mod operations;
@@ -11,6 +12,7 @@ mod survey;
 mod trust;
 mod why;
 
+pub use bottlenecks::bottlenecks;
 pub use one_line::one_line;
 pub use short::short;
 pub use why::answer;
@@ -19,9 +21,9 @@ use crate::{
     Mapped, Story,
     colour::Scale,
     latency,
+    printable::clean,
     section::{brief, full_title},
     spark,
-    story::clean,
     surface::on_surfaces,
     svg::Course,
     units,

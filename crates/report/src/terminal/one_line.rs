@@ -1,7 +1,7 @@
 //! A survey on one line, for a chat or a script.
 
-use crate::story::clean;
-use crate::survey::Answer;
+use crate::answer::Answer;
+use crate::printable::clean;
 use crate::units;
 
 /// The storage, its main figures, and what holds it back.
@@ -21,7 +21,7 @@ pub fn one_line(answer: &Answer) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::survey::AnswerRow;
+    use crate::answer::AnswerRow;
 
     fn answer() -> Answer {
         let row = |brief: &str, per_s: f64, p99_us: f64| AnswerRow {
@@ -51,6 +51,7 @@ mod tests {
             doubts: vec!["steal".into()],
             limits: Vec::new(),
             passing_limits: Vec::new(),
+            time: Vec::new(),
             device_known: true,
             since: None,
         }

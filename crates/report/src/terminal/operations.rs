@@ -1,7 +1,7 @@
 //! Breakdown by operation of a flow on the terminal; by kind, for phases that read and write at once; as far as it fits.
 
 use super::{Style, TerminalPage, cut, plain_table, right_aligned};
-use crate::{Breakdown, story::clean, units};
+use crate::{Breakdown, printable::clean, units};
 use fathom_record::{Phase, Run};
 
 /// Maximum number of rows per phase before the rest is counted.

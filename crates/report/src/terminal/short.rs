@@ -2,8 +2,9 @@
 //! about it.
 
 use super::{NARROWEST, Paint, Style, TerminalPage, cut, plain_table, right_aligned, wrapped};
-use crate::survey::{Answer, AnswerRow, Grade, UseVerdict};
-use crate::{story::clean, units};
+use crate::answer::{Answer, AnswerRow};
+use crate::survey::{Grade, UseVerdict};
+use crate::{printable::clean, units};
 
 /// Fits a terminal of 24 lines together with the prompt and the command's message about its files.
 pub const LINES: usize = 22;
@@ -212,6 +213,7 @@ mod tests {
             doubts: Vec::new(),
             limits: Vec::new(),
             passing_limits: Vec::new(),
+            time: Vec::new(),
             device_known: true,
             since: None,
         }

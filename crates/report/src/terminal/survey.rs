@@ -2,9 +2,10 @@
 //! map of the cold reads, and the course of the long write as a sparkline.
 
 use super::{Style, TerminalPage, cut, plain_table, right_aligned, wrapped};
+use crate::answer;
 use crate::colour::Scale;
-use crate::survey::{Grade, SurveyMap, UseVerdict, doubt_words, findings, verdicts};
-use crate::{Story, section, spark, story::clean, svg::Course, units};
+use crate::survey::{Grade, SurveyMap, UseVerdict, findings, verdicts};
+use crate::{Story, printable::clean, section, spark, svg::Course, units};
 use fathom_record::{OpKind, Phase, Run};
 
 /// Maximum number of lines on the page.
@@ -39,7 +40,7 @@ fn head(page: &mut TerminalPage, run: &Run, story: &Story, layout: usize) {
     for trouble in story.trouble.iter().take(2) {
         page.paragraph(Style::Bad, "! ", &clean(trouble), layout);
     }
-    let doubts: Vec<String> = story.doubts.iter().map(doubt_words).collect();
+    let doubts: Vec<String> = story.doubts.iter().map(answer::words).collect();
     if !doubts.is_empty() {
         let text = format!("Doubts (in how many phases), explained on the page: {}", doubts.join("; "));
         page.paragraph(Style::Warn, "? ", &clean(&text), layout);

@@ -3,7 +3,7 @@
 use super::{NARROWEST, Paint, Style, TerminalPage, cut, wrapped};
 use crate::budget::Budget;
 use crate::why::{self, Why};
-use crate::{story::clean, units};
+use crate::{printable::clean, units};
 use unicode_width::UnicodeWidthStr;
 
 /// Maximum number of lines.

@@ -5,7 +5,7 @@ use crate::{
     block::{
         ClassRequests, Depth, all_merges, issuer_share, issuer_words, lost_words, remarks, rounded_bytes,
     },
-    story::clean,
+    printable::clean,
     units,
 };
 use fathom_record::block::{DeviceActivity, Issuer, IssuerKind, RequestStats};

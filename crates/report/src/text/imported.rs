@@ -3,8 +3,8 @@
 
 use crate::{
     imported::{rows, source},
+    printable::clean,
     section::full_title,
-    story::clean,
     surface::Surface,
     units,
 };

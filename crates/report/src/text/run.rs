@@ -5,8 +5,8 @@ use super::{block, iostat, lquantize, quantize};
 use crate::{
     block::{interval_device, shown_repetition},
     finding,
+    printable::clean,
     section::full_title,
-    story::clean,
 };
 use fathom_record::block::{DeviceActivity, RequestStats};
 use fathom_record::{BlockLayer, Phase, Repetition, Run};

@@ -2,9 +2,9 @@
 
 use super::block::line;
 use crate::{
+    printable::clean,
     section::full_title,
     stacks::{file, of_phase, which},
-    story::clean,
     units,
 };
 use fathom_record::{Phase, Run, SlowCalls, WaitStack};

@@ -4,8 +4,8 @@
 use super::{Done, Look, fit};
 use crate::{
     block::{ClassRequests, Depth, interval_device},
+    printable::clean,
     section::title,
-    story::clean,
     text::iostat::IostatRow,
 };
 use fathom_record::block::{BlockInterval, DeviceActivity, RequestStats};

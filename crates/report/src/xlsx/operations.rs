@@ -2,7 +2,7 @@
 //! and repetitions.
 
 use super::{Done, Look, fit};
-use crate::{Breakdown, story::clean};
+use crate::{Breakdown, printable::clean};
 use fathom_record::{Phase, Run};
 use rust_xlsxwriter::{Workbook, Worksheet};
 

@@ -80,7 +80,7 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
             console::note(&format!("page: {}", page.display()));
         }
     } else if options.line {
-        let answer = fathom_report::survey::Answer::of(&finished.run, None);
+        let answer = fathom_report::answer::Answer::of(&finished.run, None);
         console::out(&format!("{}\n", fathom_report::terminal::one_line(&answer)));
         super::run::tell_early_end(&finished);
     } else {
@@ -143,7 +143,7 @@ fn tell(finished: &Finished, earlier: Option<&Run>, page: Option<&PathBuf>, stor
     if finished.run.phases.is_empty() {
         return console::out(&fathom_report::terminal::summary(&finished.run, width, colour));
     }
-    let answer = fathom_report::survey::Answer::of(&finished.run, earlier);
+    let answer = fathom_report::answer::Answer::of(&finished.run, earlier);
     let page = page.map(|page| format!("Page {}", page.display()));
     let id = &finished.run.id;
     let more = finished.stored.then(|| match store {

@@ -1,7 +1,7 @@
 //! One long cyclic write to a file as large as the place allows: does the rate last, or was it a cache's?
 
 use super::plan::{MIB, Plan, Stage, Step, sets};
-use fathom_workload::{Amount, Bytes, Direction, Duration, Stream, SyncEvery};
+use fathom_workload::{Amount, Bytes, Direction, Duration, Stream, SyncEvery, Timed};
 
 const STAGE: Stage = Stage(
     "sustained",
@@ -19,7 +19,8 @@ pub fn add(plan: &mut Plan<'_>, time: Duration, most: u64) -> Option<usize> {
     let mut stream = Stream {
         amount: Amount::Bytes(Bytes(most)),
         open: plan.open_direct(),
-        sync_after: true,
+        // A device with a volatile cache may take longer for the fsync than for the writes.
+        timed: Timed { fsync: true, ..Timed::default() },
         ..Stream::new(sets::SUSTAINED, Direction::Write, Bytes(record))
     };
     if plan.place.direct {

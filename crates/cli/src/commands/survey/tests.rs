@@ -126,8 +126,9 @@ fn files_fit_the_place() {
 
 #[test]
 fn what_an_answer_calls_limits_are_rules_that_find_causes() {
-    let causes = fathom_report::survey::LIMITS.iter().filter(|rule| fathom_observe::findings::is_cause(rule));
-    assert_eq!(causes.count(), fathom_report::survey::LIMITS.len());
+    let causes =
+        fathom_report::answer::LIMITS.iter().filter(|(rule, _)| fathom_observe::findings::is_cause(rule));
+    assert_eq!(causes.count(), fathom_report::answer::LIMITS.len());
 }
 
 /// Bytes written by each worker of a phase if the storage is never too slow.

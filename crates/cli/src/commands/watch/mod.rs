@@ -130,9 +130,9 @@ fn devices(target: &Path) -> Result<Vec<Watched>, Usage> {
     {
         return Ok(vec![device]);
     }
-    let about = target
-        .metadata()
-        .map_err(|e| Usage(format!("{} can be neither a path nor a device: {e}", target.display())))?;
+    let about = target.metadata().map_err(|e| {
+        Usage(format!("{}: {e}; name a directory, a file or a block device", target.display()))
+    })?;
     if about.file_type().is_block_device() {
         let real = target.canonicalize().unwrap_or_else(|_| target.into());
         let name = real.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
@@ -161,7 +161,7 @@ mod tests {
         let said = devices(Path::new("/proc/self")).unwrap_err().to_string();
         assert!(said.contains("nothing to watch"), "{said}");
         let said = devices(Path::new("no-such-thing-here")).unwrap_err().to_string();
-        assert!(said.contains("neither a path nor a device"), "{said}");
+        assert!(said.contains("name a directory, a file or a block device"), "{said}");
     }
 
     #[test]

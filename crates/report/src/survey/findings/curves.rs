@@ -44,7 +44,7 @@ fn curve(run: &Run) -> Vec<(u64, f64, f64, Option<f64>)> {
 }
 
 /// More depth brings nothing, and it is not the CPU: something limits operations, or handles one at a time.
-pub(in crate::survey) fn limit(run: &Run) -> Option<Finding> {
+pub(crate) fn limit(run: &Run) -> Option<Finding> {
     let points = curve(run);
     let last = points.last()?;
     let best = points.iter().map(|p| p.1).fold(0.0, f64::max);

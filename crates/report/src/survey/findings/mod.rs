@@ -15,7 +15,7 @@ use image::image;
 use lasting::sustained;
 use records::record_size;
 
-pub(super) use curves::limit;
+pub(crate) use curves::limit;
 
 /// The findings of a survey with the stage each belongs to; empty for any other run.
 #[must_use]
@@ -47,7 +47,7 @@ pub fn of_run(run: &Run) -> Vec<(&'static str, Finding)> {
 }
 
 /// What must be known about the place before reading any figure.
-pub(super) fn place(run: &Run) -> Vec<Finding> {
+pub(crate) fn place(run: &Run) -> Vec<Finding> {
     [memory(run), unknown_device(run), image(run), no_direct(run), out_of_time(run)]
         .into_iter()
         .flatten()

@@ -1,13 +1,15 @@
 //! A survey's short answer: where it measured, a few figures, what they are good for, the doubts, what limits the storage, and
 //! what changed since an earlier survey. Formats only lay it out; the full survey has the details.
 
-use super::facts::{course, files_per_s, in_memory, latency, named, of_stage, synced};
-use super::findings::{limit, place};
-use super::verdicts::{UseVerdict, best_reads, of_run as verdicts, slowest_tenth, streaming_read};
+use crate::budget::Budget;
 use crate::story::{DoubtGroup, Story};
+use crate::survey::facts::{course, files_per_s, in_memory, latency, named, of_stage, synced};
+use crate::survey::findings::{limit, place};
+use crate::survey::verdicts::{UseVerdict, best_reads, of_run as verdicts, slowest_tenth, streaming_read};
+use crate::why::largest_parts;
 use crate::{Kind, Machine, units};
 use fathom_compare::summary::median;
-use fathom_record::{Phase, Run, Status};
+use fathom_record::{Mark, Phase, Run, Status};
 use std::collections::BTreeMap;
 
 /// The short answer of a survey.
@@ -29,8 +31,10 @@ pub struct Answer {
     pub doubts: Vec<String>,
     /// Settings and limits that hold the storage back.
     pub limits: Vec<String>,
-    /// Limits that affected few phases.
+    /// Limits that affected few phases, by their short names.
     pub passing_limits: Vec<String>,
+    /// Where the time of main figures goes: "fsync: vda 75 %, kernel 25 %".
+    pub time: Vec<String>,
     /// Whether the device is known. If not, neither are its limits.
     pub device_known: bool,
     /// What changed since the previous survey.
@@ -77,6 +81,8 @@ impl Answer {
         first.extend(story.trouble.iter().cloned());
         let (limits, passing_limits) = limits(run);
         let rows = rows(run);
+        let time =
+            main_phases(run).iter().filter(|m| TIMED.contains(&m.brief.as_str())).filter_map(time).collect();
         Self {
             place: places(run),
             first,
@@ -87,6 +93,7 @@ impl Answer {
             doubts: story.doubts.iter().filter(|doubt| can_be_helped(doubt)).map(words).collect(),
             limits,
             passing_limits,
+            time,
             device_known: in_memory(run)
                 || run.phases.iter().flat_map(|p| &p.repetitions).any(|r| !r.physical.devices.is_empty()),
             since: before.and_then(|before| since(run, before)),
@@ -125,11 +132,14 @@ impl Answer {
         if !self.passing_limits.is_empty() {
             return Some(self.passing_limits.join("; "));
         }
-        let none = match self.device_known {
-            true => "no setting and no control group was found to hold it back",
-            false => "not known, as the device is not",
-        };
-        self.limits.is_empty().then(|| none.to_owned())
+        if !self.limits.is_empty() {
+            return None;
+        }
+        if !self.device_known {
+            return Some("not known, as the device is not".into());
+        }
+        let none = "none found in settings or control groups".to_owned();
+        Some(if self.time.is_empty() { none } else { format!("{none}. Time of {}", self.time.join("; of ")) })
     }
 
     /// The doubts on one line.
@@ -162,36 +172,66 @@ pub fn storage(run: &Run) -> String {
     }
 }
 
-fn rows(run: &Run) -> Vec<AnswerRow> {
-    let ladder = |name: &str| named(run, "ladder", name);
-    let sync = ladder("write and fsync").and_then(|p| row("write 4 KiB, then fsync", "fsync", p, synced));
-    let eight = named(run, "scaling", "parallel commits").and_then(|p| {
-        let writers = p.axes.streams.unwrap_or(1);
-        row(&format!("with fsync, {writers} writers"), &format!("fsync x{writers}"), p, synced)
-    });
-    let alone = ladder("direct random read").or_else(|| ladder("cold random read"));
-    let alone = alone.and_then(|p| row("random read, 1 in flight", "read", p, latency));
-    let deep = of_stage(run, "depth").into_iter().filter(|p| p.axes.queue_depth.unwrap_or(1) > 1);
-    let deep = deep.max_by(|a, b| a.ops_per_s().unwrap_or(0.0).total_cmp(&b.ops_per_s().unwrap_or(0.0)));
-    let deep = deep.and_then(|p| {
-        let depth = p.axes.queue_depth.unwrap_or(1);
-        row(&format!("random read, {depth} in flight"), &format!("read x{depth}"), p, latency)
-    });
-    let write =
-        ladder("direct random write").and_then(|p| row("random write, 1 in flight", "write", p, latency));
-    let cached = ladder("cached random read").and_then(|p| row("random read again", "", p, latency));
-    [sync, eight, alone, deep, write, cached].into_iter().flatten().collect()
+/// The figures whose time is told where no limit was found, by their brief names.
+const TIMED: [&str; 2] = ["fsync", "read"];
+
+fn time(main: &MainPhase<'_>) -> Option<String> {
+    let budget = Budget::of(main.phase).filter(|budget| !budget.devices.is_empty())?;
+    Some(format!("{}: {}", main.brief, largest_parts(&budget)))
 }
 
-/// A row for a phase, with percentiles from `at`.
-fn row(what: &str, brief: &str, phase: &Phase, at: fn(&Phase, f64) -> Option<f64>) -> Option<AnswerRow> {
-    let ns = [50.0, 99.0, 99.9].map(|percentile| at(phase, percentile));
+/// A phase whose figures are in the answer.
+pub(crate) struct MainPhase<'r> {
+    /// What it did.
+    pub what: String,
+    /// The same in a word or two; empty if it is no figure of the storage.
+    brief: String,
+    pub phase: &'r Phase,
+    /// The percentile to show.
+    percentile: fn(&Phase, f64) -> Option<f64>,
+}
+
+/// The phases of small reads and writes that measured the storage.
+pub(crate) fn main_phases(run: &Run) -> Vec<MainPhase<'_>> {
+    let main = |what: String, brief: String, phase, percentile| MainPhase { what, brief, phase, percentile };
+    let ladder = |name: &str| named(run, "ladder", name);
+    let sync =
+        ladder("write and fsync").map(|p| main("write 4 KiB, then fsync".into(), "fsync".into(), p, synced));
+    let eight = named(run, "scaling", "parallel commits").map(|p| {
+        let writers = p.axes.streams.unwrap_or(1);
+        main(format!("with fsync, {writers} writers"), format!("fsync x{writers}"), p, synced)
+    });
+    let alone = ladder("direct random read").or_else(|| ladder("cold random read"));
+    let alone = alone.map(|p| main("random read, 1 in flight".into(), "read".into(), p, latency));
+    let deep = of_stage(run, "depth").into_iter().filter(|p| p.axes.queue_depth.unwrap_or(1) > 1);
+    let deep = deep.max_by(|a, b| a.ops_per_s().unwrap_or(0.0).total_cmp(&b.ops_per_s().unwrap_or(0.0)));
+    let deep = deep.map(|p| {
+        let depth = p.axes.queue_depth.unwrap_or(1);
+        main(format!("random read, {depth} in flight"), format!("read x{depth}"), p, latency)
+    });
+    let write = ladder("direct random write")
+        .map(|p| main("random write, 1 in flight".into(), "write".into(), p, latency));
+    [sync, eight, alone, deep, write].into_iter().flatten().collect()
+}
+
+fn rows(run: &Run) -> Vec<AnswerRow> {
+    let cached = named(run, "ladder", "cached random read").map(|phase| MainPhase {
+        what: "random read again".into(),
+        brief: String::new(),
+        phase,
+        percentile: latency,
+    });
+    main_phases(run).into_iter().chain(cached).filter_map(row).collect()
+}
+
+fn row(main: MainPhase<'_>) -> Option<AnswerRow> {
+    let ns = [50.0, 99.0, 99.9].map(|percentile| (main.percentile)(main.phase, percentile));
     Some(AnswerRow {
-        what: what.into(),
-        brief: brief.into(),
-        per_s: phase.ops_per_s()?,
+        what: main.what,
+        brief: main.brief,
+        per_s: main.phase.ops_per_s()?,
         ns,
-        served: Kind::served(phase),
+        served: Kind::served(main.phase),
     })
 }
 
@@ -211,14 +251,17 @@ fn tiles(run: &Run, rows: &[AnswerRow]) -> Vec<Tile> {
         what: "cold read".into(),
         beside: format!("{} file", largest(run)),
     }));
-    tiles.extend(
-        long_write(run).map(|rate| Tile {
+    tiles.extend(long_write(run).map(|(rate, before)| {
+        Tile {
             figure: units::rate(rate),
             what: name_of_long_write(run),
-            beside: slowest_tenth(run)
-                .map_or_else(String::new, |rate| format!("slowest tenth {}", units::rate(rate))),
-        }),
-    );
+            beside: match before {
+                Some(before) => format!("{} without the fsync", units::rate(before)),
+                None => slowest_tenth(run)
+                    .map_or_else(String::new, |rate| format!("slowest tenth {}", units::rate(rate))),
+            },
+        }
+    }));
     tiles
 }
 
@@ -236,12 +279,20 @@ fn largest(run: &Run) -> String {
     cold.filter_map(|p| p.axes.file_bytes).max().map(units::bytes).unwrap_or_default()
 }
 
-/// The median of the long write's intervals.
-fn long_write(run: &Run) -> Option<f64> {
+/// The long write's rate to the return of its fsync and to that of its last write. An older survey that did not sync has the
+/// second only.
+fn long_write(run: &Run) -> Option<(f64, Option<f64>)> {
     let phase = named(run, "sustained", "sustained write")?;
     let rates: Vec<f64> = course(phase).iter().map(|point| point.1).collect();
-    median(&rates).or_else(|| phase.bytes_per_s())
+    let before = median(&rates).or_else(|| phase.bytes_per_s_to(Mark::LastOp));
+    match phase.bytes_per_s_to(Mark::Fsync) {
+        Some(synced) => Some((synced, before.filter(|before| *before > synced * FSYNC_MATTERS))),
+        None => Some((before.or_else(|| phase.bytes_per_s())?, None)),
+    }
 }
+
+/// From this ratio of the rates without and with the fsync, both are shown.
+const FSYNC_MATTERS: f64 = 1.1;
 
 /// The long write's name, including what took the data if that was not the device.
 fn name_of_long_write(run: &Run) -> String {
@@ -257,14 +308,17 @@ fn name_of_long_write(run: &Run) -> String {
 #[must_use]
 pub fn streams(run: &Run) -> Vec<(String, f64)> {
     let read = streaming_read(run).map(|rate| (format!("cold read, {} file", largest(run)), rate));
-    let write = long_write(run).map(|rate| (name_of_long_write(run), rate));
+    let write = long_write(run).map(|(rate, _)| (name_of_long_write(run), rate));
     [read, write].into_iter().flatten().collect()
 }
 
 fn more(run: &Run) -> Vec<(&'static str, String)> {
     let read =
         streaming_read(run).map(|rate| format!("cold read {} ({} file)", units::rate(rate), largest(run)));
-    let write = long_write(run).map(|rate| format!("{} {}", name_of_long_write(run), units::rate(rate)));
+    let write = long_write(run).map(|(rate, before)| {
+        let both = before.map(|before| format!(" with its fsync ({} without)", units::rate(before)));
+        format!("{} {}{}", name_of_long_write(run), units::rate(rate), both.unwrap_or_default())
+    });
     let streams: Vec<String> = [read, write].into_iter().flatten().collect();
     let small = |name| Some(units::count(files_per_s(named(run, "small files", name)?)?.round() as u64));
     let files = small("small files").map(|n| {
@@ -275,29 +329,29 @@ fn more(run: &Run) -> Vec<(&'static str, String)> {
     lines.into_iter().filter_map(|(name, words)| Some((name, words?))).collect()
 }
 
-/// Rules whose findings name a setting or limit of the place. Other rules name what programs do: the CPU time they use, pieces
-/// of a file.
-pub const LIMITS: [&str; 20] = [
-    "io-limit",
-    "cpu-quota",
-    "memory-limit",
-    "few-processors",
-    "sync-mount",
-    "sync-attribute",
-    "data-journal",
-    "two-copies",
-    "external-journal",
-    "dirty-limit",
-    "no-read-ahead",
-    "few-requests",
-    "small-requests",
-    "no-merges",
-    "compression",
-    "encryption",
-    "checksums",
-    "sparse-image",
-    "discard",
-    "held-back",
+/// Rules whose findings name a setting or limit of the place, each with a short name. Other rules name what programs do: the CPU
+/// time they use, pieces of a file.
+pub const LIMITS: [(&str, &str); 20] = [
+    ("io-limit", "I/O limit of a control group"),
+    ("cpu-quota", "CPU quota of a control group"),
+    ("memory-limit", "memory limit of a control group"),
+    ("few-processors", "few CPUs allowed"),
+    ("sync-mount", "mounted with sync"),
+    ("sync-attribute", "attribute S (sync)"),
+    ("data-journal", "data in the journal"),
+    ("two-copies", "two copies of the data"),
+    ("external-journal", "external journal"),
+    ("dirty-limit", "limit of dirty pages"),
+    ("no-read-ahead", "read-ahead off"),
+    ("few-requests", "few requests in the queue"),
+    ("small-requests", "small requests"),
+    ("no-merges", "merging off"),
+    ("compression", "compression"),
+    ("encryption", "encryption"),
+    ("checksums", "checksums"),
+    ("sparse-image", "sparse image"),
+    ("discard", "mounted with discard"),
+    ("held-back", "requests held back in the queue"),
 ];
 
 /// The first rules in [`LIMITS`] find limits of control groups; these are headlines, however few phases they affected.
@@ -305,14 +359,14 @@ const GROUPS: usize = 3;
 /// Any other limit must have affected at least this share of the phases.
 const HEADLINE: f64 = 0.05;
 
-/// The limits of the storage, each once, in the words of the phase it affected longest: headlines, and the others.
+/// The limits of the storage, each once: headlines, in the words of the phase that each affected longest, and the others by name.
 fn limits(run: &Run) -> (Vec<String>, Vec<String>) {
     let mut found: BTreeMap<usize, (u64, usize, &str)> = BTreeMap::new();
     for phase in &run.phases {
         let mut here: BTreeMap<usize, (u64, &str)> = BTreeMap::new();
         for repetition in &phase.repetitions {
             for finding in &repetition.findings {
-                if let Some(rank) = LIMITS.iter().position(|rule| *rule == finding.rule) {
+                if let Some(rank) = LIMITS.iter().position(|(rule, _)| *rule == finding.rule) {
                     here.insert(rank, (repetition.elapsed_ns, &finding.sentence));
                 }
             }
@@ -326,20 +380,23 @@ fn limits(run: &Run) -> (Vec<String>, Vec<String>) {
         }
     }
     let all = run.phases.len();
-    let words = |(_, (_, phases, sentence)): (usize, (u64, usize, &str))| match phases {
-        1 => format!("Limited in 1 of {all} phases: {sentence}"),
-        _ => format!("Limited in {phases} of {all} phases: {sentence}"),
+    let of_all = |phases: usize| {
+        let word = if all == 1 { "phase" } else { "phases" };
+        format!("{phases} of {all} {word}")
     };
-    let many = |(rank, (_, phases, _)): &(usize, (u64, usize, &str))| {
-        *rank < GROUPS || *phases as f64 >= all as f64 * HEADLINE
-    };
-    let (many, few): (Vec<_>, Vec<_>) = found.into_iter().partition(many);
-    let mut many: Vec<String> = many.into_iter().map(words).collect();
+    let (mut many, mut few) = (Vec::new(), Vec::new());
+    for (rank, (_, phases, sentence)) in found {
+        if rank < GROUPS || phases as f64 >= all as f64 * HEADLINE {
+            many.push(format!("Limited in {}: {sentence}", of_all(phases)));
+        } else {
+            few.push(format!("{} ({})", LIMITS[rank].1, of_all(phases)));
+        }
+    }
     // A rate that no depth exceeds may be a limit of unknown origin.
     if many.is_empty() {
         many.extend(limit(run).map(|found| capital(&found.sentence)));
     }
-    (many, few.into_iter().map(words).collect())
+    (many, few)
 }
 
 fn fsyncs(run: &Run) -> Option<f64> {
