@@ -12,6 +12,7 @@ pub(crate) struct Fake {
     space: Space,
     refused: BTreeSet<PathBuf>,
     copied_on_write: BTreeSet<PathBuf>,
+    empty_call_ns: Option<u64>,
 }
 
 impl Fake {
@@ -23,6 +24,7 @@ impl Fake {
             space: Space::default(),
             refused: BTreeSet::new(),
             copied_on_write: BTreeSet::new(),
+            empty_call_ns: None,
         }
     }
 
@@ -87,6 +89,12 @@ impl Fake {
         self
     }
 
+    /// How long a system call that does nothing takes.
+    pub(crate) fn empty_call(mut self, ns: u64) -> Self {
+        self.empty_call_ns = Some(ns);
+        self
+    }
+
     /// Puts a file on a file system that writes each of its blocks to a new place.
     pub(crate) fn copied_on_write(mut self, path: &str) -> Self {
         self.copied_on_write.insert(path.into());
@@ -128,6 +136,10 @@ impl KernelFiles for Fake {
     fn read(&self, path: &Path) -> io::Result<String> {
         self.allowed(path)?;
         std::fs::read_to_string(self.inside(path))
+    }
+
+    fn empty_call_ns(&self) -> Option<u64> {
+        self.empty_call_ns
     }
 
     fn is_copied_on_write(&self, path: &Path) -> Option<bool> {

@@ -80,6 +80,10 @@ pub trait KernelFiles {
     fn is_copied_on_write(&self, _path: &Path) -> Option<bool> {
         None
     }
+    /// How long a system call that does nothing takes, ns; `None` if that cannot be measured.
+    fn empty_call_ns(&self) -> Option<u64> {
+        None
+    }
     /// The space of the file system that holds a path.
     fn space_of(&self, path: &Path) -> io::Result<Space>;
     /// Length and allocation of a file.
@@ -137,6 +141,24 @@ impl KernelFiles for Live {
 
     fn is_copied_on_write(&self, path: &Path) -> Option<bool> {
         attributes::is_copied_on_write(path)
+    }
+
+    /// Reads nothing from /dev/null: the way into the kernel and back, with all that looks at system calls there. The median of some
+    /// rounds.
+    fn empty_call_ns(&self) -> Option<u64> {
+        const ROUNDS: usize = 9;
+        const CALLS: u32 = 16;
+        let null = std::fs::File::open("/dev/null").ok()?;
+        let mut rounds = [0; ROUNDS];
+        for round in &mut rounds {
+            let begin = std::time::Instant::now();
+            for _ in 0..CALLS {
+                std::os::unix::fs::FileExt::read_at(&null, &mut [], 0).ok()?;
+            }
+            *round = u64::try_from(begin.elapsed().as_nanos()).ok()? / u64::from(CALLS);
+        }
+        rounds.sort_unstable();
+        Some(rounds[ROUNDS / 2])
     }
 
     fn mount_of(&self, path: &Path) -> io::Result<MountKey> {

@@ -172,7 +172,7 @@ pub fn storage(run: &Run) -> String {
     }
 }
 
-/// The figures whose time is told where no limit was found, by their brief names.
+/// Where no limit was found, the time of these figures is shown; by their brief names.
 const TIMED: [&str; 2] = ["fsync", "read"];
 
 fn time(main: &MainPhase<'_>) -> Option<String> {

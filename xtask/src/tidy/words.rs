@@ -50,7 +50,7 @@ fn check_file(file: &File) -> Vec<Finding> {
     for (phrase, better) in BANNED {
         for at in whole_words(&text, phrase) {
             let line = lines.partition_point(|&begin| begin <= at);
-            found.push(Finding::warning(&file.path, line, format!("\"{phrase}\": write {better}")));
+            found.push(Finding::new(&file.path, line, format!("\"{phrase}\": write {better}")));
         }
     }
     found.sort();

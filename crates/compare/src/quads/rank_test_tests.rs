@@ -84,7 +84,7 @@ proptest! {
         let (one, two) = (rank_test(&quads), rank_test(&swapped));
         prop_assert_eq!(one.u + two.u, 4.0 * quads.len() as f64);
         prop_assert_eq!(one.p, two.p);
-        prop_assert_eq!(one.p, NullDistribution::of(&quads).two_sided((2.0 * one.u) as usize), "kept or computed anew");
+        prop_assert_eq!(one.p, NullDistribution::of(&quads).two_sided((2.0 * one.u) as usize), "kept or computed again");
         prop_assert!(one.p > 0.0 && one.p <= 1.0);
     }
 

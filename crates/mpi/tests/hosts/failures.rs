@@ -94,7 +94,7 @@ fn both_ranks_of_host_b_stood_still(out: &str) {
         let named = named.split(')').next().unwrap();
         let still = named.split("stood still for ").nth(1).and_then(|s| s.strip_suffix(" s"));
         let still: f64 = still.and_then(|s| s.parse().ok()).unwrap_or_else(|| panic!("{named}\n{out}"));
-        // Its watcher may have been at the end of a short sleep of its own when the stop came.
+        // Its watcher's short sleep may have been about to end when the stop came.
         assert!(still >= 4.9, "rank {rank}: {named}");
     }
     assert!(!out.contains("on hosta ("), "{out}");

@@ -111,6 +111,7 @@ impl Watched {
             role: crate::device::Role::Data,
             level: 0,
             above: None,
+            image_on: None,
             sys,
         };
         Some(one(&Live, &device))

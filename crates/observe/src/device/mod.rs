@@ -74,6 +74,8 @@ pub struct Device {
     pub level: u32,
     /// Name of the device above it; `None` directly below the file system.
     pub above: Option<String>,
+    /// For a loop device, the type of the file system that holds its file.
+    pub image_on: Option<String>,
     /// Its directory in /sys/devices.
     pub sys: PathBuf,
 }

@@ -280,6 +280,7 @@ impl<'a> Walk<'a> {
             role: place.role,
             level: place.level,
             above: place.above.clone(),
+            image_on: None,
             sys: sys.to_path_buf(),
             name: name.clone(),
         });
@@ -309,6 +310,9 @@ impl<'a> Walk<'a> {
         }
         let before = self.devices.len();
         let mount = self.path(Path::new(backing), place);
+        if let Some(device) = self.devices.iter_mut().find(|d| d.name == name) {
+            device.image_on = mount.as_ref().map(|mount| mount.kind.clone());
+        }
         if let Some(mount) = mount.filter(|_| self.devices.len() == before) {
             if is_memory(&mount.kind)
                 && let Some(device) = self.devices.iter_mut().find(|d| d.name == name)

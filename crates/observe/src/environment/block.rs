@@ -48,6 +48,7 @@ fn describe(doc: &Document, device: &Device) -> Value {
     put("mapper_kind", uuid.as_deref().and_then(mapper_kind).into());
     put("raid_level", text(device.sys.join("md/level")).into());
     put("backing_file", text(device.sys.join("loop/backing_file")).into());
+    put("image_on", device.image_on.clone().into());
     put("backing_file_copied_on_write", copied_on_write(doc, device).into());
     put("direct_io", text(device.sys.join("loop/dio")).map(|t| t == "1").into());
     let size = text(device.sys.join("size")).and_then(|t| t.parse::<u64>().ok());

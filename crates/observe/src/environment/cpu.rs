@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 const ROOT: &str = "/sys/devices/system/cpu";
+/// Where kernel workers that are bound to no processor may run.
+const WORKERS: &str = "/sys/devices/virtual/workqueue/cpumask";
 
 pub(super) fn capture(doc: &mut Document, signature: Option<String>) {
     let info = doc.files.trimmed(Path::new("/proc/cpuinfo")).unwrap_or_default();
@@ -17,6 +19,8 @@ pub(super) fn capture(doc: &mut Document, signature: Option<String>) {
     let status = doc.files.trimmed(Path::new("/proc/self/status")).unwrap_or_default();
     let allowed = cpu_list::allowed(&status).map(|cpus| cpus.len());
     doc.set("cpu.allowed", allowed, &unreadable("/proc/self/status"));
+    let workers = doc.files.trimmed(Path::new(WORKERS)).as_deref().and_then(bits);
+    doc.set("cpu.kernel_workers", workers.zip(online).map(|(n, online)| n.min(online)), &unreadable(WORKERS));
     doc.number("cpu.smt_active", "/sys/devices/system/cpu/smt/active");
     let caches = caches(doc);
     doc.set("cpu.caches", caches, "/sys/devices/system/cpu/cpu0/cache is empty or not there");
@@ -41,6 +45,11 @@ fn field(info: &str, name: &str) -> Option<String> {
         let (key, value) = line.split_once(':')?;
         (key.trim() == name).then(|| value.trim().to_string())
     })
+}
+
+/// The number of bits of a mask such as "ff,00000003".
+fn bits(mask: &str) -> Option<u64> {
+    mask.split(',').map(|word| u32::from_str_radix(word, 16).ok().map(|w| u64::from(w.count_ones()))).sum()
 }
 
 /// How many CPUs a list like "0-3,8" has.

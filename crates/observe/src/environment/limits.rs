@@ -34,6 +34,17 @@ pub(super) fn capture(doc: &mut Document) {
         name.map_or_else(|| format!("process {id}"), |name| format!("{name} (process {id})"))
     });
     doc.set("limits.tracer", named, "no program traces this one");
+    let filters = status.lines().find_map(|l| l.strip_prefix("Seccomp_filters:")?.trim().parse::<u64>().ok());
+    let filters = filters.filter(|n| *n > 0);
+    doc.set("limits.seccomp_filters", filters, "no seccomp filter applies, or the kernel does not say");
+    let events = doc.files.trimmed(Path::new("/sys/kernel/tracing/events/enable"));
+    let on = events.as_deref().and_then(|state| match state {
+        "1" => Some("all"),
+        "X" => Some("some"),
+        _ => None,
+    });
+    doc.set("limits.trace_events", on, "no trace event is on, or that is not readable");
+    doc.set("limits.empty_call_ns", doc.files.empty_call_ns(), "not measured");
 }
 
 /// Location of this process's control groups: one directory for version 2, one per controller for version 1.

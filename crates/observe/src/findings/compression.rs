@@ -1,14 +1,51 @@
-//! A file system that compresses written data while the device waits for it.
+//! A file system that compresses written data while the device waits for it, or decompresses what is read.
 
-use super::facts::Facts;
-use super::{computing, finding};
+use super::facts::{Facts, size};
+use super::{CALLS, THREADS, computing, evidence, finding};
+use crate::words::{percent, time};
 use fathom_record::{Finding, OpKind};
 
 const ENOUGH_BYTES: u64 = 1 << 20;
 /// With less data per sync, a sync waits for the log, not for compression.
 const LEAST_EACH: u64 = 128 << 10;
 
+/// Minimum share of their time that the workers computed in the kernel.
+const DECOMPRESSING: f64 = 0.5;
+/// Minimum time for a byte: copying one from the page cache takes less than 0.5 ns.
+const NS_PER_BYTE: f64 = 2.0;
+
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    squashed(facts).or_else(|| compressed(facts))
+}
+
+/// Reads of squashfs, which decompresses in the reader's call.
+fn squashed(facts: &Facts<'_>) -> Option<Finding> {
+    let text = |name: &str| facts.environment.pointer(name);
+    let block = text("/filesystem/block_bytes")?.as_f64()?;
+    let (calls, bytes) = facts.calls(OpKind::Read);
+    let computed = facts.repetition.workers.iter().map(|w| w.cpu_system_ns as f64).sum::<f64>();
+    let share = facts.kernel_share();
+    let slow = computed >= NS_PER_BYTE * bytes as f64 && share >= DECOMPRESSING;
+    if text("/filesystem/type")?.as_str()? != "squashfs" || calls == 0 || !slow {
+        return None;
+    }
+    Some(finding(
+        format!(
+            "squashfs keeps data compressed in blocks of {}: the workers computed in the kernel for {} of their time, {} for each read.",
+            size(block),
+            percent(share),
+            time(computed / calls as f64),
+        ),
+        "Larger reads, or reads in order, use more of each decompressed block. Smaller blocks or a faster algorithm cost less per read (mksquashfs -b, -comp).",
+        vec![
+            evidence("block size", block, "bytes", "statvfs"),
+            evidence("time of the workers on a processor in the kernel", computed, "ns", THREADS),
+            evidence("reads", calls as f64, "calls", CALLS),
+        ],
+    ))
+}
+
+fn compressed(facts: &Facts<'_>) -> Option<Finding> {
     let options = facts.environment.pointer("/filesystem/options").and_then(|o| o.as_str())?;
     let option =
         options.split(',').find(|o| o.starts_with("compress=") || o.starts_with("compress-force="))?;

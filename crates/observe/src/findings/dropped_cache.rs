@@ -3,7 +3,7 @@
 use super::facts::{Facts, size};
 use super::{COUNTERS, evidence, finding};
 use crate::residency::page_bytes;
-use fathom_record::{CacheIntent, Finding, OpKind, Residency};
+use fathom_record::{CacheIntent, Finding, OpKind, Remover, Residency};
 
 /// Minimum share of what the device read for us: with less, most of it was read for the first time. It is also more than the metadata
 /// that is read beside the files.
@@ -41,7 +41,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     if before.total_pages == 0 || !much || reclaimed as f64 > RECLAIMED * again.min(left) as f64 {
         return None;
     }
-    let dropper = dropper(facts, again.min(left));
+    let dropper = remover(facts, again.min(left), |r| r.dropped_bytes);
     let most = dropper.as_ref().map_or(String::new(), |name| format!("; {name} dropped most of them"));
     let who = match (evictions.drops, &dropper) {
         (0, Some(name)) => format!("and drop_caches was not used: {name} dropped them"),
@@ -79,17 +79,17 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     ))
 }
 
-/// The program that dropped at least half of this amount, if page-cache events name it.
-fn dropper(facts: &Facts<'_>, bytes: u64) -> Option<String> {
+/// The program that took at least half of this amount out of the page cache, if page-cache events name it; `of` is what counts.
+pub(super) fn remover(facts: &Facts<'_>, bytes: u64, of: fn(&Remover) -> u64) -> Option<String> {
     let moves = facts.repetition.page_cache.as_ref()?.pages.as_ref()?;
-    let most = moves.removers.iter().max_by_key(|r| r.dropped_bytes)?;
+    let most = moves.removers.iter().max_by_key(|r| of(r))?;
     // A program that is started again and again has another process each time.
-    let same = moves.removers.iter().filter(|r| r.name == most.name && r.dropped_bytes > 0);
-    let (processes, dropped) = same.fold((0u64, 0u64), |sum, r| (sum.0 + 1, sum.1 + r.dropped_bytes));
+    let same = moves.removers.iter().filter(|r| r.name == most.name && of(r) > 0);
+    let (processes, taken) = same.fold((0u64, 0u64), |sum, r| (sum.0 + 1, sum.1 + of(r)));
     let number = match (processes, most.process) {
         (1, 0) => String::new(),
         (1, process) => format!(" (process {process})"),
         (several, _) => format!(" ({several} processes)"),
     };
-    (dropped >= bytes / 2).then(|| format!("{}{number}", most.name))
+    (taken >= bytes / 2).then(|| format!("{}{number}", most.name))
 }

@@ -260,7 +260,7 @@ impl<'a> Facts<'a> {
         watched.filter(move |d| names.contains(&d.name.as_str()))
     }
 
-    /// The names of the devices that carry another. A partition's disk stands for it: only that is watched.
+    /// The names of the devices that carry another. For a partition its disk is listed: only that is watched.
     fn names_below(&self, name: &str) -> Vec<&'a str> {
         let text = |entry: &'a Value, key: &str| entry.get(key).and_then(Value::as_str);
         let devices = self.environment.get("devices").and_then(Value::as_array);

@@ -1,7 +1,7 @@
-//! A file system whose calls are served by a program.
+//! A file system whose calls are served by a program: that of the files, or that of the image below a loop device.
 
 use super::facts::Facts;
-use super::{CALLS, THREADS, evidence, finding};
+use super::{CALLS, EVENTS, THREADS, evidence, finding};
 use crate::words::percent;
 use fathom_record::{Finding, OpKind};
 
@@ -9,7 +9,37 @@ use fathom_record::{Finding, OpKind};
 const NOTABLE: f64 = 0.3;
 const LEAST_NS: u64 = 100_000_000;
 
+/// An image that a program in user space serves: minimum share of the time with a request in the loop device.
+const BUSY: f64 = 0.5;
+
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    image(facts).or_else(|| files(facts))
+}
+
+/// The file behind a loop device lies on such a file system.
+fn image(facts: &Facts<'_>) -> Option<Finding> {
+    let device = facts.device()?;
+    let described = facts.described(&device.name)?;
+    let kind = described.get("image_on")?.as_str()?;
+    let image = described.get("backing_file").and_then(|f| f.as_str()).unwrap_or("its image");
+    let busy = device.busy_ns as f64 / facts.repetition.elapsed_ns.max(1) as f64;
+    let passed = described.get("direct_io").and_then(|d| d.as_bool()) == Some(true);
+    if !(kind == "fuse" || kind.starts_with("fuse.")) || !passed || busy < BUSY || !facts.requests_are_ours()
+    {
+        return None;
+    }
+    Some(finding(
+        format!(
+            "The file behind {}, {image}, lies on {kind}, so a program in user space handles each of its requests: they took {} of the time.",
+            device.name,
+            percent(busy.min(1.0)),
+        ),
+        "Put the image on a file system of the kernel, or look at the program that serves it.",
+        vec![evidence("time with a request in the loop device", device.busy_ns as f64, "ns", EVENTS)],
+    ))
+}
+
+fn files(facts: &Facts<'_>) -> Option<Finding> {
     let kind = facts.environment.pointer("/filesystem/type")?.as_str()?;
     // The environment is that of the run's first directory; another phase's files may lie elsewhere.
     let method = facts.repetition.physical.method.as_str();

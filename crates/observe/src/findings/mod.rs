@@ -38,6 +38,7 @@ mod io_share;
 mod journal;
 mod journal_of_others;
 mod locks_of_others;
+mod loop_driver;
 mod memory_limit;
 mod merges;
 mod no_delayed_allocation;
@@ -57,6 +58,7 @@ mod requests_per_call;
 mod scattered;
 mod shared_blocks;
 mod slow_calls;
+mod slow_system_calls;
 mod small_blocks;
 mod small_requests;
 mod snapshot;
@@ -83,12 +85,13 @@ type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
 /// all follow from it.
-const CAUSES: [Rule; 43] = [
+const CAUSES: [Rule; 45] = [
     ("io-limit", io_limit::find),
     ("io-share", io_share::find),
     ("cpu-quota", cpu_quota::find),
     ("few-processors", few_processors::find),
     ("traced", traced::find),
+    ("slow-system-calls", slow_system_calls::find),
     ("halted", halted::find),
     ("frozen-file-system", frozen_file_system::find),
     ("access-check", access_check::find),
@@ -123,6 +126,7 @@ const CAUSES: [Rule; 43] = [
     ("read-to-write", read_to_write::find),
     ("write-to-read", write_to_read::find),
     ("fuse", fuse::find),
+    ("loop-driver", loop_driver::find),
     ("one-writer", one_writer::find),
     ("locks-of-others", locks_of_others::find),
     ("held-back", held_back::find),

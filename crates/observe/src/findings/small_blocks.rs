@@ -1,4 +1,4 @@
-//! A file system with blocks smaller than a page, and calls that are busy computing.
+//! A file system with blocks smaller than a page, and buffered writes that are busy computing.
 
 use super::facts::{Facts, size};
 use super::{CALLS, THREADS, evidence, finding};
@@ -14,9 +14,12 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let kind = facts.environment.pointer("/filesystem/type")?.as_str()?;
     let computes = facts.kernel_share();
     let disk = ["ext2", "ext3", "ext4", "xfs", "btrfs"].contains(&kind);
-    // With syncs that often, most of the computing is theirs.
-    let syncs = facts.phase.writes && facts.syncs_often();
-    if !disk || block >= page_bytes() || facts.phase.direct || syncs || computes < NOTABLE {
+    // Reads from the page cache do not look at blocks.
+    if !facts.phase.writes || facts.phase.reads {
+        return None;
+    }
+    // With frequent syncs, most of the computing is theirs.
+    if !disk || block >= page_bytes() || facts.phase.direct || facts.syncs_often() || computes < NOTABLE {
         return None;
     }
     let parts = page_bytes() / block.max(1);

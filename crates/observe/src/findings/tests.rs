@@ -2168,3 +2168,132 @@ fn files_in_swap_are_a_cause_if_they_are_read_from_it() {
         Some(Residency { total_pages: pages, cached_pages: pages, ..Residency::default() });
     assert_eq!(world.says("swapped-out"), None, "other programs were swapped in");
 }
+
+#[test]
+fn system_calls_that_are_slow_in_themselves() {
+    let mut world = World::new(OpKind::Read, 50_000, 4096);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.environment = serde_json::json!({ "limits": { "empty_call_ns": 17_000, "seccomp_filters": null } });
+    let said = world.says("slow-system-calls").expect("told");
+    assert_eq!(
+        said,
+        "A system call that does nothing takes 17.0 us here (0.1 to 0.5 us is usual): 85 % of the time of the calls."
+    );
+    world.environment["limits"]["trace_events"] = "all".into();
+    assert!(
+        world.says("slow-system-calls").expect("told").ends_with("All of the kernel's trace events are on.")
+    );
+    world.environment["limits"]["seccomp_filters"] = 7.into();
+    let said = world.says("slow-system-calls").expect("told");
+    assert!(said.ends_with("7 seccomp filters apply to this program."), "{said}");
+    world.phase.axes.queue_depth = Some(32);
+    assert_eq!(world.says("slow-system-calls"), None, "one call may submit many");
+    world.phase.axes.queue_depth = None;
+    world.repetition.elapsed_ns = 10_000_000_000;
+    assert_eq!(world.says("slow-system-calls"), None, "a small part of the time");
+    world.repetition.elapsed_ns = 50_000_000;
+    world.environment["limits"]["empty_call_ns"] = 400.into();
+    assert_eq!(world.says("slow-system-calls"), None, "as everywhere");
+}
+
+#[test]
+fn a_loop_device_that_passes_requests_on_late() {
+    let mut world = World::new(OpKind::Read, 3783, 4096);
+    world.repetition.elapsed_ns = 1_500_000_000;
+    world.environment = serde_json::json!({
+        "cpu": { "online": 2, "kernel_workers": 1 },
+        "devices": [
+            { "name": "loop0", "kind": "loop", "above": null, "direct_io": true },
+            { "name": "vda", "kind": "disk", "above": "loop0" },
+        ],
+    });
+    let device = |name: &str, level, busy_ns| DeviceActivity {
+        name: name.into(),
+        level,
+        busy_ns,
+        requests: vec![requests(RequestClass::Read, 3783, 4096)],
+        ..DeviceActivity::default()
+    };
+    let devices = |world: &mut World, below| {
+        let both = vec![device("loop0", 0, 1_260_000_000), device("vda", 1, below)];
+        world.repetition.block.as_mut().expect("made with one").devices = both;
+    };
+    devices(&mut world, 120_000_000);
+    assert_eq!(
+        world.says("loop-driver").expect("told"),
+        "loop0 had requests for 84 % of the time, but vda, which carries it, only for 8.0 %: the loop driver's workers passed them on late. The kernel's workers may use only 1 of 2 processors (/sys/devices/virtual/workqueue/cpumask)."
+    );
+    world.environment["cpu"]["kernel_workers"] = 2.into();
+    assert!(world.says("loop-driver").expect("told").ends_with("passed them on late."));
+    devices(&mut world, 700_000_000);
+    assert_eq!(world.says("loop-driver"), None, "as a healthy one");
+    devices(&mut world, 120_000_000);
+    let below = &mut world.repetition.block.as_mut().expect("made with one").devices[1];
+    below.requests[0].q2d = Histogram::from_values([300_000; 3783]);
+    assert_eq!(world.says("loop-driver"), None, "they waited in the queue below");
+    devices(&mut world, 120_000_000);
+    world.environment["devices"][0]["direct_io"] = false.into();
+    assert_eq!(world.says("loop-driver"), None, "the page cache below answers");
+}
+
+#[test]
+fn an_image_that_a_program_serves() {
+    let mut world = World::new(OpKind::Read, 1000, 4096);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.device().name = "loop0".into();
+    world.device().busy_ns = 970_000_000;
+    world.environment = serde_json::json!({ "devices": [
+        { "name": "loop0", "kind": "loop", "backing_file": "/srv/image", "direct_io": true, "image_on": "fuse" },
+    ]});
+    assert_eq!(
+        world.says("fuse").expect("told"),
+        "The file behind loop0, /srv/image, lies on fuse, so a program in user space handles each of its requests: they took 97 % of the time."
+    );
+    world.environment["devices"][0]["image_on"] = "ext4".into();
+    assert_eq!(world.says("fuse"), None);
+}
+
+#[test]
+fn squashfs_decompresses_in_the_call() {
+    let mut world = World::new(OpKind::Read, 60, 4096);
+    world.repetition.elapsed_ns = 515_000_000;
+    world.repetition.workers[0].cpu_system_ns = 494_000_000;
+    world.environment = serde_json::json!({ "filesystem": { "type": "squashfs", "block_bytes": 1_048_576 } });
+    assert_eq!(
+        world.says("compression").expect("told"),
+        "squashfs keeps data compressed in blocks of 1 MiB: the workers computed in the kernel for 96 % of their time, 8.23 ms for each read."
+    );
+    world.repetition.workers[0].cpu_system_ns = 400_000;
+    world.repetition.elapsed_ns = 500_000;
+    assert_eq!(world.says("compression"), None, "copied from the page cache");
+}
+
+#[test]
+fn a_group_whose_memory_others_use_up() {
+    let mut world = World::new(OpKind::Read, 2332, 16_384);
+    world.workload.keeps_pages = true;
+    world.phase.axes.file_bytes = Some(96 * MIB);
+    world.repetition.physical.own_read_bytes = Some(36 * MIB);
+    let remover = |name: &str, process, reclaimed| fathom_record::Remover {
+        name: name.into(),
+        process,
+        dropped_bytes: 0,
+        reclaimed_bytes: reclaimed * MIB,
+    };
+    let removers = vec![remover("cat", 7, 20), remover("cat", 8, 14)];
+    let pages = Some(fathom_record::PageMoves { removers, ..fathom_record::PageMoves::default() });
+    world.repetition.page_cache = Some(fathom_record::PageCacheEvents { pages, ..Default::default() });
+    world.environment = serde_json::json!({
+        "limits": { "cgroup": { "memory_max_bytes": 250 * MIB } },
+        "memory": { "available_bytes": 20_000 * MIB },
+    });
+    assert_eq!(
+        world.says("memory-limit").expect("told"),
+        "A control group limits this program to 250 MiB of memory, page cache included, and it does not use it alone: 34 MiB of the files' pages were reclaimed when cat (2 processes) needed memory, and 36 MiB had to be read from the device."
+    );
+    world.environment["memory"]["available_bytes"] = (300 * MIB).into();
+    assert_eq!(world.says("memory-limit"), None, "the machine itself is short of memory");
+    world.environment["memory"]["available_bytes"] = (20_000 * MIB).into();
+    world.repetition.physical.own_read_bytes = Some(10 * MIB);
+    assert_eq!(world.says("memory-limit"), None, "most came from memory");
+}

@@ -92,6 +92,7 @@ pub fn stack_of_device(files: &dyn KnobFiles, path: &Path) -> Option<DeviceStack
         role: crate::device::Role::Data,
         level: 0,
         above: None,
+        image_on: None,
         sys: sys.clone(),
     }];
     for below in files.list(&sys.join("slaves")).unwrap_or_default() {
@@ -103,6 +104,7 @@ pub fn stack_of_device(files: &dyn KnobFiles, path: &Path) -> Option<DeviceStack
             role: crate::device::Role::Below,
             level: 1,
             above: Some(name.clone()),
+            image_on: None,
             sys,
         });
     }

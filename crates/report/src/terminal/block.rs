@@ -119,7 +119,7 @@ mod tests {
             "\n  vda: 163 840 reads of 4.00 KiB",
             "* random read, O_DIRECT x1: Each read of 4 KiB became one request",
             "* write x1: fsync took 1.2 s",
-            "  > Use a file system of its own",
+            "  > Use a separate file system",
         ] {
             assert!(text.contains(told), "{told} is missing: {text}");
         }

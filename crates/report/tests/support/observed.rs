@@ -218,7 +218,7 @@ fn written_back() -> BlockLayer {
         observer_cpu_ns: 2_100_000,
         devices: vec![volume, disk],
         intervals,
-        notes: vec!["Requests of dm-0 are bios: device mapper has none of its own.".into()],
+        notes: vec!["Requests of dm-0 are bios: device mapper has no requests.".into()],
         ..block_layer()
     }
 }
@@ -306,7 +306,7 @@ fn findings_of_writes() -> Vec<Finding> {
         Finding {
             rule: "fsync-others".into(),
             sentence: "fsync took 1.2 s, of which 0.9 s went to 12 other files' data.".into(),
-            advice: "Use a file system of its own for the measurement, or ext4 with data=writeback.".into(),
+            advice: "Use a separate file system for the measurement, or ext4 with data=writeback.".into(),
             evidence: vec![evidence("time of fsync", 1.2e9, "ns", "our own calls")],
         },
     ]

@@ -35,7 +35,7 @@ impl KernelQueue {
         Self { scheduler, read_ahead_kb: read_ahead_kb.min(MOST_KIB), max_sectors_kb }
     }
 
-    /// The scheduler by the name of ours that is like it; `None` if there is none. A device that has none to choose sorts nothing.
+    /// The name of our scheduler that is most like it; `None` if there is none. A device without a choice of schedulers sorts nothing.
     #[must_use]
     pub fn scheduler(&self) -> Option<&str> {
         let name = match self.scheduler.as_str() {

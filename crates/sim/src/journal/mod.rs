@@ -173,7 +173,7 @@ mod tests {
         journal.note_inode(3);
         let running = journal.running.as_ref().unwrap();
         assert_eq!((running.tid, running.inodes.len(), running.data.as_slice()), (1, 1, &[(0, 7)][..]));
-        assert_eq!(running.handles, 3, "a page that is there already needs no handle of its own");
+        assert_eq!(running.handles, 3, "a page that is there already needs no separate handle");
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub fn wear_out(share: &Workload, number: usize, done: &[u64], most: u64) -> Opt
 
 /// After the wear-out of the phase `number`, in which every worker wrote `most` records, later phases read that part of the files only:
 /// the rest was never written. `whole` is the workload of all ranks, whose file sets have their own names also in reordered phases;
-/// `planned` is the share before any phase, so that repetitions can be limited anew.
+/// `planned` is the share before any phase, so that repetitions can be limited again.
 pub fn read_what_was_written(
     whole: &Workload,
     planned: &Workload,

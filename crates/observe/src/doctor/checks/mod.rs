@@ -42,6 +42,7 @@ mod rotational;
 mod scheduler;
 mod space;
 mod swap;
+mod system_calls;
 mod temperature;
 mod throttling;
 mod ulimits;
@@ -60,7 +61,7 @@ const fn check(subject: Subject, codes: &'static [&'static str], find: fn(&Scene
 }
 
 /// Every check, in report order within a subject.
-pub(super) const ALL: [Check; 43] = [
+pub(super) const ALL: [Check; 44] = [
     check(Subject::Place, &["file-system"], file_system::check),
     check(Subject::Place, &["read-only"], read_only::check),
     check(Subject::Place, &["space", "space-reserved", "inodes"], space::check),
@@ -96,6 +97,7 @@ pub(super) const ALL: [Check; 43] = [
     check(Subject::Processor, &["throttling"], throttling::check),
     check(Subject::Processor, &["clocksource", "tsc"], clock::check),
     check(Subject::Processor, &["mitigations"], mitigations::check),
+    check(Subject::Processor, &["system-calls"], system_calls::check),
     check(Subject::Processor, &["numa"], numa::check),
     check(Subject::Memory, &["memory"], memory::check),
     check(Subject::Memory, &["swap"], swap::check),

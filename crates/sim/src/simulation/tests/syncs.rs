@@ -102,7 +102,7 @@ fn ext4(stream: &str, ns: u64) -> (u64, u64, u64) {
 
 #[test]
 fn ext4_commits_an_overwrite_when_the_clock_has_ticked_since_the_last_one() {
-    // 10 ms a request: each write is in a tick of its own. Descriptor, inode, commit block.
+    // 10 ms a request: each write has its own tick. Descriptor, inode, commit block.
     assert_eq!(ext4("sync_every = { writes = 1 }", 10 * MS), (20, 60, 40));
     // All in the first tick: only the first write changes the inode; the other fsyncs flush.
     assert_eq!(ext4("sync_every = { writes = 1 }", 1_000), (1, 3, 21));

@@ -1,0 +1,48 @@
+//! System calls that are slow in themselves: filters, audit rules and tracing add to every one.
+
+use super::super::finding::Finding;
+use super::super::scene::Scene;
+use crate::words::time;
+
+const CODE: &str = "system-calls";
+const SOURCE: &str = "16 reads of 0 bytes from /dev/null";
+/// 0.1 to 0.5 us are usual, on processors with costly mitigations up to 1 us.
+const SLOW_NS: u64 = 1000;
+
+pub(super) fn check(scene: &Scene) -> Vec<Finding> {
+    let Some(ns) = scene.count("limits.empty_call_ns") else { return Vec::new() };
+    let takes = format!("A system call that does nothing takes {}", time(ns as f64));
+    if ns < SLOW_NS {
+        return vec![Finding::good(CODE, SOURCE, format!("{takes}."))];
+    }
+    let filters = scene.count("limits.seccomp_filters");
+    let events = scene.word("limits.trace_events");
+    let seen = match (filters, events) {
+        (Some(n), _) => format!(
+            ", and {n} seccomp {} to this program",
+            if n == 1 { "filter applies" } else { "filters apply" }
+        ),
+        (None, Some(which)) => format!(", and {which} of the kernel's trace events are on"),
+        (None, None) => String::new(),
+    };
+    vec![
+        Finding::warning(CODE, SOURCE, format!("{takes} (0.1 to 0.5 us is usual){seen}: small operations are slowed down."))
+            .figure("a system call that does nothing", ns as f64, "ns")
+            .remedy("Look for a sandbox (seccomp), audit rules (auditctl -l), trace events (/sys/kernel/tracing/set_event) and BPF programs (bpftool prog)"),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::finding::Severity;
+    use super::super::super::testing::{machine, says};
+
+    #[test]
+    fn a_slow_call_is_a_warning_with_what_is_known() {
+        let _ = says(&machine().empty_call(300), "system-calls", Severity::Good, &["300 ns"]);
+        let slow = machine().empty_call(17_000);
+        let _ = says(&slow, "system-calls", Severity::Warning, &["17.0 us"]);
+        let traced = slow.file("/sys/kernel/tracing/events/enable", "1\n");
+        let _ = says(&traced, "system-calls", Severity::Warning, &["all of the kernel's trace events"]);
+    }
+}

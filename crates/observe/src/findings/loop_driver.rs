@@ -1,0 +1,60 @@
+//! A loop device that holds requests while the device below has none: its kernel workers do not pass them on.
+
+use super::facts::Facts;
+use super::{EVENTS, evidence, finding};
+use crate::words::percent;
+use fathom_record::Finding;
+use fathom_record::block::DeviceActivity;
+use serde_json::Value;
+
+/// Minimum share of the time with a request in the loop device.
+const BUSY: f64 = 0.5;
+/// The device below was busy for at most this share of that time. A healthy one is busy for more than half.
+const BELOW: f64 = 0.25;
+const ENOUGH_REQUESTS: u64 = 50;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let device = facts.device()?;
+    let described = facts.described(&device.name)?;
+    // Without direct I/O the page cache below answers.
+    if described.get("kind")?.as_str()? != "loop" || described.get("direct_io")?.as_bool() != Some(true) {
+        return None;
+    }
+    let below = facts.below(device)?;
+    let sum = |d: &DeviceActivity| {
+        d.requests.iter().fold((0u64, 0u64), |s, r| (s.0 + r.completed, s.1.saturating_add(r.issued_bytes)))
+    };
+    let ((requests, bytes), (passed_on, moved)) = (sum(device), sum(below));
+    let elapsed = facts.repetition.elapsed_ns;
+    // Requests that wait in the queue below wait for that device, too.
+    let queued: u128 = below.requests.iter().map(|r| r.q2d.sum_ns()).sum();
+    let carried = below.busy_ns as f64 + queued as f64;
+    let held = device.busy_ns as f64;
+    let ours = facts.requests_are_ours() && passed_on >= requests / 2 && moved >= bytes / 2;
+    if requests < ENOUGH_REQUESTS || !ours || held < BUSY * elapsed as f64 || carried > BELOW * held {
+        return None;
+    }
+    let workers = facts.environment.pointer("/cpu/kernel_workers").and_then(Value::as_f64);
+    let few = workers.zip(facts.processors_online()).filter(|(allowed, online)| allowed < online);
+    let restricted = few.map_or(String::new(), |(allowed, online)| {
+        format!(
+            " The kernel's workers may use only {allowed:.0} of {online:.0} processors (/sys/devices/virtual/workqueue/cpumask)."
+        )
+    });
+    Some(finding(
+        format!(
+            "{} had requests for {} of the time, but {}, which carries it, only for {}: the loop driver's workers passed them on late.{restricted}",
+            device.name,
+            percent((held / elapsed as f64).min(1.0)),
+            below.name,
+            percent(below.busy_ns as f64 / elapsed as f64),
+        ),
+        "Kernel workers pass these requests on. `top -H` shows what keeps them from a processor: tasks with real-time priority, for example.",
+        vec![
+            evidence("time with a request in the loop device", held, "ns", EVENTS),
+            evidence("time with a request in the device below", below.busy_ns as f64, "ns", EVENTS),
+            evidence("requests of the loop device", requests as f64, "requests", EVENTS),
+            evidence("requests of the device below", passed_on as f64, "requests", EVENTS),
+        ],
+    ))
+}

@@ -1,0 +1,63 @@
+//! System calls that are slow in themselves: filters, audit rules or tracing look at each of them.
+
+use super::facts::Facts;
+use super::{CALLS, evidence, finding};
+use crate::words::{percent, time};
+use fathom_record::{Finding, OpKind};
+use serde_json::Value;
+
+/// 0.1 to 0.5 us are usual, on processors with costly mitigations up to 1 us.
+const SLOW_NS: f64 = 1000.0;
+/// Minimum share of the workers' time.
+const NOTABLE: f64 = 0.25;
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let limit = |name: &str| facts.environment.get("limits")?.get(name).filter(|value| !value.is_null());
+    let empty_ns = limit("empty_call_ns").and_then(Value::as_f64)?;
+    let calls: u64 = [OpKind::Read, OpKind::Write, OpKind::Sync].iter().map(|op| facts.calls(*op).0).sum();
+    let share = empty_ns * calls as f64 / facts.workers_ns().max(1.0);
+    // One call may submit several operations.
+    let batches = facts.phase.axes.queue_depth.is_some_and(|depth| depth > 1);
+    if empty_ns < SLOW_NS || share < NOTABLE || batches {
+        return None;
+    }
+    let filters = limit("seccomp_filters").and_then(Value::as_u64);
+    let events = limit("trace_events").and_then(Value::as_str);
+    let (seen, advice) = match (filters, events) {
+        (Some(n), _) => (
+            format!(
+                " {n} seccomp {} this program.",
+                if n == 1 { "filter applies to" } else { "filters apply to" }
+            ),
+            "Run it outside of the sandbox (a container's profile, SystemCallFilter of systemd) to see what the filters cost.",
+        ),
+        (None, Some(which)) => (
+            format!(" {} of the kernel's trace events are on.", if which == "all" { "All" } else { "Some" }),
+            "See which are on in /sys/kernel/tracing/set_event, and turn them off by writing 0 to /sys/kernel/tracing/events/enable.",
+        ),
+        (None, None) => (
+            String::new(),
+            "Possible causes: audit rules (`auditctl -l`), BPF programs and probes (`bpftool prog`, `bpftool perf`), or a sandbox or hypervisor that intercepts calls (gVisor).",
+        ),
+    };
+    let mut figures = vec![
+        evidence(
+            "a system call that does nothing",
+            empty_ns,
+            "ns",
+            "1 of 16 reads of 0 bytes from /dev/null, before the run",
+        ),
+        evidence("calls", calls as f64, "calls", CALLS),
+        evidence("time of the workers", facts.workers_ns(), "ns", CALLS),
+    ];
+    figures.extend(filters.map(|n| evidence("seccomp filters", n as f64, "", "/proc/self/status")));
+    Some(finding(
+        format!(
+            "A system call that does nothing takes {} here (0.1 to 0.5 us is usual): {} of the time of the calls.{seen}",
+            time(empty_ns),
+            percent(share.min(1.0)),
+        ),
+        advice,
+        figures,
+    ))
+}
