@@ -177,7 +177,8 @@ const TIMED: [&str; 2] = ["fsync", "read"];
 
 fn time(main: &MainPhase<'_>) -> Option<String> {
     let budget = Budget::of(main.phase).filter(|budget| !budget.devices.is_empty())?;
-    Some(format!("{}: {}", main.brief, largest_parts(&budget)))
+    let operation = if main.brief == "fsync" { "a write with its fsync" } else { "a read" };
+    Some(format!("{operation}: {}", largest_parts(&budget)))
 }
 
 /// A phase whose figures are in the answer.
@@ -283,12 +284,12 @@ fn largest(run: &Run) -> String {
 /// second only.
 fn long_write(run: &Run) -> Option<(f64, Option<f64>)> {
     let phase = named(run, "sustained", "sustained write")?;
-    let rates: Vec<f64> = course(phase).iter().map(|point| point.1).collect();
-    let before = median(&rates).or_else(|| phase.bytes_per_s_to(Mark::LastOp));
-    match phase.bytes_per_s_to(Mark::Fsync) {
-        Some(synced) => Some((synced, before.filter(|before| *before > synced * FSYNC_MATTERS))),
-        None => Some((before.or_else(|| phase.bytes_per_s())?, None)),
+    if let Some(synced) = phase.bytes_per_s_to(Mark::Fsync) {
+        let before = phase.bytes_per_s_to(Mark::LastOp);
+        return Some((synced, before.filter(|before| *before > synced * FSYNC_MATTERS)));
     }
+    let rates: Vec<f64> = course(phase).iter().map(|point| point.1).collect();
+    Some((median(&rates).or_else(|| phase.bytes_per_s())?, None))
 }
 
 /// From this ratio of the rates without and with the fsync, both are shown.

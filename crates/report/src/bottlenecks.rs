@@ -63,7 +63,10 @@ impl Bottlenecks {
         let small = main_phases(run).into_iter().map(|m| one(&m.what, m.phase, per_s(m.phase.ops_per_s())));
         let read = streaming_phase(run).map(|p| one("cold read", p, rate(p.bytes_per_s())));
         let write = named(run, "sustained", "sustained write");
-        let write = write.map(|p| one("long write with its fsync", p, rate(p.bytes_per_s())));
+        let write = write.map(|p| {
+            let what = if p.sync_in_clock { "long write with its fsync" } else { "long write" };
+            one(what, p, rate(p.bytes_per_s()))
+        });
         let figures: Vec<Bottleneck> = small.chain(read).chain(write).collect();
         let answer = Answer::of(run, None);
         let mut causes = answer.limits;

@@ -11,8 +11,9 @@ const LEAST_EACH: u64 = 128 << 10;
 
 /// Minimum share of their time that the workers computed in the kernel.
 const DECOMPRESSING: f64 = 0.5;
-/// Minimum time for a byte: copying one from the page cache takes less than 0.5 ns.
+/// Minimum time for a byte and for a call: copying from the page cache takes less than 0.5 ns a byte, or less than 1 us a call.
 const NS_PER_BYTE: f64 = 2.0;
+const NS_PER_CALL: f64 = 20_000.0;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     squashed(facts).or_else(|| compressed(facts))
@@ -25,13 +26,14 @@ fn squashed(facts: &Facts<'_>) -> Option<Finding> {
     let (calls, bytes) = facts.calls(OpKind::Read);
     let computed = facts.repetition.workers.iter().map(|w| w.cpu_system_ns as f64).sum::<f64>();
     let share = facts.kernel_share();
-    let slow = computed >= NS_PER_BYTE * bytes as f64 && share >= DECOMPRESSING;
-    if text("/filesystem/type")?.as_str()? != "squashfs" || calls == 0 || !slow {
+    let least = (NS_PER_BYTE * bytes as f64).max(NS_PER_CALL * calls as f64);
+    let slow = computed >= least && share >= DECOMPRESSING;
+    if text("/filesystem/type")?.as_str()? != "squashfs" || calls == 0 || facts.phase.writes || !slow {
         return None;
     }
     Some(finding(
         format!(
-            "squashfs keeps data compressed in blocks of {}: the workers computed in the kernel for {} of their time, {} for each read.",
+            "squashfs reads and decompresses whole blocks of {}: the workers computed in the kernel for {} of their time, {} for each read.",
             size(block),
             percent(share),
             time(computed / calls as f64),

@@ -1,4 +1,4 @@
-//! A loop device that holds requests while the device below has none: its kernel workers do not pass them on.
+//! A loop device that holds requests while the device below has none: something between the two does not pass them on.
 
 use super::facts::Facts;
 use super::{EVENTS, evidence, finding};
@@ -12,6 +12,8 @@ const BUSY: f64 = 0.5;
 /// The device below was busy for at most this share of that time. A healthy one is busy for more than half.
 const BELOW: f64 = 0.25;
 const ENOUGH_REQUESTS: u64 = 50;
+/// Minimum time that a request spends above the device below, on average. A healthy loop driver takes less than 50 us.
+const LATE_NS: u128 = 100_000;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let device = facts.device()?;
@@ -31,7 +33,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let carried = below.busy_ns as f64 + queued as f64;
     let held = device.busy_ns as f64;
     let ours = facts.requests_are_ours() && passed_on >= requests / 2 && moved >= bytes / 2;
-    if requests < ENOUGH_REQUESTS || !ours || held < BUSY * elapsed as f64 || carried > BELOW * held {
+    let taken: u128 = device.requests.iter().map(|r| r.d2c.sum_ns()).sum();
+    let taken_below: u128 = below.requests.iter().map(|r| r.d2c.sum_ns()).sum();
+    let late = taken.saturating_sub(taken_below + queued) >= LATE_NS * u128::from(requests);
+    if requests < ENOUGH_REQUESTS || !ours || !late || held < BUSY * elapsed as f64 || carried > BELOW * held
+    {
         return None;
     }
     let workers = facts.environment.pointer("/cpu/kernel_workers").and_then(Value::as_f64);
@@ -43,13 +49,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     });
     Some(finding(
         format!(
-            "{} had requests for {} of the time, but {}, which carries it, only for {}: the loop driver's workers passed them on late.{restricted}",
+            "{} had requests for {} of the time, but {}, which carries it, only for {}: the loop driver's kernel workers, or the file system of its image, passed them on late.{restricted}",
             device.name,
             percent((held / elapsed as f64).min(1.0)),
             below.name,
             percent(below.busy_ns as f64 / elapsed as f64),
         ),
-        "Kernel workers pass these requests on. `top -H` shows what keeps them from a processor: tasks with real-time priority, for example.",
+        "`top -H` shows whether kernel workers compute, or what keeps them from a processor (tasks with real-time priority, for example).",
         vec![
             evidence("time with a request in the loop device", held, "ns", EVENTS),
             evidence("time with a request in the device below", below.busy_ns as f64, "ns", EVENTS),

@@ -18,22 +18,24 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let share = empty_ns * calls as f64 / facts.workers_ns().max(1.0);
     // One call may submit several operations.
     let batches = facts.phase.axes.queue_depth.is_some_and(|depth| depth > 1);
-    if empty_ns < SLOW_NS || share < NOTABLE || batches {
+    // Operations without system calls (mmap) do not compute in the kernel.
+    let in_kernel = facts.kernel_share() >= NOTABLE;
+    if empty_ns < SLOW_NS || share < NOTABLE || batches || !in_kernel || limit("tracer").is_some() {
         return None;
     }
     let filters = limit("seccomp_filters").and_then(Value::as_u64);
     let events = limit("trace_events").and_then(Value::as_str);
     let (seen, advice) = match (filters, events) {
-        (Some(n), _) => (
+        (_, Some(which)) => (
+            format!(" {} of the kernel's trace events are on.", if which == "all" { "All" } else { "Some" }),
+            "/sys/kernel/tracing/set_event shows which; writing 0 to /sys/kernel/tracing/events/enable turns all of them off, also those of other programs.",
+        ),
+        (Some(n), None) => (
             format!(
                 " {n} seccomp {} this program.",
                 if n == 1 { "filter applies to" } else { "filters apply to" }
             ),
             "Run it outside of the sandbox (a container's profile, SystemCallFilter of systemd) to see what the filters cost.",
-        ),
-        (None, Some(which)) => (
-            format!(" {} of the kernel's trace events are on.", if which == "all" { "All" } else { "Some" }),
-            "See which are on in /sys/kernel/tracing/set_event, and turn them off by writing 0 to /sys/kernel/tracing/events/enable.",
         ),
         (None, None) => (
             String::new(),
@@ -53,7 +55,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     figures.extend(filters.map(|n| evidence("seccomp filters", n as f64, "", "/proc/self/status")));
     Some(finding(
         format!(
-            "A system call that does nothing takes {} here (0.1 to 0.5 us is usual): {} of the time of the calls.{seen}",
+            "A system call that does nothing takes {} here (0.1 to 0.5 us is usual): {} of the workers' time.{seen}",
             time(empty_ns),
             percent(share.min(1.0)),
         ),
