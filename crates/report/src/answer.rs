@@ -3,7 +3,7 @@
 
 use crate::budget::Budget;
 use crate::story::{DoubtGroup, Story};
-use crate::survey::facts::{course, files_per_s, in_memory, latency, named, of_stage, synced};
+use crate::survey::facts::{FSYNC_MATTERS, course, files_per_s, in_memory, latency, named, of_stage, synced};
 use crate::survey::findings::{limit, place};
 use crate::survey::verdicts::{UseVerdict, best_reads, of_run as verdicts, slowest_tenth, streaming_read};
 use crate::why::largest_parts;
@@ -292,9 +292,6 @@ fn long_write(run: &Run) -> Option<(f64, Option<f64>)> {
     Some((median(&rates).or_else(|| phase.bytes_per_s())?, None))
 }
 
-/// From this ratio of the rates without and with the fsync, both are shown.
-const FSYNC_MATTERS: f64 = 1.1;
-
 /// The long write's name, including what took the data if that was not the device.
 fn name_of_long_write(run: &Run) -> String {
     let served = named(run, "sustained", "sustained write").map_or("", Kind::served);
@@ -332,11 +329,15 @@ fn more(run: &Run) -> Vec<(&'static str, String)> {
 
 /// Rules whose findings name a setting or limit of the place, each with a short name. Other rules name what programs do: the CPU
 /// time they use, pieces of a file.
-pub const LIMITS: [(&str, &str); 20] = [
+pub const LIMITS: [(&str, &str); 30] = [
     ("io-limit", "I/O limit of a control group"),
+    ("io-share", "I/O weight or class"),
     ("cpu-quota", "CPU quota of a control group"),
     ("memory-limit", "memory limit of a control group"),
     ("few-processors", "few CPUs allowed"),
+    ("traced", "a tracer"),
+    ("slow-system-calls", "slow system calls"),
+    ("access-check", "access checks (fanotify)"),
     ("sync-mount", "mounted with sync"),
     ("sync-attribute", "attribute S (sync)"),
     ("data-journal", "data in the journal"),
@@ -344,6 +345,7 @@ pub const LIMITS: [(&str, &str); 20] = [
     ("external-journal", "external journal"),
     ("dirty-limit", "limit of dirty pages"),
     ("no-read-ahead", "read-ahead off"),
+    ("strict-guarantees", "strict_guarantees of bfq"),
     ("few-requests", "few requests in the queue"),
     ("small-requests", "small requests"),
     ("no-merges", "merging off"),
@@ -351,12 +353,17 @@ pub const LIMITS: [(&str, &str); 20] = [
     ("encryption", "encryption"),
     ("checksums", "checksums"),
     ("sparse-image", "sparse image"),
+    ("copied-image", "image copied on write"),
+    ("parity", "RAID with parity"),
+    ("snapshot", "snapshot"),
     ("discard", "mounted with discard"),
+    ("fuse", "FUSE"),
+    ("loop-driver", "loop driver"),
     ("held-back", "requests held back in the queue"),
 ];
 
-/// The first rules in [`LIMITS`] find limits of control groups; these are headlines, however few phases they affected.
-const GROUPS: usize = 3;
+/// The first rules in [`LIMITS`] find limits and weights of control groups; these are headlines, however few phases they affected.
+const GROUPS: usize = 4;
 /// Any other limit must have affected at least this share of the phases.
 const HEADLINE: f64 = 0.05;
 

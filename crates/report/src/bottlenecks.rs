@@ -1,6 +1,6 @@
 //! What limits the main figures of a survey: for each the largest parts of its time, and the causes found.
 
-use crate::answer::{Answer, main_phases, storage};
+use crate::answer::{Answer, LIMITS, main_phases, storage};
 use crate::budget::Budget;
 use crate::survey::facts::named;
 use crate::survey::verdicts::streaming_phase;
@@ -8,6 +8,7 @@ use crate::why::{Why, largest_parts};
 use crate::{section, units};
 use fathom_record::{Phase, Run};
 use serde::Serialize;
+use std::collections::HashSet;
 
 /// Why the figures of a survey are not higher.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -18,6 +19,8 @@ pub struct Bottlenecks {
     pub place: String,
     /// Settings and limits that were found, most important first.
     pub causes: Vec<String>,
+    /// Whether the device is known. If not, neither are its limits.
+    pub device_known: bool,
     /// The main figures.
     pub figures: Vec<Bottleneck>,
 }
@@ -69,16 +72,62 @@ impl Bottlenecks {
         });
         let figures: Vec<Bottleneck> = small.chain(read).chain(write).collect();
         let answer = Answer::of(run, None);
-        let mut causes = answer.limits;
-        for figure in &figures {
-            let cause = figure.why.rule.as_deref().is_some_and(&is_cause);
-            if cause && !causes.iter().any(|known| known.ends_with(&figure.why.answer)) {
-                causes.push(figure.why.answer.clone());
-            }
-        }
+        let mut causes = answer.limits.clone();
+        causes.extend(causes_of(&figures, |rule| is_cause(rule) && !is_headline(&answer, rule)));
         if causes.is_empty() && !answer.passing_limits.is_empty() {
             causes.push(format!("Limits found: {}.", answer.passing_limits.join("; ")));
         }
-        Self { run: run.id.clone(), place: format!("{}, {}", run.directory, storage(run)), causes, figures }
+        let place = format!("{}, {}", run.directory, storage(run));
+        Self { run: run.id.clone(), place, causes, device_known: answer.device_known, figures }
+    }
+}
+
+/// Whether the answer's limits have this rule's sentence.
+fn is_headline(answer: &Answer, rule: &str) -> bool {
+    let limit = LIMITS.iter().find(|(known, _)| *known == rule);
+    limit.is_some_and(|(_, name)| !answer.passing_limits.iter().any(|passing| passing.starts_with(name)))
+}
+
+/// The causes of single figures: each rule once, after the figures it was found for.
+fn causes_of(figures: &[Bottleneck], wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let rule = |figure: &Bottleneck| figure.why.rule.clone().filter(|rule| wanted(rule));
+    let mut rules: Vec<String> = figures.iter().filter_map(rule).collect();
+    let mut seen = HashSet::new();
+    rules.retain(|rule| seen.insert(rule.clone()));
+    let sentence = |wanted: &String| {
+        let of_rule: Vec<&Bottleneck> =
+            figures.iter().filter(|f| f.why.rule.as_ref() == Some(wanted)).collect();
+        let names: Vec<&str> = of_rule.iter().map(|f| f.what.as_str()).collect();
+        let answer = &of_rule.first()?.why.answer;
+        Some(if names.len() == figures.len() {
+            answer.clone()
+        } else {
+            format!("{}: {answer}", names.join("; "))
+        })
+    };
+    rules.iter().filter_map(sentence).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(what: &str, rule: &str, answer: &str) -> Bottleneck {
+        let why =
+            Why { rule: (!rule.is_empty()).then(|| rule.into()), answer: answer.into(), ..Why::default() };
+        Bottleneck { what: what.into(), figure: String::new(), time: String::new(), phase: what.into(), why }
+    }
+
+    #[test]
+    fn a_cause_stands_once_with_the_figures_it_belongs_to() {
+        let figures = [
+            figure("random read", "fuse", "It is FUSE: 60 %."),
+            figure("long write", "depth", "Few requests."),
+            figure("cold read", "fuse", "It is FUSE: 40 %."),
+        ];
+        let found = |wanted: &[&str]| causes_of(&figures, |rule| wanted.contains(&rule));
+        assert_eq!(found(&["fuse"]), ["random read; cold read: It is FUSE: 60 %."]);
+        assert_eq!(causes_of(&figures[..1], |_| true), ["It is FUSE: 60 %."], "all figures have it");
+        assert!(found(&[]).is_empty());
     }
 }

@@ -5,8 +5,9 @@
 //! Order of reading: `section`, `surface`, `streams`, `latency`, `operations`, `writes`, `conduct` and `imported` extract
 //! figures from a run; `heading` says where it was made, `results` is its short table. `regimes` and `band` separate disk from
 //! memory; `block` shows what reached a device, `truth` which bytes memory served, `stacks` where the slowest calls waited,
-//! `finding` and `budget` why; `why` gives the answer, `survey` that of a survey. `text` draws plain text; `story` and `trust` put a run into words; `svg`, `html`, `xlsx`,
-//! `markdown` and `terminal` lay it out; `units`, `spark` and `colour` serve them all. `comparison` divides two runs,
+//! `finding` and `budget` why; `why` is the answer for a phase, `answer` and `bottlenecks` those for a survey, whose figures
+//! `survey` knows by stage. `text` draws plain text; `story` and `trust` put a run into words; `svg`, `html`, `xlsx`, `markdown`
+//! and `terminal` lay it out; `units`, `spark`, `printable` and `colour` serve them all. `comparison` divides two runs,
 //! `compared` judges two sides, `history` all runs of one workload; `sweep` draws one workload under different settings,
 //! `calibrated` a fitted device profile, `reproduced` a published table beside its simulation.
 

@@ -13,6 +13,7 @@ mod system;
 
 use crate::device::{DeviceStack, stack_with};
 use crate::files::{KernelFiles, Live};
+pub(crate) use limits::SLOW_CALL_NS;
 use serde_json::{Map, Value};
 use std::path::Path;
 

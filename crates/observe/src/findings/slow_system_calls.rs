@@ -2,12 +2,11 @@
 
 use super::facts::Facts;
 use super::{CALLS, evidence, finding};
+use crate::environment::SLOW_CALL_NS;
 use crate::words::{percent, time};
 use fathom_record::{Finding, OpKind};
 use serde_json::Value;
 
-/// 0.1 to 0.5 us are usual, on processors with costly mitigations up to 1 us.
-const SLOW_NS: f64 = 1000.0;
 /// Minimum share of the workers' time.
 const NOTABLE: f64 = 0.25;
 
@@ -20,7 +19,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let batches = facts.phase.axes.queue_depth.is_some_and(|depth| depth > 1);
     // Operations without system calls (mmap) do not compute in the kernel.
     let in_kernel = facts.kernel_share() >= NOTABLE;
-    if empty_ns < SLOW_NS || share < NOTABLE || batches || !in_kernel || limit("tracer").is_some() {
+    if empty_ns < SLOW_CALL_NS as f64 || share < NOTABLE || batches || !in_kernel || limit("tracer").is_some()
+    {
         return None;
     }
     let filters = limit("seccomp_filters").and_then(Value::as_u64);

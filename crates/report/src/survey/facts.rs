@@ -8,6 +8,9 @@ use fathom_record::{OpKind, Phase, Repetition, Run};
 /// The first stage of every survey.
 pub const LADDER: &str = "ladder";
 
+/// From this ratio of the long write's rates without and with its fsync, both are shown.
+pub(crate) const FSYNC_MATTERS: f64 = 1.1;
+
 /// Whether a run is a survey with the stages that findings and verdicts need.
 #[must_use]
 pub fn is_survey(run: &Run) -> bool {

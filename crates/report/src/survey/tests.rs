@@ -313,14 +313,18 @@ fn the_long_write_is_quoted_with_its_fsync() {
         let media = verdicts(&run).into_iter().find(|v| v.of == "media streaming").expect("a use");
         let worst = media.figures.iter().find(|f| f.by.figure.starts_with("long write")).expect("a figure");
         let mib = worst.value.map(|rate| (rate / 1_048_576.0).round());
-        (found.more[0].1.clone(), tile.figure.clone(), tile.beside.clone(), mib)
+        let lasting = sentence(&run, "sustained").expect("a sentence");
+        (found.more[0].1.clone(), tile.figure.clone(), tile.beside.clone(), mib, lasting)
     };
-    let (line, figure, beside, worst) = of(4_000_000_000);
+    let (line, figure, beside, worst, lasting) = of(4_000_000_000);
+    let fsync = "The fsync after it took 3.00 s: with it, the rate is 250 MiB/s.";
+    assert!(lasting.ends_with(fsync) && !lasting.contains("there is none"), "{lasting}");
     assert_eq!(line, "long write 250 MiB/s with its fsync (1000 MiB/s without)");
     assert_eq!((figure.as_str(), beside.as_str()), ("250 MiB/s", "1000 MiB/s without the fsync"));
     assert_eq!(worst, Some(250.0));
-    let (line, ..) = of(1_050_000_000);
+    let (line, .., lasting) = of(1_050_000_000);
     assert_eq!(line, "long write 952 MiB/s");
+    assert!(lasting.contains("or there is none") && !lasting.contains("fsync"), "{lasting}");
 }
 
 #[test]
@@ -488,7 +492,7 @@ fn a_limit_of_a_control_group_comes_first_though_it_held_few_phases() {
         (found.limits, found.passing_limits)
     };
     let told = vec!["Limited in 4 of 81 phases: It is held.".to_owned()];
-    for rule in ["io-limit", "cpu-quota", "memory-limit"] {
+    for rule in ["io-limit", "io-share", "cpu-quota", "memory-limit"] {
         assert_eq!(held(rule), (told.clone(), Vec::new()), "{rule}");
     }
     assert_eq!(held("discard"), (Vec::new(), vec!["mounted with discard (4 of 81 phases)".to_owned()]));

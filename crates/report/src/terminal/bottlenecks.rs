@@ -14,6 +14,7 @@ pub fn bottlenecks(found: &Bottlenecks, after: &[String], width: usize, colour: 
     let mut page = TerminalPage { lines: Vec::new(), width, paint: Paint { on: colour } };
     page.line(Style::Dim, &cut(&clean(&found.place), layout));
     let causes: &[String] = match found.causes.as_slice() {
+        [] if !found.device_known => &["Limits are not known, as the device is not.".to_owned()],
         [] => &["No limit was found in settings or control groups.".to_owned()],
         causes => causes,
     };
@@ -56,6 +57,7 @@ mod tests {
             run: "20261127T120000-abcdef".into(),
             place: "/srv/data, ext4 on vda, 252 GiB".into(),
             causes: Vec::new(),
+            device_known: true,
             figures: vec![
                 figure("write 4 KiB, then fsync", "3418/s", "vda at most 75 %, kernel 25 %"),
                 figure("random read, 96 in flight", "90 595/s", "vda 57 %, queue or other waiting 43 %"),

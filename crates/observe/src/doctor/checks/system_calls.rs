@@ -2,27 +2,26 @@
 
 use super::super::finding::Finding;
 use super::super::scene::Scene;
+use crate::environment::SLOW_CALL_NS;
 use crate::words::time;
 
 const CODE: &str = "system-calls";
 const SOURCE: &str = "16 reads of 0 bytes from /dev/null";
-/// 0.1 to 0.5 us are usual, on processors with costly mitigations up to 1 us.
-const SLOW_NS: u64 = 1000;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     let Some(ns) = scene.count("limits.empty_call_ns") else { return Vec::new() };
     let takes = format!("A system call that does nothing takes {}", time(ns as f64));
-    if ns < SLOW_NS {
+    if ns < SLOW_CALL_NS {
         return vec![Finding::good(CODE, SOURCE, format!("{takes}."))];
     }
     let filters = scene.count("limits.seccomp_filters");
     let events = scene.word("limits.trace_events");
     let seen = match (filters, events) {
-        (Some(n), _) => format!(
+        (_, Some(which)) => format!(", and {which} of the kernel's trace events are on"),
+        (Some(n), None) => format!(
             ", and {n} seccomp {} to this program",
             if n == 1 { "filter applies" } else { "filters apply" }
         ),
-        (None, Some(which)) => format!(", and {which} of the kernel's trace events are on"),
         (None, None) => String::new(),
     };
     vec![

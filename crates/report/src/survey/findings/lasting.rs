@@ -1,10 +1,10 @@
 //! The long write over time: does the rate last, does it drop when a cache is full, or does it only fluctuate?
 
 use super::{counted, finding, proof};
-use crate::survey::facts::{course, in_memory, named};
-use crate::units::{bytes, rate};
+use crate::survey::facts::{FSYNC_MATTERS, course, in_memory, named};
+use crate::units::{bytes, rate, time_ns};
 use fathom_compare::summary::median;
-use fathom_record::{Finding, Phase, Run};
+use fathom_record::{Finding, Mark, Phase, Run};
 
 /// A long write that ends below this share of its start has fallen; one that starts below this share of its end has risen.
 const FALLEN: f64 = 0.8;
@@ -22,7 +22,7 @@ pub(super) fn sustained(run: &Run) -> Option<Finding> {
     let (first, last) = (rates(points.get(..quarter)?)?, rates(points.get(points.len() - quarter..)?)?);
     let mean = points.iter().map(|p| p.1).sum::<f64>() / points.len() as f64;
     let written: u64 = phase.repetitions.iter().map(fathom_record::Repetition::bytes).sum();
-    let state = state(phase);
+    let (state, fsync) = (state(phase), fsync(phase));
     let sentence = if in_memory(run) {
         format!("{} written at {}, all of it in memory ({state}).", bytes(written), rate(mean))
     } else if last < first * FALLEN {
@@ -50,11 +50,12 @@ pub(super) fn sustained(run: &Run) -> Option<Finding> {
             rate(last)
         )
     } else {
-        format!(
-            "{} written at {}, no fall: no cache on the way was filled, or there is none ({state}).",
-            bytes(written),
-            rate(mean)
-        )
+        let caches = if fsync.is_empty() {
+            "no cache on the way was filled, or there is none"
+        } else {
+            "no cache on the way was filled"
+        };
+        format!("{} written at {}, no fall: {caches} ({state}).", bytes(written), rate(mean))
     };
     let mut evidence = vec![
         proof("first quarter", first, "bytes/s"),
@@ -65,7 +66,21 @@ pub(super) fn sustained(run: &Run) -> Option<Finding> {
     if !device.is_empty() {
         evidence.push(counted("written by the device", device.iter().sum::<u64>() as f64, "bytes"));
     }
-    Some(finding("sustained", sentence + &held_between(phase), evidence))
+    Some(finding("sustained", sentence + &fsync + &held_between(phase), evidence))
+}
+
+/// What the fsync after the last write changed, if it took long: until then a cache may have held a part of the data.
+fn fsync(phase: &Phase) -> String {
+    let rates = phase.bytes_per_s_to(Mark::Fsync).zip(phase.bytes_per_s_to(Mark::LastOp));
+    let slow = rates.filter(|(synced, before)| *before > synced * FSYNC_MATTERS);
+    let took_ns = phase
+        .repetitions
+        .iter()
+        .flat_map(|r| &r.workers)
+        .map(|w| w.marks.fsync_ns.saturating_sub(w.marks.last_op_ns));
+    slow.zip(took_ns.max()).map_or_else(String::new, |((synced, _), ns)| {
+        format!(" The fsync after it took {}: with it, the rate is {}.", time_ns(ns as f64), rate(synced))
+    })
 }
 
 fn state(phase: &Phase) -> String {
