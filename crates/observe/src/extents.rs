@@ -336,10 +336,25 @@ const EXTENT_ELSEWHERE: u32 = 0x2 | 0x4 | 0x8 | 0x80 | 0x100 | 0x200 | 0x400;
 /// # Errors
 /// If the file cannot be opened or its file system does not report extents.
 pub fn placed(path: &Path) -> Result<Vec<Placed>, ExtentsError> {
+    placed_up_to(path, usize::MAX)
+}
+
+/// Number of pieces in which a file lies on its device, counted until there are `enough`; `None` if that is not known.
+pub(crate) fn pieces(path: &Path, enough: usize) -> Option<usize> {
+    let placed = placed_up_to(path, enough).ok().filter(|placed| !placed.is_empty())?;
+    let cuts = placed.windows(2).filter(|pair| match pair {
+        [first, next] => first.at.saturating_add(first.length) != next.at,
+        _ => false,
+    });
+    Some(cuts.count() + 1)
+}
+
+/// As [`placed`], but looks no further once it has `enough`.
+fn placed_up_to(path: &Path, enough: usize) -> Result<Vec<Placed>, ExtentsError> {
     let Some(opened) = open(path)? else { return Ok(Vec::new()) };
     let mut placed: Vec<Placed> = Vec::new();
     let mut at = 0;
-    while at < opened.bytes {
+    while at < opened.bytes && placed.len() < enough {
         let (extents, last) = fiemap(&opened.file, at, opened.bytes)
             .map_err(|source| ExtentsError::NotTold { path: path.into(), source })?;
         for e in &extents {

@@ -329,7 +329,7 @@ fn more(run: &Run) -> Vec<(&'static str, String)> {
 
 /// Rules whose findings name a setting or limit of the place, each with a short name. Other rules name what programs do: the CPU
 /// time they use, pieces of a file.
-pub const LIMITS: [(&str, &str); 30] = [
+pub const LIMITS: [(&str, &str); 36] = [
     ("io-limit", "I/O limit of a control group"),
     ("io-share", "I/O weight or class"),
     ("cpu-quota", "CPU quota of a control group"),
@@ -340,12 +340,15 @@ pub const LIMITS: [(&str, &str); 30] = [
     ("access-check", "access checks (fanotify)"),
     ("sync-mount", "mounted with sync"),
     ("sync-attribute", "attribute S (sync)"),
+    ("mount-option", "costly mount option"),
     ("data-journal", "data in the journal"),
     ("two-copies", "two copies of the data"),
     ("external-journal", "external journal"),
     ("dirty-limit", "limit of dirty pages"),
+    ("early-write-back", "early write-back"),
     ("no-read-ahead", "read-ahead off"),
     ("strict-guarantees", "strict_guarantees of bfq"),
+    ("write-back-latency", "low wbt_lat_usec"),
     ("few-requests", "few requests in the queue"),
     ("small-requests", "small requests"),
     ("no-merges", "merging off"),
@@ -354,11 +357,14 @@ pub const LIMITS: [(&str, &str); 30] = [
     ("checksums", "checksums"),
     ("sparse-image", "sparse image"),
     ("copied-image", "image copied on write"),
+    ("fragmented-image", "image in many pieces"),
     ("parity", "RAID with parity"),
+    ("degraded", "degraded RAID"),
     ("snapshot", "snapshot"),
     ("discard", "mounted with discard"),
     ("fuse", "FUSE"),
     ("loop-driver", "loop driver"),
+    ("nested-loops", "an image inside an image"),
     ("held-back", "requests held back in the queue"),
 ];
 

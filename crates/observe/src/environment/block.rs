@@ -47,9 +47,11 @@ fn describe(doc: &Document, device: &Device) -> Value {
     let uuid = text(device.sys.join("dm/uuid"));
     put("mapper_kind", uuid.as_deref().and_then(mapper_kind).into());
     put("raid_level", text(device.sys.join("md/level")).into());
+    put("raid_missing", text(device.sys.join("md/degraded")).and_then(|t| t.parse::<u64>().ok()).into());
     put("backing_file", text(device.sys.join("loop/backing_file")).into());
     put("image_on", device.image_on.clone().into());
     put("backing_file_copied_on_write", copied_on_write(doc, device).into());
+    put("backing_file_pieces", backing_file(doc, device).and_then(|file| doc.files.pieces_of(&file)).into());
     put("direct_io", text(device.sys.join("loop/dio")).map(|t| t == "1").into());
     let size = text(device.sys.join("size")).and_then(|t| t.parse::<u64>().ok());
     put("size_bytes", size.map(|s| s.saturating_mul(SECTOR_BYTES)).into());
@@ -103,8 +105,11 @@ fn mapper_kind(uuid: &str) -> Option<&'static str> {
 
 /// Whether the file behind a loop device lies on a file system that writes each block to a new place.
 fn copied_on_write(doc: &Document, device: &Device) -> Option<bool> {
-    let file = doc.files.trimmed(&device.sys.join("loop/backing_file"))?;
-    doc.files.is_copied_on_write(Path::new(&file))
+    doc.files.is_copied_on_write(&backing_file(doc, device)?)
+}
+
+fn backing_file(doc: &Document, device: &Device) -> Option<PathBuf> {
+    doc.files.trimmed(&device.sys.join("loop/backing_file")).map(PathBuf::from)
 }
 
 /// The scheduler's tunables, which exist only while it is active.

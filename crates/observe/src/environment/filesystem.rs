@@ -28,6 +28,8 @@ pub(super) fn capture(doc: &mut Document, dir: &Path, stack: &DeviceStack) {
     if mount.is_some_and(|m| m.kind == "btrfs") {
         let of_device = |read: fn(&Document, &str) -> Option<String>| read(doc, &stack.tops().next()?.name);
         let (profile, checksum) = (of_device(data_profile), of_device(checksum));
+        let missing = stack.tops().next().and_then(|device| missing(doc, &device.name));
+        doc.set("filesystem.missing_devices", missing, "/sys/fs/btrfs does not show it (Linux 5.6)");
         doc.set("filesystem.data_profile", profile, "/sys/fs/btrfs does not show it");
         doc.set("filesystem.checksum", checksum, "/sys/fs/btrfs does not show it (Linux 5.5)");
     }
@@ -44,6 +46,14 @@ fn data_profile(doc: &Document, device: &str) -> Option<String> {
 /// Algorithm and driver of the checksums of btrfs on a device: "sha256 (sha256-ni)".
 fn checksum(doc: &Document, device: &str) -> Option<String> {
     doc.files.trimmed(&btrfs_on(doc, device)?.join("checksum"))
+}
+
+/// Number of devices that the btrfs on a device lacks.
+fn missing(doc: &Document, device: &str) -> Option<usize> {
+    let all = btrfs_on(doc, device)?.join("devinfo");
+    let is_missing =
+        |id: &&String| doc.files.trimmed(&all.join(id).join("missing")).is_some_and(|t| t == "1");
+    Some(doc.files.list(&all).ok()?.iter().filter(is_missing).count())
 }
 
 /// The directory in /sys/fs/btrfs of the file system on a device.
@@ -97,10 +107,13 @@ mod tests {
             .file("/sys/fs/btrfs/bb/devices/sdb/size", "1\n")
             .file("/sys/fs/btrfs/bb/allocation/data/dup/total_bytes", "1\n")
             .file("/sys/fs/btrfs/bb/allocation/data/flags", "1\n")
+            .file("/sys/fs/btrfs/bb/devinfo/1/missing", "0\n")
+            .file("/sys/fs/btrfs/bb/devinfo/2/missing", "1\n")
             .file("/sys/fs/btrfs/bb/checksum", "sha256 (sha256-ni)\n");
         let doc = Document::new(&fake);
         let profiles = ["sda", "sdb", "sdc"].map(|device| data_profile(&doc, device));
         assert_eq!(profiles, [Some("single".into()), Some("dup".into()), None]);
+        assert_eq!(["sda", "sdb"].map(|device| missing(&doc, device)), [None, Some(1)]);
         let checksums = ["sda", "sdb"].map(|device| checksum(&doc, device));
         assert_eq!(checksums, [None, Some("sha256 (sha256-ni)".into())], "since Linux 5.5");
     }

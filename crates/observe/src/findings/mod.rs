@@ -12,6 +12,7 @@ mod computing;
 mod copied_image;
 mod cpu_quota;
 mod data_journal;
+mod degraded;
 mod depth;
 mod direct_through_cache;
 mod dirty_limit;
@@ -19,6 +20,7 @@ mod dirty_throttling;
 mod discard;
 mod discards_of_others;
 mod dropped_cache;
+mod early_write_back;
 mod encryption;
 mod external_journal;
 mod facts;
@@ -27,6 +29,7 @@ mod few_requests;
 mod first_writes;
 mod flushes;
 mod fragmented;
+mod fragmented_image;
 mod frozen_file_system;
 mod fsync_others;
 mod fuse;
@@ -41,6 +44,8 @@ mod locks_of_others;
 mod loop_driver;
 mod memory_limit;
 mod merges;
+mod mount_option;
+mod nested_loops;
 mod no_delayed_allocation;
 mod no_directory_index;
 mod no_merges;
@@ -75,6 +80,7 @@ mod syncs_of_others;
 mod tests;
 mod traced;
 mod two_copies;
+mod write_back_latency;
 mod write_to_read;
 
 pub use facts::{Facts, WorkloadTraits};
@@ -85,7 +91,7 @@ type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
 /// all follow from it.
-const CAUSES: [Rule; 45] = [
+const CAUSES: [Rule; 51] = [
     ("io-limit", io_limit::find),
     ("io-share", io_share::find),
     ("cpu-quota", cpu_quota::find),
@@ -99,24 +105,29 @@ const CAUSES: [Rule; 45] = [
     ("dropped-cache", dropped_cache::find),
     ("sync-mount", sync_mount::find),
     ("sync-attribute", sync_attribute::find),
+    ("mount-option", mount_option::find),
     ("data-journal", data_journal::find),
     ("two-copies", two_copies::find),
     ("external-journal", external_journal::find),
     ("direct-through-cache", direct_through_cache::find),
     ("dirty-limit", dirty_limit::find),
+    ("early-write-back", early_write_back::find),
     ("no-read-ahead", no_read_ahead::find),
     ("queue-without-direct", queue_without_direct::find),
     ("strict-guarantees", strict_guarantees::find),
+    ("write-back-latency", write_back_latency::find),
     ("few-requests", few_requests::find),
     ("small-requests", small_requests::find),
     ("no-merges", no_merges::find),
     ("fragmented", fragmented::find),
+    ("fragmented-image", fragmented_image::find),
     ("compression", compression::find),
     ("encryption", encryption::find),
     ("checksums", checksums::find),
     ("sparse-image", sparse_image::find),
     ("copied-image", copied_image::find),
     ("parity", parity::find),
+    ("degraded", degraded::find),
     ("snapshot", snapshot::find),
     ("shared-blocks", shared_blocks::find),
     ("first-writes", first_writes::find),
@@ -127,6 +138,7 @@ const CAUSES: [Rule; 45] = [
     ("write-to-read", write_to_read::find),
     ("fuse", fuse::find),
     ("loop-driver", loop_driver::find),
+    ("nested-loops", nested_loops::find),
     ("one-writer", one_writer::find),
     ("locks-of-others", locks_of_others::find),
     ("held-back", held_back::find),

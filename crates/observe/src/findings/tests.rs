@@ -2029,6 +2029,163 @@ fn a_raid_with_parity_is_a_cause_if_its_members_are_read() {
 }
 
 #[test]
+fn a_raid_that_lacks_a_device_is_a_cause_if_more_is_read_than_was_asked_for() {
+    let md = |missing: u64| {
+        serde_json::json!({ "devices": [
+            { "name": "md0", "kind": "md", "above": null, "raid_level": "raid5", "raid_missing": missing },
+            { "name": "sda", "kind": "disk", "above": "md0" },
+            { "name": "sdb", "kind": "disk", "above": "md0" },
+        ]})
+    };
+    let of_md = |missing, read| {
+        let mut world = on_devices(md(missing), &[("sda", read, 0), ("sdb", read, 0)]);
+        let workers = World::new(OpKind::Read, 8192, 4096).repetition.workers;
+        (world.phase.reads, world.phase.writes, world.phase.direct) = (true, false, true);
+        world.repetition.workers = workers;
+        world.says("degraded")
+    };
+    assert_eq!(
+        of_md(1, 22 * MIB).expect("told"),
+        "md0 is a RAID 5 that lacks one device: data of a missing device is computed from what the others hold. To read 32 MiB, 44 MiB were read from them."
+    );
+    assert_eq!(of_md(0, 22 * MIB), None, "complete");
+    assert_eq!(of_md(1, 16 * MIB), None, "nothing had to be computed");
+    let of_btrfs = |profile: &str, missing: u64| {
+        let mut world = World::new(OpKind::Read, 8192, 4096);
+        world.phase.direct = true;
+        world.environment =
+            serde_json::json!({ "filesystem": { "data_profile": profile, "missing_devices": missing } });
+        let both = fathom_record::DeviceDelta { read_bytes: 43 * MIB, ..Default::default() };
+        world.repetition.physical.devices = vec![both];
+        world.says("degraded")
+    };
+    assert!(of_btrfs("raid5", 1).expect("told").starts_with("btrfs is a RAID 5 that lacks one device:"));
+    assert_eq!(of_btrfs("raid5", 0), None);
+    assert_eq!(of_btrfs("raid1", 1), None, "the other copy is read instead");
+}
+
+/// A request of 100 us on a stack of devices, of which each takes some of the time.
+fn on_images(devices: &[(&str, &str, u64)]) -> World {
+    let mut world = World::new(OpKind::Read, 1000, 4096);
+    world.repetition.elapsed_ns = 200_000_000;
+    let mut above = serde_json::Value::Null;
+    let (mut described, mut watched) = (Vec::new(), Vec::new());
+    for (level, (name, kind, us)) in devices.iter().enumerate() {
+        described.push(
+            serde_json::json!({ "name": name, "kind": kind, "above": above, "direct_io": *kind == "loop" }),
+        );
+        above = (*name).into();
+        let mut of_reads = requests(RequestClass::Read, 1000, 4096);
+        of_reads.d2c = Histogram::from_values([us * 1000; 1000]);
+        watched.push(DeviceActivity {
+            name: (*name).into(),
+            level: u32::try_from(level).expect("few"),
+            busy_ns: us * 1_000_000,
+            requests: vec![of_reads],
+            ..DeviceActivity::default()
+        });
+    }
+    world.environment = serde_json::json!({ "devices": described });
+    world.repetition.block.as_mut().expect("made with one").devices = watched;
+    world
+}
+
+#[test]
+fn an_image_inside_an_image_is_a_cause_if_the_time_passes_between() {
+    let said = on_images(&[("loop1", "loop", 100), ("loop0", "loop", 80), ("vda", "disk", 50)]);
+    assert_eq!(
+        said.says("nested-loops").expect("told"),
+        "loop1 lies on an image inside an image (2 loop devices: loop1, loop0): of the 100 us that a request to it took, 50 % passed above vda, in the loop drivers and the file systems of the images."
+    );
+    let fast = on_images(&[("loop1", "loop", 100), ("loop0", "loop", 95), ("vda", "disk", 90)]);
+    assert_eq!(fast.says("nested-loops"), None, "the disk takes the time");
+    let one = on_images(&[("loop0", "loop", 100), ("vda", "disk", 50)]);
+    assert_eq!(one.says("nested-loops"), None, "one image");
+}
+
+#[test]
+fn an_image_in_many_pieces_is_a_cause_if_requests_are_split_below() {
+    let of = |pieces: u64, below: u64| {
+        let mut world = on_images(&[("loop0", "loop", 100), ("vda", "disk", 50)]);
+        world.environment["devices"][0]["backing_file"] = "/srv/image".into();
+        world.environment["devices"][0]["backing_file_pieces"] = pieces.into();
+        let devices = &mut world.repetition.block.as_mut().expect("made with one").devices;
+        devices[0].requests = vec![requests(RequestClass::Read, 1000, 128 << 10)];
+        devices[1].requests = vec![requests(RequestClass::Read, below, (1000 * (128 << 10)) / below)];
+        world.says("fragmented-image")
+    };
+    assert_eq!(
+        of(400, 32_000).expect("told"),
+        "The file behind loop0, /srv/image, lies in 400 pieces on vda: 1000 requests of 128 KiB became 32000 requests of 4 KiB there."
+    );
+    assert!(of(900, 32_000).expect("told").contains("lies in at least 900 pieces"));
+    assert_eq!(of(4, 32_000), None, "something else splits them");
+    assert_eq!(of(400, 1000), None, "they stay whole");
+}
+
+#[test]
+fn dirty_pages_that_are_written_back_at_once_are_a_cause() {
+    let of = |expire: u64, written_back: u64| {
+        let mut world = World::new(OpKind::Write, 8192, 4096);
+        world.environment =
+            serde_json::json!({ "vm": { "dirty_expire_centisecs": expire, "dirty_writeback_centisecs": 1 } });
+        let flusher =
+            Issuer { kind: IssuerKind::Writeback, write_bytes: written_back, writes: 1, ..Issuer::default() };
+        world.device().issuers = vec![flusher];
+        world.device().requests = vec![requests(RequestClass::Write, 7000, 4096)];
+        world.says("early-write-back")
+    };
+    assert_eq!(
+        of(1, 28 * MIB).expect("told"),
+        "The kernel writes dirty pages back once they are 0.01 s old (vm.dirty_expire_centisecs is 1, the default is 3000), and looks every 0.01 s: it wrote 28 MiB of the 32 MiB while the workload ran, in 7000 requests."
+    );
+    assert_eq!(of(3000, 28 * MIB), None, "the default");
+    assert_eq!(of(1, 2 * MIB), None, "little");
+}
+
+#[test]
+fn a_latency_target_that_reads_miss_is_a_cause_for_buffered_writes() {
+    let of = |target_us: u64, depth: u32| {
+        let mut world = World::new(OpKind::Write, 8192, 4096);
+        let mut reads = requests(RequestClass::Read, 300, 4096);
+        reads.d2c = Histogram::from_values([430_000; 300]);
+        world.device().requests = vec![reads, requests(RequestClass::Write, 7000, 4096)];
+        world.device().in_device = vec![DepthTime { depth, ns: 900_000_000 }];
+        world.environment = serde_json::json!({ "devices": [
+            { "name": "vda", "above": null, "scheduler": "none", "rotational": false, "wbt_lat_usec": target_us },
+        ]});
+        world.says("write-back-latency")
+    };
+    assert_eq!(
+        of(10, 1).expect("told"),
+        "wbt_lat_usec of vda is 10 (the kernel's default is 2000): while reads take longer than that, few buffered writes are let through at once. Reads, also those of other programs, took 430 us on average, and vda had a queue depth of 1."
+    );
+    assert_eq!(of(2000, 1), None, "the default");
+    assert_eq!(of(0, 1), None, "off");
+    assert_eq!(of(10, 8), None, "they were let through");
+}
+
+#[test]
+fn a_mount_option_is_a_cause_of_slow_calls_that_it_concerns() {
+    let of = |options: &str, op: OpKind, each_ns: u64| {
+        let mut world = World::new(op, 100, 0);
+        world.repetition.elapsed_ns = 1_000_000_000;
+        world.repetition.workers[0].stats[0].latency = Histogram::from_values([each_ns; 100]);
+        world.device().requests = vec![requests(RequestClass::Write, 300, 4096)];
+        world.environment = serde_json::json!({ "filesystem": { "options": options } });
+        world.says("mount-option")
+    };
+    assert_eq!(
+        of("rw,notreelog", OpKind::Sync, 8_000_000).expect("told"),
+        "The file system is mounted with notreelog: each fsync commits the whole transaction of btrfs instead of writing to its log. 100 such calls took 80 % of the workers' time, and the device wrote 300 requests meanwhile."
+    );
+    assert_eq!(of("rw,relatime", OpKind::Sync, 8_000_000), None);
+    assert_eq!(of("rw,notreelog", OpKind::Sync, 1_000_000), None, "a tenth of the time");
+    assert!(of("rw,dirsync", OpKind::Delete, 8_000_000).is_some());
+    assert_eq!(of("rw,dirsync", OpKind::Sync, 8_000_000), None);
+}
+
+#[test]
 fn a_snapshot_is_a_cause_if_writes_read_what_was_there() {
     let volume = |below: &[(&str, &str)]| {
         let mut devices = vec![serde_json::json!({ "name": "dm-0", "kind": "device-mapper", "above": null })];
