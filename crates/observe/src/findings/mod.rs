@@ -14,6 +14,7 @@ mod cpu_quota;
 mod data_journal;
 mod degraded;
 mod depth;
+mod direct_in_order;
 mod direct_through_cache;
 mod dirty_limit;
 mod dirty_throttling;
@@ -149,7 +150,7 @@ const CAUSES: [Rule; 51] = [
 const OWN_PACE: [Rule; 1] = [("own-pace", own_pace::find)];
 
 /// Observations at the device in the order shown: others, the cost of syncs, what calls became, then waiting.
-const SYMPTOMS: [Rule; 22] = [
+const SYMPTOMS: [Rule; 23] = [
     ("others", others::find),
     ("discards-of-others", discards_of_others::find),
     ("syncs-of-others", syncs_of_others::find),
@@ -166,6 +167,7 @@ const SYMPTOMS: [Rule; 22] = [
     ("read-ahead", read_ahead::find),
     ("requests-per-call", requests_per_call::find),
     ("splits", splits::find),
+    ("direct-in-order", direct_in_order::find),
     ("scattered", scattered::find),
     ("depth", depth::find),
     ("queue-wait", queue_wait::find),
@@ -177,8 +179,8 @@ const SYMPTOMS: [Rule; 22] = [
 /// Symptoms with independent causes, shown even beside a cause.
 const BESIDE_A_CAUSE: [&str; 4] = ["others", "discards-of-others", "syncs-of-others", "fsync-others"];
 /// Symptoms based on all of a device's requests, so not applicable if other programs' requests are among them.
-const OF_ALL_REQUESTS: [&str; 7] =
-    ["journal", "splits", "scattered", "depth", "queue-wait", "idle-device", "merges"];
+const OF_ALL_REQUESTS: [&str; 8] =
+    ["journal", "splits", "direct-in-order", "scattered", "depth", "queue-wait", "idle-device", "merges"];
 /// Most findings shown: readers skip longer lists.
 const MOST: usize = 3;
 

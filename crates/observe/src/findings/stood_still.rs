@@ -31,7 +31,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             percent((still.total_ns as f64 / repetition.elapsed_ns as f64).min(1.0)),
             time(still.longest_ns as f64)
         ),
-        "Possible causes: a frozen file system (fsfreeze, a snapshot being made), a lock, a control group. /proc/PID/stack of a worker shows where it waits.",
+        "Possible causes: a frozen file system (fsfreeze, a snapshot being made), a lock, a control group; for syncs also the I/O limit of another group, if the journal must write data of that group first. /proc/PID/stack of a worker shows where it waits.",
         vec![
             evidence(
                 "time with calls under way, none returning, and an idle device",

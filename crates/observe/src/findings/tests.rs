@@ -2186,6 +2186,25 @@ fn a_mount_option_is_a_cause_of_slow_calls_that_it_concerns() {
 }
 
 #[test]
+fn direct_reads_in_order_wait_one_by_one() {
+    let mut world = World::new(OpKind::Read, 1000, 16_384);
+    world.repetition.elapsed_ns = 107_000_000;
+    (world.phase.direct, world.workload.in_order) = (true, true);
+    let mut reads = requests(RequestClass::Read, 1000, 16_384);
+    reads.d2c = Histogram::from_values([85_000; 1000]);
+    world.device().requests = vec![reads];
+    assert_eq!(
+        world.says("direct-in-order").expect("told"),
+        "O_DIRECT has no read-ahead, and one read of 16 KiB is in flight at a time: each waits for its own request, which took 85.0 us in vda (79 % of the time)."
+    );
+    world.phase.axes.queue_depth = Some(4);
+    assert_eq!(world.says("direct-in-order"), None, "several are in flight");
+    world.phase.axes.queue_depth = None;
+    world.repetition.elapsed_ns = 300_000_000;
+    assert_eq!(world.says("direct-in-order"), None, "the device has a third of the time");
+}
+
+#[test]
 fn a_snapshot_is_a_cause_if_writes_read_what_was_there() {
     let volume = |below: &[(&str, &str)]| {
         let mut devices = vec![serde_json::json!({ "name": "dm-0", "kind": "device-mapper", "above": null })];
