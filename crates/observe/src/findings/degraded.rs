@@ -2,7 +2,7 @@
 
 use super::facts::{Facts, size};
 use super::{evidence, finding};
-use fathom_record::block::RequestClass;
+use fathom_record::block::{IssuerKind, RequestClass};
 use fathom_record::{Finding, OpKind};
 use serde_json::Value;
 
@@ -49,8 +49,11 @@ fn of_btrfs<'a>(facts: &Facts<'a>) -> Option<Degraded<'a>> {
     let filesystem = facts.environment.get("filesystem")?;
     let level = filesystem.get("data_profile")?.as_str().filter(|level| LEVELS.contains(level))?;
     let read = facts.repetition.physical.device_read_bytes()?;
-    // It counts the requests of all programs.
-    let alone = crate::foreign::of(facts.repetition).is_none_or(|foreign| foreign.share() < NOTABLE - 1.0);
+    // The counters include the requests of all programs.
+    let block = facts.block()?;
+    let issuers = || block.devices.iter().filter(|d| d.level == 0).flat_map(|d| &d.issuers);
+    let by_others: u64 = issuers().filter(|i| i.kind == IssuerKind::Other).map(|i| i.read_bytes).sum();
+    let alone = (by_others as f64) < (NOTABLE - 1.0) / 2.0 * read as f64;
     alone.then_some(("btrfs", level, filesystem.get("missing_devices")?.as_u64()?, read))
 }
 

@@ -39,7 +39,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         ),
         (None, None) => (
             String::new(),
-            "Possible causes: audit rules (`auditctl -l`), BPF programs and probes (`bpftool prog`, `bpftool perf`), or a sandbox or hypervisor that intercepts calls (gVisor).",
+            "Possible causes: audit rules (`auditctl -l`), BPF programs and probes (`bpftool prog`, `bpftool perf`), a profiler with a high rate (perf record), or a sandbox or hypervisor that intercepts calls (gVisor).",
         ),
     };
     let mut figures = vec![
