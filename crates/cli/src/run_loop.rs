@@ -25,7 +25,8 @@ use fathom_observe::findings::WorkloadTraits;
 use fathom_observe::{cache, device, doubts, environment, residency, trust, written};
 use fathom_record::{CacheTruth, Phase, Repetition, Residency, Run, Status};
 use fathom_workload::{
-    Access, Act, Backend, CacheState, Direction, FlowOp, OpenSync, Pick, Program, Stream, Workload,
+    Access, Act, Action, Advice, Backend, CacheState, Direction, FlowOp, OpenSync, Pick, Program, Stream,
+    Workload,
 };
 use left::{compressed_share, laid_out, left_of, writer_of};
 use places::{Place, places_of};
@@ -570,6 +571,9 @@ fn asked(phase: &fathom_workload::Phase) -> WorkloadTraits {
         Program::Stream(stream) => slow(stream),
         Program::Flow(flow) => pauses(&flow.ops),
     };
+    let readers = || streams(std::iter::once(phase)).filter(|s| s.direction != Direction::Write);
+    // For a mapped file only madvise counts.
+    let advised = |s: &Stream| s.open.advice == Advice::Random && !matches!(s.backend, Backend::Mmap { .. });
     WorkloadTraits {
         in_order: all(|s| s.access == Access::Sequential),
         paced: phase.events_per_s.is_some() || threads().any(|t| is_slow(&t.program)),
@@ -583,6 +587,9 @@ fn asked(phase: &fathom_workload::Phase) -> WorkloadTraits {
             .all(|s| s.open.sync != OpenSync::No),
         sets_io_class: threads().any(|t| t.io_priority_number().is_some()),
         keeps_pages: all(keeps_pages),
+        advises_random: readers().next().is_some() && readers().all(advised),
+        made_cold: phase.before.iter().any(|a| matches!(a, Action::Evict(_) | Action::Remount(_))),
+        polling_rings: polling_rings(phase),
     }
 }
 
@@ -599,6 +606,19 @@ fn keeps_pages(stream: &Stream) -> bool {
         _ => true,
     };
     !drops && !stream.open.direct && !stream.evict_passes
+}
+
+/// Number of workers of a phase whose requests a thread of the kernel picks up.
+fn polling_rings(phase: &fathom_workload::Phase) -> u64 {
+    let polls = |t: &&fathom_workload::Thread| {
+        let Program::Stream(stream) = &t.program else { return false };
+        matches!(stream.backend, Backend::Uring(options) if options.submission_polling)
+    };
+    let of_group = |group: &fathom_workload::Group| {
+        let threads: u64 = group.threads.iter().filter(polls).map(|t| u64::from(t.instances)).sum();
+        u64::from(group.instances) * threads
+    };
+    phase.groups.iter().map(of_group).sum()
 }
 
 /// The processors of each worker of a phase, if it restricts any.

@@ -37,6 +37,12 @@ pub struct WorkloadTraits {
     pub sets_io_class: bool,
     /// Every stream goes through the page cache and leaves its pages there.
     pub keeps_pages: bool,
+    /// Every stream that reads opens its files with the advice that they are read at random places.
+    pub advises_random: bool,
+    /// A step before the phase drops files from the page cache.
+    pub made_cold: bool,
+    /// Number of workers with io_uring's submission polling.
+    pub polling_rings: u64,
 }
 
 /// All known facts about one repetition.

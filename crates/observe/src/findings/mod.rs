@@ -5,6 +5,7 @@
 //! unless a lower bound is proof enough; the sentence then says "at least".
 
 mod access_check;
+mod advised_random;
 mod busy_processors;
 mod checksums;
 mod compression;
@@ -51,11 +52,13 @@ mod no_delayed_allocation;
 mod no_directory_index;
 mod no_merges;
 mod no_read_ahead;
+mod not_in_cache;
 mod one_writer;
 mod others;
 mod own_locks;
 mod own_pace;
 mod parity;
+mod polling_threads;
 mod queue_wait;
 mod queue_without_direct;
 mod read_ahead;
@@ -92,11 +95,12 @@ type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
 /// all follow from it.
-const CAUSES: [Rule; 51] = [
+const CAUSES: [Rule; 53] = [
     ("io-limit", io_limit::find),
     ("io-share", io_share::find),
     ("cpu-quota", cpu_quota::find),
     ("few-processors", few_processors::find),
+    ("polling-threads", polling_threads::find),
     ("traced", traced::find),
     ("slow-system-calls", slow_system_calls::find),
     ("halted", halted::find),
@@ -114,6 +118,7 @@ const CAUSES: [Rule; 51] = [
     ("dirty-limit", dirty_limit::find),
     ("early-write-back", early_write_back::find),
     ("no-read-ahead", no_read_ahead::find),
+    ("advised-random", advised_random::find),
     ("queue-without-direct", queue_without_direct::find),
     ("strict-guarantees", strict_guarantees::find),
     ("write-back-latency", write_back_latency::find),
@@ -164,6 +169,7 @@ const SYMPTOMS: [Rule; 23] = [
     ("journal", journal::find),
     ("stood-still", stood_still::find),
     ("flushes", flushes::find),
+    ("not-in-cache", not_in_cache::find),
     ("read-ahead", read_ahead::find),
     ("requests-per-call", requests_per_call::find),
     ("splits", splits::find),

@@ -9,7 +9,9 @@ use fathom_record::block::{
     BlockLayer, DepthTime, DeviceActivity, DeviceNumber, Issuer, IssuerKind, RequestClass, RequestStats,
     Seeks, SizeCount,
 };
-use fathom_record::{Axes, Histogram, OpKind, OpStat, Phase, Repetition, Residency, Worker};
+use fathom_record::{
+    Axes, CacheIntent, DeviceDelta, Histogram, OpKind, OpStat, Phase, Repetition, Residency, Worker,
+};
 use std::collections::BTreeMap;
 
 const MIB: u64 = 1 << 20;
@@ -2459,4 +2461,89 @@ fn squashfs_decompresses_in_the_call() {
     tiny.environment = world.environment.clone();
     (tiny.repetition.workers[0].cpu_system_ns, tiny.repetition.elapsed_ns) = (300_000, 400_000);
     assert_eq!(tiny.says("compression"), None, "calls of few bytes");
+}
+
+// --- What lies in the workload, or in what memory held.
+
+#[test]
+fn files_in_order_with_the_advice_that_they_are_not() {
+    let mut world = World::new(OpKind::Read, 4096, 16_384);
+    world.workload.in_order = true;
+    world.workload.advises_random = true;
+    world.device().requests = vec![requests(RequestClass::Read, 4096, 16_384)];
+    assert_eq!(
+        world.says("advised-random").expect("told"),
+        "The workload opens its files with the advice `random` (POSIX_FADV_RANDOM) and reads them in order: the kernel reads nothing ahead, so each 16 KiB read that the page cache could not serve waited for the device (4096 requests of 16 KiB for 4096 reads)."
+    );
+    world.device().requests = vec![requests(RequestClass::Read, 2047, 16_384)];
+    assert_eq!(world.says("advised-random"), None, "memory served most of it");
+    world.device().requests = vec![requests(RequestClass::Read, 4096, 20_480)];
+    assert_eq!(world.says("advised-random"), None, "something was read ahead");
+    world.device().requests = vec![requests(RequestClass::Read, 4096, 16_384)];
+    world.workload.advises_random = false;
+    assert_eq!(world.says("advised-random"), None, "no such advice");
+    (world.workload.advises_random, world.workload.in_order) = (true, false);
+    assert_eq!(world.says("advised-random"), None, "good advice");
+    (world.workload.in_order, world.phase.direct) = (true, true);
+    assert_eq!(world.says("advised-random"), None, "nothing is read ahead with O_DIRECT");
+}
+
+#[test]
+fn as_many_polling_threads_as_processors() {
+    let mut world = World::new(OpKind::Read, 39_270, 4096);
+    world.repetition.elapsed_ns = 1_550_000_000;
+    world.repetition.workers[0].cpu_system_ns = 170_000_000;
+    world.repetition.physical.machine_cpu_ns = Some(2_600_000_000);
+    world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 2 } });
+    world.workload.polling_rings = 8;
+    assert_eq!(
+        world.says("polling-threads").expect("told"),
+        "8 workers use io_uring with submission polling: for each of them a thread of the kernel spins on a processor, and this program may use only 2. Kernel threads and other programs used 1.57 of these processors, the workers 0.11."
+    );
+    world.workload.polling_rings = 1;
+    assert_eq!(world.says("polling-threads"), None, "a processor is left for the worker");
+    world.workload.polling_rings = 8;
+    world.allowed_busy_ns = Some(2_200_000_000);
+    assert_eq!(world.says("polling-threads"), None, "they slept most of the time");
+    world.allowed_busy_ns = Some(2_600_000_000);
+    world.environment["cpu"]["online"] = 16.into();
+    assert!(world.says("polling-threads").is_some(), "it may use only two of them");
+    world.environment["cpu"]["allowed"] = 16.into();
+    assert_eq!(world.says("polling-threads"), None, "there are enough");
+}
+
+#[test]
+fn files_that_fit_into_memory_but_were_not_there() {
+    let mut world = World::new(OpKind::Read, 8192, 16_384);
+    world.workload.keeps_pages = true;
+    let pages = 128 * MIB / crate::residency::page_bytes();
+    let cached = |cached_pages| Some(Residency { total_pages: pages, cached_pages, ..Residency::default() });
+    world.repetition.resident_before = cached(0);
+    let physical = &mut world.repetition.physical;
+    physical.method = "diskstats".into();
+    physical.own_read_bytes = Some(128 * MIB);
+    physical.devices =
+        vec![DeviceDelta { name: "vda".into(), read_bytes: 140 * MIB, ..DeviceDelta::default() }];
+    world.environment = serde_json::json!({ "memory": { "available_bytes": 256 * MIB } });
+    let told = "None of the 128 MiB of these files was in the page cache when the phase began: 128 MiB were read from vda.";
+    assert_eq!(world.says("not-in-cache").expect("told"), told);
+    world.repetition.resident_before = cached(pages / 4);
+    let said = world.says("not-in-cache").expect("told");
+    assert!(said.starts_with("Only 32 MiB of the 128 MiB"), "{said}");
+    world.repetition.resident_before = cached(pages / 2 + 1);
+    assert_eq!(world.says("not-in-cache"), None, "most was there");
+    world.repetition.resident_before = cached(0);
+    world.repetition.physical.own_read_bytes = Some(63 * MIB);
+    assert_eq!(world.says("not-in-cache"), None, "most reads were served by memory");
+    world.repetition.physical.own_read_bytes = Some(128 * MIB);
+    world.environment["limits"] = serde_json::json!({ "cgroup": { "memory_max_bytes": 100 * MIB } });
+    assert_eq!(world.says("not-in-cache"), None, "they do not fit");
+    world.environment["limits"] = serde_json::Value::Null;
+    world.repetition.cache = CacheIntent::Cold;
+    assert_eq!(world.says("not-in-cache"), None, "as the workload wants it");
+    world.repetition.cache = CacheIntent::AsFound;
+    world.workload.made_cold = true;
+    assert_eq!(world.says("not-in-cache"), None, "likewise");
+    (world.workload.made_cold, world.workload.keeps_pages) = (false, false);
+    assert_eq!(world.says("not-in-cache"), None, "the workload drops its pages");
 }
