@@ -95,7 +95,7 @@ type Rule = (&'static str, fn(&Facts<'_>) -> Option<Finding>);
 
 /// Settings and limits, including those of the workload itself. If one of them explains the figures, the symptoms are left out: nearly
 /// all follow from it.
-const CAUSES: [Rule; 53] = [
+const CAUSES: &[Rule] = &[
     ("io-limit", io_limit::find),
     ("io-share", io_share::find),
     ("cpu-quota", cpu_quota::find),
@@ -152,10 +152,10 @@ const CAUSES: [Rule; 53] = [
 ];
 
 /// The cause of a workload that keeps the pace that it sets.
-const OWN_PACE: [Rule; 1] = [("own-pace", own_pace::find)];
+const OWN_PACE: &[Rule] = &[("own-pace", own_pace::find)];
 
 /// Observations at the device in the order shown: others, the cost of syncs, what calls became, then waiting.
-const SYMPTOMS: [Rule; 23] = [
+const SYMPTOMS: &[Rule] = &[
     ("others", others::find),
     ("discards-of-others", discards_of_others::find),
     ("syncs-of-others", syncs_of_others::find),
@@ -192,13 +192,13 @@ const MOST: usize = 3;
 
 /// The codes of all rules.
 pub fn rules() -> impl Iterator<Item = &'static str> {
-    CAUSES.iter().chain(&OWN_PACE).chain(&SYMPTOMS).map(|r| r.0)
+    CAUSES.iter().chain(OWN_PACE).chain(SYMPTOMS).map(|r| r.0)
 }
 
 /// Whether a rule finds a setting or limit rather than a consequence.
 #[must_use]
 pub fn is_cause(rule: &str) -> bool {
-    CAUSES.iter().chain(&OWN_PACE).any(|(word, _)| *word == rule)
+    CAUSES.iter().chain(OWN_PACE).any(|(word, _)| *word == rule)
 }
 
 /// The setting behind a rule, with values that `fathom sweep --vary` can try beside the present one.
