@@ -339,14 +339,14 @@ pub fn placed(path: &Path) -> Result<Vec<Placed>, ExtentsError> {
     placed_up_to(path, usize::MAX)
 }
 
-/// Number of pieces in which a file lies on its device, counted until there are `enough`; `None` if that is not known.
-pub(crate) fn pieces(path: &Path, enough: usize) -> Option<usize> {
+/// Number of pieces in which a file lies on its device, and their bytes, of its first `enough` extents; `None` if that is not known.
+pub(crate) fn pieces(path: &Path, enough: usize) -> Option<(usize, u64)> {
     let placed = placed_up_to(path, enough).ok().filter(|placed| !placed.is_empty())?;
     let cuts = placed.windows(2).filter(|pair| match pair {
         [first, next] => first.at.saturating_add(first.length) != next.at,
         _ => false,
     });
-    Some(cuts.count() + 1)
+    Some((cuts.count() + 1, placed.iter().map(|p| p.length).sum()))
 }
 
 /// As [`placed`], but looks no further once it has `enough`.

@@ -1,15 +1,12 @@
 //! The kernel's files behind a small trait: production reads the running machine, tests read a tree in a temporary directory. It covers
 //! only what this crate needs; a missing file is an ordinary result.
 
-use crate::{attributes, extents};
+use crate::attributes;
 use std::ffi::CString;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
-
-/// More pieces of a file than this need not be counted.
-pub(crate) const MANY_PIECES: usize = 1000;
 
 /// Identifies the mount of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,10 +80,6 @@ pub trait KernelFiles {
     fn is_copied_on_write(&self, _path: &Path) -> Option<bool> {
         None
     }
-    /// Number of pieces in which a file lies on its device; there may be more than [`MANY_PIECES`]. `None` if that is not known.
-    fn pieces_of(&self, _path: &Path) -> Option<usize> {
-        None
-    }
     /// How long a system call that does nothing takes, ns; `None` if that cannot be measured.
     fn empty_call_ns(&self) -> Option<u64> {
         None
@@ -148,10 +141,6 @@ impl KernelFiles for Live {
 
     fn is_copied_on_write(&self, path: &Path) -> Option<bool> {
         attributes::is_copied_on_write(path)
-    }
-
-    fn pieces_of(&self, path: &Path) -> Option<usize> {
-        extents::pieces(path, MANY_PIECES)
     }
 
     /// Reads nothing from /dev/null: the way into the kernel and back, with all that looks at system calls there. The median of some

@@ -88,22 +88,26 @@ fn is_headline(answer: &Answer, rule: &str) -> bool {
     limit.is_some_and(|(_, name)| !answer.passing_limits.iter().any(|passing| passing.starts_with(name)))
 }
 
-/// The causes of single figures: each rule once, after the figures it was found for.
+/// The causes of single figures: each rule once, after the figures that its sentence is about, and with the others that it was found
+/// for.
 fn causes_of(figures: &[Bottleneck], wanted: impl Fn(&str) -> bool) -> Vec<String> {
     let rule = |figure: &Bottleneck| figure.why.rule.clone().filter(|rule| wanted(rule));
     let mut rules: Vec<String> = figures.iter().filter_map(rule).collect();
     let mut seen = HashSet::new();
     rules.retain(|rule| seen.insert(rule.clone()));
     let sentence = |wanted: &String| {
-        let of_rule: Vec<&Bottleneck> =
-            figures.iter().filter(|f| f.why.rule.as_ref() == Some(wanted)).collect();
-        let names: Vec<&str> = of_rule.iter().map(|f| f.what.as_str()).collect();
-        let answer = &of_rule.first()?.why.answer;
-        Some(if names.len() == figures.len() {
-            answer.clone()
-        } else {
-            format!("{}: {answer}", names.join("; "))
-        })
+        let mut of_rule = figures.iter().filter(|f| f.why.rule.as_ref() == Some(wanted));
+        let answer = &of_rule.clone().next()?.why.answer;
+        let same = |figure: &&Bottleneck| figure.why.answer == *answer;
+        if of_rule.clone().count() == figures.len() && of_rule.all(|figure| same(&figure)) {
+            return Some(answer.clone());
+        }
+        let of_rule = figures.iter().filter(|f| f.why.rule.as_ref() == Some(wanted));
+        let (about, others): (Vec<&Bottleneck>, Vec<&Bottleneck>) = of_rule.partition(same);
+        let names = |of: &[&Bottleneck]| of.iter().map(|f| f.what.as_str()).collect::<Vec<_>>().join("; ");
+        let also =
+            if others.is_empty() { String::new() } else { format!(" Also found for {}.", names(&others)) };
+        Some(format!("{}: {answer}{also}", names(&about)))
     };
     rules.iter().filter_map(sentence).collect()
 }
@@ -124,9 +128,13 @@ mod tests {
             figure("random read", "fuse", "It is FUSE: 60 %."),
             figure("long write", "depth", "Few requests."),
             figure("cold read", "fuse", "It is FUSE: 40 %."),
+            figure("random read, deep", "fuse", "It is FUSE: 60 %."),
         ];
         let found = |wanted: &[&str]| causes_of(&figures, |rule| wanted.contains(&rule));
-        assert_eq!(found(&["fuse"]), ["random read; cold read: It is FUSE: 60 %."]);
+        assert_eq!(
+            found(&["fuse"]),
+            ["random read; random read, deep: It is FUSE: 60 %. Also found for cold read."]
+        );
         assert_eq!(causes_of(&figures[..1], |_| true), ["It is FUSE: 60 %."], "all figures have it");
         assert!(found(&[]).is_empty());
     }

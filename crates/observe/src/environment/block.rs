@@ -2,12 +2,15 @@
 
 use super::{Document, chosen};
 use crate::device::{Device, DeviceKind, DeviceStack};
-use crate::sha256;
+use crate::{extents, sha256};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// Sector size in sysfs, for every device.
 const SECTOR_BYTES: u64 = 512;
+
+/// So many extents of a file say whether it is fragmented.
+const EXTENTS_SEEN: usize = 1000;
 
 pub(super) fn capture(doc: &mut Document, stack: &DeviceStack) {
     let all: Vec<Value> = stack.devices.iter().map(|d| describe(doc, d)).collect();
@@ -51,7 +54,9 @@ fn describe(doc: &Document, device: &Device) -> Value {
     put("backing_file", text(device.sys.join("loop/backing_file")).into());
     put("image_on", device.image_on.clone().into());
     put("backing_file_copied_on_write", copied_on_write(doc, device).into());
-    put("backing_file_pieces", backing_file(doc, device).and_then(|file| doc.files.pieces_of(&file)).into());
+    let pieces = backing_file(doc, device).and_then(|file| extents::pieces(&file, EXTENTS_SEEN));
+    put("backing_file_pieces", pieces.map(|p| p.0).into());
+    put("backing_file_pieces_bytes", pieces.map(|p| p.1).into());
     put("direct_io", text(device.sys.join("loop/dio")).map(|t| t == "1").into());
     let size = text(device.sys.join("size")).and_then(|t| t.parse::<u64>().ok());
     put("size_bytes", size.map(|s| s.saturating_mul(SECTOR_BYTES)).into());

@@ -11,7 +11,7 @@ const ENOUGH_REQUESTS: u64 = 50;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let traits = facts.workload;
-    if !traits.advises_random || !traits.in_order || facts.phase.direct {
+    if !traits.advises_random || !traits.in_order || facts.phase.direct || !facts.requests_are_ours() {
         return None;
     }
     let reads = facts.class(RequestClass::Read).filter(|r| r.issued >= ENOUGH_REQUESTS)?;
@@ -19,8 +19,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let record = facts.record_bytes(OpKind::Read).filter(|&bytes| bytes >= page_bytes())?;
     let (calls, _) = facts.calls(OpKind::Read);
     let each = reads.issued_bytes / reads.issued;
+    // There is nothing to read ahead in a file that is read with one call.
+    let short = facts.phase.axes.file_bytes.is_some_and(|bytes| bytes < 4 * record);
     // Read-ahead makes requests that are larger than a call, or there are fewer because memory served the rest.
-    if each > record || reads.issued.saturating_mul(2) < calls {
+    if short || each > record || reads.issued.saturating_mul(2) < calls {
         return None;
     }
     Some(finding(

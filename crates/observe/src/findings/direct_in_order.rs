@@ -19,7 +19,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let record = facts.record_bytes(OpKind::Read).filter(|record| *record < SMALL)?;
     let device = facts.device()?;
     let requests = device.class(RequestClass::Read).filter(|r| r.completed > 0)?;
-    let share = requests.d2c.sum_ns() as f64 / facts.workers_ns().max(1.0);
+    let worked_ns: u64 = facts.repetition.workers.iter().map(|w| w.elapsed_ns).sum();
+    let share = requests.d2c.sum_ns() as f64 / worked_ns.max(1) as f64;
     // Several requests of one call are in the device together.
     if !alone || !reads || calls < ENOUGH_CALLS || requests.issued > calls * 11 / 10 || share < NOTABLE {
         return None;
@@ -33,7 +34,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             device.name,
             percent(share.min(1.0))
         ),
-        "Larger reads, several in flight, or the page cache with its read-ahead read faster in order.",
+        "Larger reads, several in flight, or the page cache with its read-ahead may be faster.",
         vec![
             evidence("calls", calls as f64, "calls", CALLS),
             evidence("time of a request in the device, mean", each_ns, "ns", EVENTS),

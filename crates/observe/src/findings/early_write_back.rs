@@ -2,7 +2,8 @@
 
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
-use fathom_record::block::{IssuerKind, RequestClass};
+use crate::words::count;
+use fathom_record::block::IssuerKind;
 use fathom_record::{Finding, OpKind};
 use serde_json::Value;
 
@@ -20,26 +21,31 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let period = setting("dirty_writeback_centisecs").filter(|period| *period > 0.0)?;
     let device = facts.device_at_least()?;
     let (_, written) = facts.calls(OpKind::Write);
-    let stored: u64 =
-        device.issuers.iter().filter(|i| i.kind == IssuerKind::Writeback).map(|i| i.write_bytes).sum();
-    let requests = facts.class_at_least(RequestClass::Write)?.issued;
+    let flushers = || device.issuers.iter().filter(|i| i.kind == IssuerKind::Writeback);
+    let (stored, requests) = flushers().fold((0, 0), |sum, i| (sum.0 + i.write_bytes, sum.1 + i.writes));
     let waits_anyway = facts.phase.direct || facts.syncs_often();
+    // With more dirty pages the kernel writes back under its default settings, too.
+    let dirty = written.min(facts.files_bytes().unwrap_or(u64::MAX));
     if waits_anyway
         || age.max(period) > SOON_CENTISECS
+        || dirty as f64 >= background_bytes(facts)?
         || stored < ENOUGH_BYTES
         || (stored as f64) < NOTABLE * written as f64
+        || !facts.requests_are_ours()
     {
         return None;
     }
     Some(finding(
         format!(
-            "The kernel writes dirty pages back once they are {:.2} s old (vm.dirty_expire_centisecs is {age:.0}, the default is {DEFAULT_CENTISECS}), and looks every {:.2} s: it wrote {} of the {} while the workload ran, in {requests} requests.",
+            "The kernel writes dirty pages of a file back once the first of them is {:.2} s old (vm.dirty_expire_centisecs is {age:.0}, the default is {DEFAULT_CENTISECS}), and looks every {:.2} s: it wrote {}{} in {} while calls wrote {}.",
             age / 100.0,
             period / 100.0,
+            facts.at_least(),
             size(stored as f64),
+            count(requests, "request"),
             size(written as f64)
         ),
-        "sysctl vm.dirty_expire_centisecs=3000 vm.dirty_writeback_centisecs=500 sets the kernel's defaults again.",
+        "sysctl vm.dirty_expire_centisecs=3000 vm.dirty_writeback_centisecs=500 sets the kernel's defaults again; data that no program syncs then stays in memory for up to 35 s.",
         vec![
             evidence("vm.dirty_expire_centisecs", age, "", "/proc/sys/vm"),
             evidence("vm.dirty_writeback_centisecs", period, "", "/proc/sys/vm"),
@@ -47,4 +53,12 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             evidence("written by calls", written as f64, "bytes", super::CALLS),
         ],
     ))
+}
+
+/// Dirty bytes from which the kernel writes back whatever their age.
+fn background_bytes(facts: &Facts<'_>) -> Option<f64> {
+    let number = |place: &str| facts.environment.pointer(place).and_then(Value::as_f64);
+    let bytes = number("/vm/dirty_background_bytes").filter(|bytes| *bytes > 0.0);
+    let ratio = || Some(number("/vm/dirty_background_ratio")? / 100.0 * number("/memory/available_bytes")?);
+    bytes.or_else(ratio)
 }

@@ -278,6 +278,19 @@ impl<'a> Facts<'a> {
         whole.flatten().collect()
     }
 
+    /// Bytes that the members of a RAID moved for it. What other programs and other arrays move on the same disks is not its own, nor
+    /// is a resync.
+    pub(super) fn moved_by_members(&self, raid: &DeviceActivity, class: RequestClass) -> u64 {
+        let own = format!("{}_raid", raid.name);
+        let others = |i: &&Issuer| {
+            let array = i.name.starts_with("md") && i.name.contains('_') && !i.name.starts_with(&own);
+            i.kind == IssuerKind::Other || array
+        };
+        let bytes = |i: &Issuer| if class == RequestClass::Write { i.write_bytes } else { i.read_bytes };
+        let all: u64 = self.all_below(raid).filter_map(|d| d.class(class)).map(|c| c.issued_bytes).sum();
+        all.saturating_sub(self.all_below(raid).flat_map(|d| &d.issuers).filter(others).map(bytes).sum())
+    }
+
     /// The device that carries another, if it is a single one.
     pub(super) fn below(&self, device: &DeviceActivity) -> Option<&'a DeviceActivity> {
         let mut all = self.all_below(device);

@@ -169,7 +169,6 @@ const SYMPTOMS: &[Rule] = &[
     ("journal", journal::find),
     ("stood-still", stood_still::find),
     ("flushes", flushes::find),
-    ("not-in-cache", not_in_cache::find),
     ("read-ahead", read_ahead::find),
     ("requests-per-call", requests_per_call::find),
     ("splits", splits::find),
@@ -178,6 +177,7 @@ const SYMPTOMS: &[Rule] = &[
     ("depth", depth::find),
     ("queue-wait", queue_wait::find),
     ("slow-calls", slow_calls::find),
+    ("not-in-cache", not_in_cache::find),
     ("idle-device", idle_device::find),
     ("merges", merges::find),
 ];

@@ -18,7 +18,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         |d: &DeviceActivity| facts.described(&d.name).and_then(|d| d.get("kind")?.as_str()) == Some("loop");
     let stack: Vec<&DeviceActivity> = facts.carriers(top).collect();
     let loops: Vec<&str> = stack.iter().filter(|d| is_loop(d)).map(|d| d.name.as_str()).collect();
-    let lowest = stack.last().filter(|d| !is_loop(d))?;
+    // Anything else in between, such as dm-crypt, takes time as well.
+    let (lowest, above) = stack.split_last()?;
+    if is_loop(lowest) || !above.iter().all(|d| is_loop(d)) {
+        return None;
+    }
+    // Without it, the wait in the queue of the disk would count as that of the images.
+    let queue_watched = lowest.requests.iter().any(|r| r.q2d.count() > 0);
     let sum = |d: &DeviceActivity| {
         d.requests
             .iter()
@@ -30,7 +36,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let above = all.saturating_sub(carried) as f64;
     let share = above / (all as f64).max(1.0);
     let busy = top.busy_ns as f64 / facts.repetition.elapsed_ns.max(1) as f64;
-    if loops.len() < 2 || requests < ENOUGH_REQUESTS || !alike || share < NOTABLE || busy < BUSY {
+    if loops.len() < 2
+        || requests < ENOUGH_REQUESTS
+        || !alike
+        || !queue_watched
+        || share < NOTABLE
+        || busy < BUSY
+    {
         return None;
     }
     if !facts.requests_are_ours() {
@@ -46,7 +58,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             percent(share),
             lowest.name,
         ),
-        "An image that lies directly on the disk's file system, or a partition, saves these levels.",
+        "An image directly on the file system of the disk has one loop device below it; a partition or a logical volume has none.",
         vec![
             evidence("loop devices", loops.len() as f64, "devices", "/sys/block"),
             evidence("requests", requests as f64, "requests", EVENTS),

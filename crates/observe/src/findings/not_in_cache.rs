@@ -44,7 +44,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             size(fetched as f64),
             device.name,
         ),
-        "A file that was just replaced, restored or dropped from the page cache, or not read since the machine started, comes from the device. A second run reads what stays in memory: `cache = \"warm\"` of a phase measures that, `cache = \"cold\"` this.",
+        "A file that was just replaced, restored, written with O_DIRECT or dropped from the page cache, or not read since the machine started, comes from the device. A second run reads what stays in memory: `cache = \"warm\"` of a phase measures that, `cache = \"cold\"` this.",
         vec![
             evidence("size of the files", files as f64, "bytes", PAGE_COUNTS),
             evidence("of that in the page cache before", cached as f64, "bytes", PAGE_COUNTS),

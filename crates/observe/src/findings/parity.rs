@@ -3,7 +3,7 @@
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
 use fathom_record::Finding;
-use fathom_record::block::{DeviceActivity, Issuer, IssuerKind, RequestClass};
+use fathom_record::block::{DeviceActivity, RequestClass};
 
 const LEVELS: [&str; 3] = ["raid4", "raid5", "raid6"];
 const ENOUGH_BYTES: u64 = 1 << 20;
@@ -16,19 +16,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let has_parity = |d: &&DeviceActivity| level(d).is_some_and(|level| LEVELS.contains(&level));
     let raid = facts.carriers(top).find(has_parity)?;
     let moved = |device: &DeviceActivity, class| device.class(class).map_or(0, |c| c.issued_bytes);
-    // What other programs and other arrays move on the same disks is not ours, nor is a resync.
-    let own = format!("{}_raid", raid.name);
-    let others = |i: &&Issuer| {
-        let array = i.name.starts_with("md") && i.name.contains('_') && !i.name.starts_with(&own);
-        i.kind == IssuerKind::Other || array
-    };
-    let by_others = |figure: fn(&Issuer) -> u64| -> u64 {
-        facts.all_below(raid).flat_map(|d| &d.issuers).filter(others).map(figure).sum()
-    };
-    let below = |class| -> u64 { facts.all_below(raid).map(|d| moved(d, class)).sum() };
     let written = moved(raid, RequestClass::Write);
-    let below_read = below(RequestClass::Read).saturating_sub(by_others(|i| i.read_bytes));
-    let below_written = below(RequestClass::Write).saturating_sub(by_others(|i| i.write_bytes));
+    let [below_read, below_written] =
+        [RequestClass::Read, RequestClass::Write].map(|class| facts.moved_by_members(raid, class));
     if written < ENOUGH_BYTES
         || (below_read as f64) < NOTABLE * written as f64
         || moved(raid, RequestClass::Read) > below_read / 4

@@ -8,6 +8,8 @@ use fathom_record::Finding;
 const NOTABLE: f64 = 2.0 / 3.0;
 /// In a shorter time, a few ticks of the kernel's counters would weigh too much.
 const LEAST_NS: u64 = 100_000_000;
+/// Minimum share of their time that the workers were ready to run without a processor.
+const WAITED: f64 = 0.1;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let rings = facts.workload.polling_rings;
@@ -17,12 +19,12 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     let others = facts.allowed_processors_used_by_others()?;
     let used = facts.processors_used();
-    if others < NOTABLE * allowed {
+    if others < NOTABLE * allowed || facts.processor_wait_share()? < WAITED {
         return None;
     }
     Some(finding(
         format!(
-            "{rings} workers use io_uring with submission polling: for each of them a thread of the kernel spins on a processor, and this program may use only {allowed:.0}. Kernel threads and other programs used {others:.2} of these processors, the workers {used:.2}."
+            "{rings} workers use io_uring with submission polling: for each of them a thread of the kernel spins on a processor, and this program may use only {allowed:.0}. All other threads used {others:.2} of these processors, the workers {used:.2}."
         ),
         "Leave submission polling out, or use it in fewer workers than there are processors.",
         vec![

@@ -2044,21 +2044,25 @@ fn a_raid_that_lacks_a_device_is_a_cause_if_more_is_read_than_was_asked_for() {
         let workers = World::new(OpKind::Read, 8192, 4096).repetition.workers;
         (world.phase.reads, world.phase.writes, world.phase.direct) = (true, false, true);
         world.repetition.workers = workers;
+        world.device().requests = vec![requests(RequestClass::Read, 8192, 4096)];
         world.says("degraded")
     };
     assert_eq!(
         of_md(1, 22 * MIB).expect("told"),
-        "md0 is a RAID 5 that lacks one device: data of a missing device is computed from what the others hold. To read 32 MiB, 44 MiB were read from them."
+        "md0 is a RAID 5 that lacks one device: data of a missing device is computed from what the others hold. For 32 MiB that were read, 44 MiB were read from them."
     );
     assert_eq!(of_md(0, 22 * MIB), None, "complete");
     assert_eq!(of_md(1, 16 * MIB), None, "nothing had to be computed");
     let of_btrfs = |profile: &str, missing: u64| {
-        let mut world = World::new(OpKind::Read, 8192, 4096);
+        let mut world = World::new(OpKind::Read, 256, 128 << 10);
         world.phase.direct = true;
         world.environment =
             serde_json::json!({ "filesystem": { "data_profile": profile, "missing_devices": missing } });
-        let both = fathom_record::DeviceDelta { read_bytes: 43 * MIB, ..Default::default() };
-        world.repetition.physical.devices = vec![both];
+        let device = DeviceActivity {
+            requests: vec![requests(RequestClass::Read, 344, 64 << 10)],
+            ..DeviceActivity::default()
+        };
+        world.repetition.block.as_mut().expect("made with one").devices = vec![device.clone(), device];
         world.says("degraded")
     };
     assert!(of_btrfs("raid5", 1).expect("told").starts_with("btrfs is a RAID 5 that lacks one device:"));
@@ -2079,6 +2083,7 @@ fn on_images(devices: &[(&str, &str, u64)]) -> World {
         above = (*name).into();
         let mut of_reads = requests(RequestClass::Read, 1000, 4096);
         of_reads.d2c = Histogram::from_values([us * 1000; 1000]);
+        of_reads.q2d = Histogram::from_values([0; 1000]);
         watched.push(DeviceActivity {
             name: (*name).into(),
             level: u32::try_from(level).expect("few"),
@@ -2107,48 +2112,58 @@ fn an_image_inside_an_image_is_a_cause_if_the_time_passes_between() {
 
 #[test]
 fn an_image_in_many_pieces_is_a_cause_if_requests_are_split_below() {
-    let of = |pieces: u64, below: u64| {
+    let of_size = |pieces: u64, piece: u64, below: u64| {
         let mut world = on_images(&[("loop0", "loop", 100), ("vda", "disk", 50)]);
         world.environment["devices"][0]["backing_file"] = "/srv/image".into();
         world.environment["devices"][0]["backing_file_pieces"] = pieces.into();
+        world.environment["devices"][0]["backing_file_pieces_bytes"] = (pieces * piece).into();
         let devices = &mut world.repetition.block.as_mut().expect("made with one").devices;
         devices[0].requests = vec![requests(RequestClass::Read, 1000, 128 << 10)];
         devices[1].requests = vec![requests(RequestClass::Read, below, (1000 * (128 << 10)) / below)];
         world.says("fragmented-image")
     };
+    let of = |pieces, below| of_size(pieces, 4096, below);
     assert_eq!(
         of(400, 32_000).expect("told"),
-        "The file behind loop0, /srv/image, lies in 400 pieces on vda: 1000 requests of 128 KiB became 32000 requests of 4 KiB there."
+        "The file behind loop0, /srv/image, lies in pieces of 4 KiB (mean of 400) on vda: 1000 requests of 128 KiB became 32000 requests of 4 KiB there."
     );
-    assert!(of(900, 32_000).expect("told").contains("lies in at least 900 pieces"));
-    assert_eq!(of(4, 32_000), None, "something else splits them");
+    assert_eq!(of(4, 32_000), None, "few pieces");
+    assert_eq!(of_size(400, 128 * MIB, 32_000), None, "something else splits them");
     assert_eq!(of(400, 1000), None, "they stay whole");
 }
 
 #[test]
 fn dirty_pages_that_are_written_back_at_once_are_a_cause() {
-    let of = |expire: u64, written_back: u64| {
+    let of_memory = |expire: u64, written_back: u64, available: u64| {
         let mut world = World::new(OpKind::Write, 8192, 4096);
-        world.environment =
-            serde_json::json!({ "vm": { "dirty_expire_centisecs": expire, "dirty_writeback_centisecs": 1 } });
-        let flusher =
-            Issuer { kind: IssuerKind::Writeback, write_bytes: written_back, writes: 1, ..Issuer::default() };
+        let vm = serde_json::json!({ "dirty_expire_centisecs": expire, "dirty_writeback_centisecs": 1,
+            "dirty_background_ratio": 10 });
+        world.environment = serde_json::json!({ "vm": vm, "memory": { "available_bytes": available } });
+        let flusher = Issuer {
+            kind: IssuerKind::Writeback,
+            write_bytes: written_back,
+            writes: 6000,
+            ..Issuer::default()
+        };
         world.device().issuers = vec![flusher];
         world.device().requests = vec![requests(RequestClass::Write, 7000, 4096)];
         world.says("early-write-back")
     };
+    let of = |expire, written_back| of_memory(expire, written_back, 8 << 30);
     assert_eq!(
         of(1, 28 * MIB).expect("told"),
-        "The kernel writes dirty pages back once they are 0.01 s old (vm.dirty_expire_centisecs is 1, the default is 3000), and looks every 0.01 s: it wrote 28 MiB of the 32 MiB while the workload ran, in 7000 requests."
+        "The kernel writes dirty pages of a file back once the first of them is 0.01 s old (vm.dirty_expire_centisecs is 1, the default is 3000), and looks every 0.01 s: it wrote 28 MiB in 6000 requests while calls wrote 32 MiB."
     );
     assert_eq!(of(3000, 28 * MIB), None, "the default");
     assert_eq!(of(1, 2 * MIB), None, "little");
+    assert_eq!(of_memory(1, 28 * MIB, 300 * MIB), None, "so much is written back with any settings");
 }
 
 #[test]
 fn a_latency_target_that_reads_miss_is_a_cause_for_buffered_writes() {
-    let of = |target_us: u64, depth: u32| {
+    let synced = |target_us: u64, depth: u32, synced| {
         let mut world = World::new(OpKind::Write, 8192, 4096);
+        world.workload.synced = synced;
         let mut reads = requests(RequestClass::Read, 300, 4096);
         reads.d2c = Histogram::from_values([430_000; 300]);
         world.device().requests = vec![reads, requests(RequestClass::Write, 7000, 4096)];
@@ -2158,39 +2173,44 @@ fn a_latency_target_that_reads_miss_is_a_cause_for_buffered_writes() {
         ]});
         world.says("write-back-latency")
     };
+    let of = |target_us, depth| synced(target_us, depth, false);
     assert_eq!(
         of(10, 1).expect("told"),
-        "wbt_lat_usec of vda is 10 (the kernel's default is 2000): while reads take longer than that, few buffered writes are let through at once. Reads, also those of other programs, took 430 us on average, and vda had a queue depth of 1."
+        "wbt_lat_usec of vda is 10 (the kernel's default is 2000): while reads take longer than that, few buffered writes are let through at once. Reads, also those of other programs, took 430 us or more, and vda had a queue depth of 1."
     );
     assert_eq!(of(2000, 1), None, "the default");
     assert_eq!(of(0, 1), None, "off");
     assert_eq!(of(10, 8), None, "they were let through");
+    assert_eq!(synced(10, 1, true), None, "synced writes are not held back");
 }
 
 #[test]
 fn a_mount_option_is_a_cause_of_slow_calls_that_it_concerns() {
-    let of = |options: &str, op: OpKind, each_ns: u64| {
+    let on = |kind: &str, options: &str, op: OpKind, each_ns: u64| {
         let mut world = World::new(op, 100, 0);
         world.repetition.elapsed_ns = 1_000_000_000;
         world.repetition.workers[0].stats[0].latency = Histogram::from_values([each_ns; 100]);
         world.device().requests = vec![requests(RequestClass::Write, 300, 4096)];
-        world.environment = serde_json::json!({ "filesystem": { "options": options } });
+        world.environment = serde_json::json!({ "filesystem": { "type": kind, "options": options } });
         world.says("mount-option")
     };
+    let of = |options: &str, op, each_ns| on("btrfs", options, op, each_ns);
     assert_eq!(
         of("rw,notreelog", OpKind::Sync, 8_000_000).expect("told"),
-        "The file system is mounted with notreelog: each fsync commits the whole transaction of btrfs instead of writing to its log. 100 such calls took 80 % of the workers' time, and the device wrote 300 requests meanwhile."
+        "The file system is mounted with notreelog: each fsync commits the whole transaction of btrfs instead of writing to its log. 100 syncs took 80 % of the workers' time, and the device had 300 write requests meanwhile."
     );
     assert_eq!(of("rw,relatime", OpKind::Sync, 8_000_000), None);
     assert_eq!(of("rw,notreelog", OpKind::Sync, 1_000_000), None, "a tenth of the time");
-    assert!(of("rw,dirsync", OpKind::Delete, 8_000_000).is_some());
-    assert_eq!(of("rw,dirsync", OpKind::Sync, 8_000_000), None);
+    let told = on("ext4", "rw,dirsync", OpKind::Delete, 8_000_000).expect("told");
+    assert!(told.contains("100 calls that open, create or delete took 80 %"), "{told}");
+    assert_eq!(of("rw,dirsync", OpKind::Delete, 8_000_000), None, "btrfs does not heed it");
+    assert_eq!(on("ext4", "rw,dirsync", OpKind::Sync, 8_000_000), None);
 }
 
 #[test]
 fn direct_reads_in_order_wait_one_by_one() {
     let mut world = World::new(OpKind::Read, 1000, 16_384);
-    world.repetition.elapsed_ns = 107_000_000;
+    world.repetition.workers[0].elapsed_ns = 107_000_000;
     (world.phase.direct, world.workload.in_order) = (true, true);
     let mut reads = requests(RequestClass::Read, 1000, 16_384);
     reads.d2c = Histogram::from_values([85_000; 1000]);
@@ -2202,7 +2222,7 @@ fn direct_reads_in_order_wait_one_by_one() {
     world.phase.axes.queue_depth = Some(4);
     assert_eq!(world.says("direct-in-order"), None, "several are in flight");
     world.phase.axes.queue_depth = None;
-    world.repetition.elapsed_ns = 300_000_000;
+    world.repetition.workers[0].elapsed_ns = 300_000_000;
     assert_eq!(world.says("direct-in-order"), None, "the device has a third of the time");
 }
 
@@ -2492,13 +2512,16 @@ fn files_in_order_with_the_advice_that_they_are_not() {
 fn as_many_polling_threads_as_processors() {
     let mut world = World::new(OpKind::Read, 39_270, 4096);
     world.repetition.elapsed_ns = 1_550_000_000;
-    world.repetition.workers[0].cpu_system_ns = 170_000_000;
+    let worker = &mut world.repetition.workers[0];
+    (worker.cpu_system_ns, worker.elapsed_ns) = (170_000_000, 1_550_000_000);
+    worker.thread_counts =
+        Some(fathom_record::ThreadCounts { processor_wait_ns: Some(900_000_000), ..Default::default() });
     world.repetition.physical.machine_cpu_ns = Some(2_600_000_000);
     world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 2 } });
     world.workload.polling_rings = 8;
     assert_eq!(
         world.says("polling-threads").expect("told"),
-        "8 workers use io_uring with submission polling: for each of them a thread of the kernel spins on a processor, and this program may use only 2. Kernel threads and other programs used 1.57 of these processors, the workers 0.11."
+        "8 workers use io_uring with submission polling: for each of them a thread of the kernel spins on a processor, and this program may use only 2. All other threads used 1.57 of these processors, the workers 0.11."
     );
     world.workload.polling_rings = 1;
     assert_eq!(world.says("polling-threads"), None, "a processor is left for the worker");
