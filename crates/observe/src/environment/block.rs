@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Sector size in sysfs, for every device.
 const SECTOR_BYTES: u64 = 512;
 
-/// So many extents of a file say whether it is fragmented.
+/// Number of extents that say whether a file is fragmented.
 const EXTENTS_SEEN: usize = 1000;
 
 pub(super) fn capture(doc: &mut Document, stack: &DeviceStack) {

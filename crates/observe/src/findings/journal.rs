@@ -1,7 +1,7 @@
 //! The file system's own writes beside the data.
 
 use super::facts::{Facts, size};
-use super::{CALLS, EVENTS, evidence, finding};
+use super::{CALLS, EVENTS, evidence, finding, growing_file};
 use fathom_record::block::{IssuerKind, RequestClass};
 use fathom_record::{Finding, OpKind};
 
@@ -17,7 +17,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let devices = std::iter::once(device).chain(apart);
     let journal = devices.flat_map(|d| &d.issuers).filter(|i| i.kind == IssuerKind::Journal);
     let (writes, bytes) = journal.fold((0, 0), |sum, i| (sum.0 + i.writes, sum.1 + i.write_bytes));
-    if written == 0 || (bytes as f64) < NOTABLE * written as f64 {
+    let told = growing_file::find(facts).is_some();
+    if told || written == 0 || (bytes as f64) < NOTABLE * written as f64 {
         return None;
     }
     Some(finding(

@@ -35,6 +35,7 @@ mod fragmented_image;
 mod frozen_file_system;
 mod fsync_others;
 mod fuse;
+mod growing_file;
 mod halted;
 mod held_back;
 mod idle_device;
@@ -166,6 +167,7 @@ const SYMPTOMS: &[Rule] = &[
     ("small-blocks", small_blocks::find),
     ("no-delayed-allocation", no_delayed_allocation::find),
     ("own-locks", own_locks::find),
+    ("growing-file", growing_file::find),
     ("journal", journal::find),
     ("stood-still", stood_still::find),
     ("flushes", flushes::find),
@@ -185,8 +187,17 @@ const SYMPTOMS: &[Rule] = &[
 /// Symptoms with independent causes, shown even beside a cause.
 const BESIDE_A_CAUSE: [&str; 4] = ["others", "discards-of-others", "syncs-of-others", "fsync-others"];
 /// Symptoms based on all of a device's requests, so not applicable if other programs' requests are among them.
-const OF_ALL_REQUESTS: [&str; 8] =
-    ["journal", "splits", "direct-in-order", "scattered", "depth", "queue-wait", "idle-device", "merges"];
+const OF_ALL_REQUESTS: [&str; 9] = [
+    "growing-file",
+    "journal",
+    "splits",
+    "direct-in-order",
+    "scattered",
+    "depth",
+    "queue-wait",
+    "idle-device",
+    "merges",
+];
 /// Most findings shown: readers skip longer lists.
 const MOST: usize = 3;
 

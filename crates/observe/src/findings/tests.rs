@@ -2570,3 +2570,40 @@ fn files_that_fit_into_memory_but_were_not_there() {
     (world.workload.made_cold, world.workload.keeps_pages) = (false, false);
     assert_eq!(world.says("not-in-cache"), None, "the workload drops its pages");
 }
+
+#[test]
+fn a_log_that_grows_with_each_synced_write() {
+    let mut world = World::new(OpKind::Write, 432, 4096);
+    world.repetition.workers[0].stats.push(syncs(432));
+    let sized = |bytes: u64| {
+        let total_pages = bytes.div_ceil(crate::residency::page_bytes());
+        Some(Residency { total_pages, ..Residency::default() })
+    };
+    let written = 432 * 4096;
+    world.repetition.resident_before = sized(0);
+    world.repetition.resident_after = sized(written);
+    world.device().requests = vec![requests(RequestClass::Write, 1296, 4096)];
+    let own = Issuer { writes: 432, write_bytes: written, ..issuer(IssuerKind::Own, 0) };
+    let journal = |writes| Issuer { writes, write_bytes: 9 * MIB, ..issuer(IssuerKind::Journal, 0) };
+    world.device().issuers = vec![own.clone(), journal(864)];
+    assert_eq!(
+        world.says("growing-file").expect("told"),
+        "The files grew by 1.7 MiB while 1.7 MiB were written with 432 syncs: a sync then has to put their new size and blocks into the journal, too, which wrote 9 MiB in 864 requests."
+    );
+    assert_eq!(world.says("journal"), None, "the same figures once more");
+    world.device().issuers = vec![own.clone(), journal(431)];
+    assert!(world.says("journal").is_some());
+    assert_eq!(world.says("growing-file"), None, "not every second sync committed");
+    world.device().issuers = vec![own, journal(864)];
+    world.repetition.resident_before = sized(written * 6 / 10);
+    assert_eq!(world.says("growing-file"), None, "most of it was there");
+    world.repetition.resident_before = sized(0);
+    world.repetition.workers[0].stats.pop();
+    assert_eq!(world.says("growing-file"), None, "nothing was synced");
+    world.workload.all_synced = true;
+    let said = world.says("growing-file").expect("told");
+    assert!(said.contains("with 432 synchronous writes:"), "{said}");
+    let opens = OpStat { op: OpKind::Open, ops: 44, bytes: 0, latency: Histogram::default() };
+    world.repetition.workers[0].stats.push(opens);
+    assert_eq!(world.says("growing-file"), None, "many files are made");
+}
