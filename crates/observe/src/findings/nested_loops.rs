@@ -50,7 +50,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "{} lies on an image inside an image ({} loop devices: {}): of the {} that a request to it took, {} passed above {}, in the loop drivers and the file systems of the images.",
+            "{} lies on an image inside an image ({} loop devices: {}): of the {} that a request to it took, {} passed above {}, in the loop drivers and the file systems that hold the images.",
             top.name,
             loops.len(),
             loops.join(", "),

@@ -2102,7 +2102,7 @@ fn an_image_inside_an_image_is_a_cause_if_the_time_passes_between() {
     let said = on_images(&[("loop1", "loop", 100), ("loop0", "loop", 80), ("vda", "disk", 50)]);
     assert_eq!(
         said.says("nested-loops").expect("told"),
-        "loop1 lies on an image inside an image (2 loop devices: loop1, loop0): of the 100 us that a request to it took, 50 % passed above vda, in the loop drivers and the file systems of the images."
+        "loop1 lies on an image inside an image (2 loop devices: loop1, loop0): of the 100 us that a request to it took, 50 % passed above vda, in the loop drivers and the file systems that hold the images."
     );
     let fast = on_images(&[("loop1", "loop", 100), ("loop0", "loop", 95), ("vda", "disk", 90)]);
     assert_eq!(fast.says("nested-loops"), None, "the disk takes the time");

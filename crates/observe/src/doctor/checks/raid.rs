@@ -7,7 +7,26 @@ use crate::device::DeviceKind;
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     let queues = scene.queues();
     let raids: Vec<&Queue> = queues.iter().filter(|q| q.device.kind == DeviceKind::Md).collect();
-    raids.iter().flat_map(|q| [degraded(scene, q), sync(scene, q)]).flatten().collect()
+    let of_md = raids.iter().flat_map(|q| [degraded(scene, q), sync(scene, q)]).flatten();
+    of_md.chain(degraded_btrfs(scene)).collect()
+}
+
+fn degraded_btrfs(scene: &Scene) -> Option<Finding> {
+    let missing = scene.count("filesystem.missing_devices").filter(|missing| *missing > 0)?;
+    let lacks =
+        if missing == 1 { "one of its devices".to_owned() } else { format!("{missing} of its devices") };
+    let sentence = format!(
+        "btrfs lacks {lacks}: reads use the other copies, or compute the data from parity, which is slow."
+    );
+    Some(
+        Finding::warning("raid-degraded", "/sys/fs/btrfs", sentence)
+            .figure("missing", missing as f64, "devices")
+            .remedy("Replace the missing device (btrfs replace start)")
+            .command(format!(
+                "btrfs device usage {}",
+                scene.word("filesystem.mount_point").unwrap_or("MOUNT_POINT")
+            )),
+    )
 }
 
 fn degraded(scene: &Scene, queue: &Queue) -> Option<Finding> {
@@ -58,6 +77,18 @@ mod tests {
     use super::super::super::finding::Severity;
     use super::super::super::testing::{machine, says, silent};
     use crate::fake::Fake;
+
+    #[test]
+    fn a_missing_device_of_btrfs_is_said() {
+        let with = |missing: &str| {
+            machine()
+                .file("/sys/fs/btrfs/aa/devices/sda/size", "1\n")
+                .file("/sys/fs/btrfs/aa/devinfo/2/missing", missing)
+                .file("/proc/self/mountinfo", "27 1 8:0 / / rw - btrfs /dev/sda rw\n")
+        };
+        let _ = says(&with("1\n"), "raid-degraded", Severity::Warning, &["btrfs lacks one of its devices"]);
+        silent(&with("0\n"), "raid-degraded");
+    }
 
     fn with(degraded: &str, action: &str) -> Fake {
         let md = "/sys/devices/virtual/block/md0/md";
