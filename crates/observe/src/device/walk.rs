@@ -81,8 +81,13 @@ impl<'a> Walk<'a> {
         let fuse = mount.as_ref().filter(|m| self.devices.is_empty() && is_fuse(&m.kind) && keys.len() == 1);
         // What comes from elsewhere than a directory on a device of this machine need not be read by the program itself.
         let local = |m: &&Mount| {
-            Path::new(&m.source).is_absolute()
-                && Walk::new(self.files).stack_at(&[PathBuf::from(&m.source)]).method == "diskstats"
+            // Only its devices: the source may be hidden below the mount itself.
+            let mut walk = Walk::new(self.files);
+            let source = Path::new(&m.source);
+            source.is_absolute() && {
+                walk.path(source, &StackPosition::top(Role::Data));
+                !walk.devices.is_empty()
+            }
         };
         let fuse_server = fuse.filter(local).and_then(|m| fuse_server::find(self.files, m.device.1));
         let method = match (self.devices.is_empty(), memory) {
@@ -600,6 +605,14 @@ mod tests {
             assert_eq!((stack.method.as_str(), stack.devices.len()), (method, 0), "{line}");
             assert!(note.contains(word), "{note}");
         }
+    }
+
+    #[test]
+    fn a_fuse_mount_over_its_own_source_ends() {
+        let m = mounts(&["9 1 0:40 / /srv rw - fuse /srv rw"]);
+        let fake = Fake::new().file("/proc/self/mountinfo", &m).on_mount("/srv", 9, (0, 40));
+        let stack = stack_with(&fake, Path::new("/srv/file"));
+        assert_eq!((stack.method.as_str(), stack.devices.len()), ("none", 0));
     }
 
     #[test]
