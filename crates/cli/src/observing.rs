@@ -16,7 +16,7 @@ use fathom_observe::device::{DeviceKind, DeviceStack};
 use fathom_observe::extents;
 use fathom_observe::files::Live;
 use fathom_observe::findings::{self, Facts, WorkloadTraits};
-use fathom_observe::join::{self, Joined, Keeper, Kept, Layout};
+use fathom_observe::join::{self, Joined, Keeper, Kept, Layout, Pieces};
 use fathom_observe::stacks::slow::{Names, slow_calls};
 use fathom_observe::stacks::symbols::Symbols;
 use fathom_observe::stacks::{Inodes, LongSleeps, Noted, Noting, Sleeps, with_files};
@@ -574,7 +574,7 @@ impl Seen {
                 repetition.slow_calls = slow(calls, &sleeps, &symbols);
             }
         }
-        let joined = calls.filter(|_| !self.kept.is_empty()).and_then(|calls| self.joined(calls, stack));
+        let (joined, pieces) = calls.map_or((None, None), |calls| self.joined(&calls, stack));
         repetition.block = self.layer;
         if self.passed_over > 0
             && let Some(block) = &mut repetition.block
@@ -614,22 +614,27 @@ impl Seen {
             allowed_busy_ns,
             unshared_bytes: unshared.unwrap_or(0),
             joined,
+            pieces,
         });
     }
 
-    /// Joins calls and requests, if the file system reports where its files lie.
-    fn joined(&self, calls: Calls, stack: &DeviceStack) -> Option<Joined> {
-        // One file system on one device; btrfs has its own addresses, and in a pool the device is unknown.
-        let single =
-            stack.tops().count() == 1 && !["btrfs", "zfs", "bcachefs"].contains(&stack.file_system());
-        if !single || calls.calls.is_empty() {
-            return None;
+    /// Joins calls and requests, if the file system reports where its files lie, and counts the fragments of these files.
+    fn joined(&self, calls: &Calls, stack: &DeviceStack) -> (Option<Joined>, Option<Pieces>) {
+        if stack.devices.is_empty() || calls.calls.is_empty() || self.kept.is_empty() {
+            return (None, None);
         }
         let paths: &[PathBuf] = &calls.paths;
         let layout = Layout::of(paths, self.first_sector);
         if layout.is_empty() || layout.unknown() > 0 {
-            return None;
+            return (None, None);
         }
+        // btrfs has its own addresses; in a pool, or on several devices, the device of an address is unknown.
+        let own_addresses = ["btrfs", "zfs", "bcachefs"].contains(&stack.file_system());
+        let single = stack.tops().count() == 1 && !own_addresses;
+        (single.then(|| self.joined_on(calls, &layout)), Some(layout.pieces()))
+    }
+
+    fn joined_on(&self, calls: &Calls, layout: &Layout) -> Joined {
         // Calls after the last kept request, or requests after the last noted call, have no counterpart: only what both
         // cover counts.
         let last_call = calls.calls.last().map_or(0, |c| c.start_ns.saturating_add(c.latency_ns));
@@ -647,7 +652,7 @@ impl Seen {
             .map(for_join)
             .collect();
         let kept: Vec<Kept> = self.kept.iter().filter(|k| k.issued_ns <= end).copied().collect();
-        Some(join::join(&seen, &kept, &layout))
+        join::join(&seen, &kept, layout)
     }
 }
 

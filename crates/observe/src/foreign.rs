@@ -256,6 +256,7 @@ mod tests {
             unshared_bytes: 0,
             allowed_busy_ns: None,
             joined: None,
+            pieces: None,
         };
         let finding = crate::findings::of(&facts).remove(0).sentence;
         let workers = phase.repetitions[0].workers.clone();

@@ -1,6 +1,6 @@
 //! Resource limits of this process: control groups of both versions, and the classic limits.
 
-use super::{Document, unreadable};
+use super::{Document, perf_events, unreadable};
 use crate::device::mount::{self, Mount};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -47,7 +47,17 @@ pub(super) fn capture(doc: &mut Document) {
         _ => None,
     });
     doc.set("limits.trace_events", on, "no trace event is on, or that is not readable");
-    doc.set("limits.empty_call_ns", doc.files.empty_call_ns(), "not measured");
+    let empty_call_ns = doc.files.empty_call_ns();
+    doc.set("limits.empty_call_ns", empty_call_ns, "not measured");
+    // Looked for only where calls are slow: elsewhere such events cost nothing.
+    let slow = empty_call_ns.is_some_and(|ns| ns >= SLOW_CALL_NS);
+    let holders = if slow { perf_events::holders(doc.files, std::process::id()) } else { Vec::new() };
+    let holders = (!holders.is_empty()).then(|| holders.join(", "));
+    doc.set(
+        "limits.perf_events",
+        holders,
+        "system calls are not slow, or no other program is known to have any open",
+    );
 }
 
 /// Location of this process's control groups: one directory for version 2, one per controller for version 1.

@@ -9,6 +9,7 @@ mod cpu;
 mod filesystem;
 mod limits;
 mod memory;
+mod perf_events;
 mod system;
 
 use crate::device::{DeviceStack, stack_with};

@@ -2,7 +2,7 @@
 
 use crate::attributes::Attributes;
 use crate::counters::{Evictions, ImageGrowth};
-use crate::join::Joined;
+use crate::join::{Joined, Pieces};
 use crate::residency::page_bytes;
 use fathom_record::block::{DeviceActivity, Issuer, IssuerKind, RequestClass, RequestStats};
 use fathom_record::{BlockLayer, OpKind, Phase, Repetition, Worker};
@@ -70,6 +70,8 @@ pub struct Facts<'a> {
     pub allowed_busy_ns: Option<u64>,
     /// Calls joined with requests, if calls were recorded.
     pub joined: Option<&'a Joined>,
+    /// The fragments of the files, if calls were recorded.
+    pub pieces: Option<Pieces>,
 }
 
 impl<'a> Facts<'a> {
@@ -221,6 +223,23 @@ impl<'a> Facts<'a> {
     /// Share of their time that the workers were runnable without a processor; `None` if the kernel does not report it.
     pub(super) fn processor_wait_share(&self) -> Option<f64> {
         processor_wait_share_of(&self.repetition.workers)
+    }
+
+    /// Share of their time that the workers' own requests were queued or at the device; several at once count as one after the other.
+    pub(super) fn device_wait_share(&self) -> f64 {
+        let Some(device) = self.device() else { return 0.0 };
+        let own = device.issuers.iter().filter(|i| i.kind == IssuerKind::Own);
+        let (reads, writes) = own.fold((0, 0), |(r, w), i| (r + i.reads, w + i.writes));
+        let of_class = |(class, own): (RequestClass, u64)| {
+            let stats = device.class(class)?;
+            let mean_ns = stats.d2c.mean_ns()? + stats.q2d.mean_ns().unwrap_or(0.0);
+            Some(mean_ns * own as f64)
+        };
+        let waited_ns: f64 = [(RequestClass::Read, reads), (RequestClass::Write, writes)]
+            .into_iter()
+            .filter_map(of_class)
+            .sum();
+        (waited_ns / self.workers_ns().max(1.0)).min(1.0)
     }
 
     /// Total size of the phase's files; `None` if it was not determined.

@@ -16,14 +16,14 @@ const FULL: f64 = 0.05;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     // A file in one piece is not fragmented, however small it is.
-    let joined = facts.joined.filter(|j| j.pieces.saturating_sub(j.placed_files) >= ENOUGH_CUTS)?;
+    let pieces = facts.pieces.filter(|p| p.count.saturating_sub(p.files) >= ENOUGH_CUTS)?;
     let (kind, class) = match facts.phase.writes {
         true => (OpKind::Write, RequestClass::Write),
         false => (OpKind::Read, RequestClass::Read),
     };
     let stats = facts.class(class).filter(|c| c.issued >= ENOUGH_REQUESTS)?;
     let record = facts.record_bytes(kind)?;
-    let piece = joined.piece_bytes as f64 / joined.pieces as f64;
+    let piece = pieces.bytes as f64 / pieces.count as f64;
     let request = stats.issued_bytes as f64 / stats.issued as f64;
     let seeks = &stats.seeks;
     let in_order =
@@ -42,7 +42,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     Some(finding(
         format!(
             "The files are in {} of {} on the device, so sequential calls of {} became {} of {} at scattered offsets.{also}",
-            count(joined.pieces, "piece"),
+            count(pieces.count, "piece"),
             size(piece),
             size(record as f64),
             count(stats.issued, "request"),
@@ -54,8 +54,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             "Copy the file, or defragment it (e4defrag, xfs_fsr, btrfs filesystem defragment); filefrag -v shows the pieces."
         },
         vec![
-            evidence("pieces", joined.pieces as f64, "pieces", EXTENTS),
-            evidence("bytes of those", joined.piece_bytes as f64, "bytes", EXTENTS),
+            evidence("pieces", pieces.count as f64, "pieces", EXTENTS),
+            evidence("bytes of those", pieces.bytes as f64, "bytes", EXTENTS),
             evidence("requests", stats.issued as f64, "requests", EVENTS),
         ],
     ))

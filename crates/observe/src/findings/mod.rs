@@ -242,8 +242,18 @@ pub fn of(facts: &Facts<'_>) -> Vec<Finding> {
         (!explained || BESIDE_A_CAUSE.contains(rule)) && (ours || !OF_ALL_REQUESTS.contains(rule))
     });
     all.extend(told.filter_map(found));
+    by_time(facts, &mut all);
     all.truncate(MOST);
     all
+}
+
+/// Other programs may use both the processors and the device. If the workers waited longer for the device, its users come first.
+fn by_time(facts: &Facts<'_>, all: &mut [Finding]) {
+    let at = |rule| all.iter().position(|finding| finding.rule == rule);
+    let (Some(processors), Some(others)) = (at("busy-processors"), at("others")) else { return };
+    if facts.device_wait_share() > facts.processor_wait_share().unwrap_or(0.0) {
+        all[processors..=others].rotate_left(1);
+    }
 }
 
 /// A finding whose code is set later by the caller.

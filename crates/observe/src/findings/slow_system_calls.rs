@@ -7,6 +7,10 @@ use crate::words::{percent, time};
 use fathom_record::{Finding, OpKind};
 use serde_json::Value;
 
+const EVENTS_OFF: &str = "/sys/kernel/tracing/set_event shows which; writing 0 to /sys/kernel/tracing/events/enable turns all of them off, also those of other programs.";
+const OUTSIDE: &str = "Run it outside of the sandbox (a container's profile, SystemCallFilter of systemd) to see what the filters cost.";
+const UNKNOWN: &str = "Possible causes: audit rules (`auditctl -l`), BPF programs and probes (`bpftool prog`, `bpftool perf`), a profiler with a high rate (perf record), or a sandbox or hypervisor that intercepts calls (gVisor).";
+
 /// Minimum share of the workers' time.
 const NOTABLE: f64 = 0.25;
 
@@ -24,24 +28,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let filters = limit("seccomp_filters").and_then(Value::as_u64);
-    let events = limit("trace_events").and_then(Value::as_str);
-    let (seen, advice) = match (filters, events) {
-        (_, Some(which)) => (
-            format!(" {} of the kernel's trace events are on.", if which == "all" { "All" } else { "Some" }),
-            "/sys/kernel/tracing/set_event shows which; writing 0 to /sys/kernel/tracing/events/enable turns all of them off, also those of other programs.",
-        ),
-        (Some(n), None) => (
-            format!(
-                " {n} seccomp {} this program.",
-                if n == 1 { "filter applies to" } else { "filters apply to" }
-            ),
-            "Run it outside of the sandbox (a container's profile, SystemCallFilter of systemd) to see what the filters cost.",
-        ),
-        (None, None) => (
-            String::new(),
-            "Possible causes: audit rules (`auditctl -l`), BPF programs and probes (`bpftool prog`, `bpftool perf`), a profiler with a high rate (perf record), or a sandbox or hypervisor that intercepts calls (gVisor).",
-        ),
-    };
+    let known = known(
+        limit("trace_events").and_then(Value::as_str),
+        limit("perf_events").and_then(Value::as_str),
+        filters,
+    );
+    let seen: String = known.iter().map(|(sentence, _)| format!(" {sentence}")).collect();
+    let advice = known.first().map_or(UNKNOWN, |(_, advice)| *advice);
     let mut figures = vec![
         evidence(
             "a system call that does nothing",
@@ -62,4 +55,23 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         advice,
         figures,
     ))
+}
+
+/// What is known to look at each call, and what to do about it.
+fn known(events: Option<&str>, holders: Option<&str>, filters: Option<u64>) -> Vec<(String, &'static str)> {
+    let events = events.map(|which| {
+        let which = if which == "all" { "All" } else { "Some" };
+        (format!("{which} of the kernel's trace events are on."), EVENTS_OFF)
+    });
+    let holders = holders.map(|who| {
+        (
+            format!("Performance events or probes are open in {who}."),
+            "Stop that program to see what it costs.",
+        )
+    });
+    let filters = filters.map(|n| {
+        let apply = if n == 1 { "filter applies to" } else { "filters apply to" };
+        (format!("{n} seccomp {apply} this program."), OUTSIDE)
+    });
+    [events, holders, filters].into_iter().flatten().collect()
 }

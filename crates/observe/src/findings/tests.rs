@@ -4,7 +4,7 @@ use super::*;
 use crate::attributes::Attributes;
 use crate::counters::{Evictions, ImageGrowth};
 use crate::join::calls::Slow;
-use crate::join::{Joined, PerCall, Still, SyncWaits};
+use crate::join::{Joined, PerCall, Pieces, Still, SyncWaits};
 use fathom_record::block::{
     BlockLayer, DepthTime, DeviceActivity, DeviceNumber, Issuer, IssuerKind, RequestClass, RequestStats,
     Seeks, SizeCount,
@@ -29,6 +29,7 @@ struct World {
     unshared_bytes: u64,
     allowed_busy_ns: Option<u64>,
     joined: Option<Joined>,
+    pieces: Option<Pieces>,
 }
 
 impl World {
@@ -60,6 +61,7 @@ impl World {
             unshared_bytes: 0,
             allowed_busy_ns: None,
             joined: None,
+            pieces: None,
         }
     }
 
@@ -80,6 +82,7 @@ impl World {
             unshared_bytes: self.unshared_bytes,
             allowed_busy_ns: self.allowed_busy_ns,
             joined: self.joined.as_ref(),
+            pieces: self.pieces,
         }
     }
 
@@ -757,11 +760,36 @@ fn a_paced_phase_has_no_idle_device_finding() {
 }
 
 #[test]
+fn of_the_device_and_the_processors_that_comes_first_for_which_the_workers_waited_longer() {
+    let mut world = World::new(OpKind::Read, 1000, 4096);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.repetition.physical.machine_cpu_ns = Some(2_000_000_000);
+    let worker = &mut world.repetition.workers[0];
+    worker.elapsed_ns = 1_000_000_000;
+    worker.thread_counts =
+        Some(fathom_record::ThreadCounts { processor_wait_ns: Some(400_000_000), ..Default::default() });
+    let ours = Issuer { reads: 1000, ..issuer(IssuerKind::Own, 4 * MIB) };
+    let mut theirs = issuer(IssuerKind::Other, 0);
+    (theirs.writes, theirs.write_bytes) = (1000, 400 * MIB);
+    world.device().issuers = vec![ours, theirs];
+    let each = |ns| {
+        let mut read = requests(RequestClass::Read, 1000, 4096);
+        read.d2c = Histogram::from_values([ns; 1000]);
+        vec![read]
+    };
+    world.device().requests = each(500_000);
+    let rules = |world: &World| world.found().into_iter().map(|f| f.rule.to_string()).collect::<Vec<_>>();
+    assert_eq!(rules(&world), ["others", "busy-processors"]);
+    world.device().requests = each(50_000);
+    assert_eq!(rules(&world), ["busy-processors", "others"]);
+}
+
+#[test]
 fn a_file_in_pieces_and_a_file_system_that_has_no_others() {
     let mut world = World::new(OpKind::Read, 256, 131_072);
     world.workload.in_order = true;
     world.device().requests = vec![requests(RequestClass::Read, 8192, 4096)];
-    world.joined = Some(Joined { pieces: 8192, piece_bytes: 32 * MIB, ..Joined::default() });
+    world.pieces = Some(Pieces { count: 8192, bytes: 32 * MIB, files: 1 });
     let said = world.says("fragmented").expect("told");
     assert_eq!(
         said,
@@ -771,12 +799,11 @@ fn a_file_in_pieces_and_a_file_system_that_has_no_others() {
     assert!(
         world.says("fragmented").expect("told").ends_with("The file system has 3.0 % of its space left.")
     );
-    world.joined =
-        Some(Joined { pieces: 8192, placed_files: 8192, piece_bytes: 32 * MIB, ..Joined::default() });
+    world.pieces = Some(Pieces { count: 8192, bytes: 32 * MIB, files: 8192 });
     assert_eq!(world.says("fragmented"), None, "each file is whole");
-    world.joined = Some(Joined { pieces: 64, piece_bytes: 32 * MIB, ..Joined::default() });
+    world.pieces = Some(Pieces { count: 64, bytes: 32 * MIB, files: 1 });
     assert_eq!(world.says("fragmented"), None, "pieces larger than the calls cut none");
-    world.joined = Some(Joined { pieces: 8192, piece_bytes: 32 * MIB, ..Joined::default() });
+    world.pieces = Some(Pieces { count: 8192, bytes: 32 * MIB, files: 1 });
     world.device().requests[0].seeks.sequential = 8000;
     assert_eq!(world.says("fragmented"), None, "the pieces lie one behind the other");
     world.device().requests[0].seeks.sequential = 0;
@@ -2385,10 +2412,19 @@ fn system_calls_that_are_slow_in_themselves() {
     world.environment["limits"]["trace_events"] = "all".into();
     let said = world.says("slow-system-calls").expect("told");
     assert!(
-        said.ends_with("All of the kernel's trace events are on."),
-        "nearly all containers filter: {said}"
+        said.ends_with("All of the kernel's trace events are on. 7 seccomp filters apply to this program."),
+        "{said}"
     );
     world.environment["limits"]["trace_events"] = serde_json::Value::Null;
+    world.environment["limits"]["perf_events"] = "bpftrace (process 7)".into();
+    let advice = world.found().into_iter().find(|f| f.rule == "slow-system-calls").expect("told").advice;
+    assert_eq!(advice, "Stop that program to see what it costs.", "nearly all containers filter");
+    let said = world.says("slow-system-calls").expect("told");
+    assert!(
+        said.contains("time. Performance events or probes are open in bpftrace (process 7). 7 "),
+        "{said}"
+    );
+    world.environment["limits"]["perf_events"] = serde_json::Value::Null;
     let said = world.says("slow-system-calls").expect("told");
     assert!(said.ends_with("7 seccomp filters apply to this program."), "{said}");
     world.repetition.workers[0].cpu_system_ns = 100_000_000;

@@ -113,12 +113,6 @@ pub struct Joined {
     pub slow_reads: Slow,
     /// Stretches with calls in flight and no progress.
     pub still: Still,
-    /// Number of fragments of our files on the device.
-    pub pieces: u64,
-    /// Total bytes of those fragments.
-    pub piece_bytes: u64,
-    /// Files with at least one fragment.
-    pub placed_files: u64,
 }
 
 /// The slowest hundredth of the calls: how many, and during which share of them the device was flushing or writing for others, compared
@@ -146,8 +140,6 @@ pub fn join(calls: &[Call], requests: &[Kept], layout: &Layout) -> Joined {
     joined.syncs = syncs::waits(of(OpKind::Sync), requests, layout);
     joined.slow_reads = slow(calls, requests);
     joined.still = still(calls, requests);
-    (joined.pieces, joined.piece_bytes) = layout.pieces();
-    joined.placed_files = layout.placed_files();
     let mut asked: HashMap<u32, Vec<Span>> = HashMap::new();
     for call in of(OpKind::Read) {
         asked.entry(call.file).or_default().push((call.offset, call.offset.saturating_add(call.bytes)));

@@ -2,6 +2,7 @@
 
 use crate::extents::{self, Placed};
 use fathom_record::block::event::SECTOR_BYTES;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// A part of a file on the device.
@@ -23,12 +24,23 @@ pub struct Layout {
     unknown: u32,
 }
 
+/// The fragments of files on their device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pieces {
+    /// Number of fragments.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files with at least one.
+    pub files: u64,
+}
+
 /// Most files whose extents are queried: a tree of millions would take longer than the phase.
 pub const MOST_FILES: usize = 20_000;
 
 impl Layout {
-    /// Queries the file system. `first_sector` is the start of its device on the watched one: the start of a partition, else 0. Do not
-    /// use it for file systems with their own address space (btrfs), whose positions mean nothing to the device.
+    /// Queries the file system. `first_sector` is the start of its device on the watched one: the start of a partition, else 0. The positions
+    /// of file systems with their own address space (btrfs) mean nothing to the device; only their pieces count.
     #[must_use]
     pub fn of(paths: &[PathBuf], first_sector: u64) -> Self {
         let mut layout = Self::default();
@@ -66,24 +78,22 @@ impl Layout {
         self.parts.is_empty()
     }
 
-    /// Number of fragments on the device, and their bytes. A part that directly follows the previous one in the file and on the device
-    /// belongs to the same fragment.
+    /// The fragments of the files. A part that directly follows the previous one in the file and on the device belongs to the same
+    /// fragment.
     #[must_use]
-    pub fn pieces(&self) -> (u64, u64) {
+    pub fn pieces(&self) -> Pieces {
         let follows = |a: &FilePart, b: &FilePart| {
             a.file == b.file
                 && a.sector + a.sectors == b.sector
                 && a.offset + a.sectors * SECTOR_BYTES == b.offset
         };
         let joined = self.parts.windows(2).filter(|two| follows(&two[0], &two[1])).count();
-        let bytes = self.parts.iter().map(|part| part.sectors * SECTOR_BYTES).sum();
-        ((self.parts.len() - joined) as u64, bytes)
-    }
-
-    /// Number of files with known extents.
-    #[must_use]
-    pub fn placed_files(&self) -> u64 {
-        self.parts.iter().map(|part| part.file).collect::<std::collections::HashSet<_>>().len() as u64
+        let files: HashSet<u32> = self.parts.iter().map(|part| part.file).collect();
+        Pieces {
+            count: (self.parts.len() - joined) as u64,
+            bytes: self.parts.iter().map(|part| part.sectors * SECTOR_BYTES).sum(),
+            files: files.len() as u64,
+        }
     }
 
     /// Number of files without known extents.
@@ -136,12 +146,9 @@ mod tests {
     fn parts_that_lie_one_behind_the_other_are_one_piece() {
         let parts = vec![part(0, 8192, 4096), part(4096, 12_288, 4096), part(8192, 1 << 20, 4096)];
         let other = vec![part(0, (1 << 20) + 4096, 8192)];
-        assert_eq!(
-            Layout::drawn(&[(0, parts), (1, other)]).pieces(),
-            (3, 20_480),
-            "another file is no continuation"
-        );
-        assert_eq!(Layout::default().pieces(), (0, 0));
+        let pieces = Layout::drawn(&[(0, parts), (1, other)]).pieces();
+        assert_eq!(pieces, Pieces { count: 3, bytes: 20_480, files: 2 }, "another file is no continuation");
+        assert_eq!(Layout::default().pieces(), Pieces::default());
     }
 
     #[test]
@@ -151,7 +158,7 @@ mod tests {
             (1, vec![]),
             (2, vec![part(0, 0, 4096)]),
         ];
-        assert_eq!(Layout::drawn(&files).placed_files(), 2);
+        assert_eq!(Layout::drawn(&files).pieces().files, 2);
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod syncs;
 
 pub use calls::{Call, Joined, PerCall, join};
 pub use keep::{Keeper, Kept};
-pub use layout::Layout;
+pub use layout::{Layout, Pieces};
 pub use still::Still;
 pub use syncs::SyncWaits;
 

@@ -14,18 +14,16 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     if ns < SLOW_CALL_NS {
         return vec![Finding::good(CODE, SOURCE, format!("{takes}."))];
     }
-    let filters = scene.count("limits.seccomp_filters");
     let events = scene.word("limits.trace_events");
-    let seen = match (filters, events) {
-        (_, Some(which)) => format!(", and {which} of the kernel's trace events are on"),
-        (Some(n), None) => format!(
-            ", and {n} seccomp {} to this program",
-            if n == 1 { "filter applies" } else { "filters apply" }
-        ),
-        (None, None) => String::new(),
-    };
+    let events = events.map(|which| format!("; {which} of the kernel's trace events are on"));
+    let holders = scene.word("limits.perf_events");
+    let holders = holders.map(|who| format!("; performance events or probes are open in {who}"));
+    let filters = scene.count("limits.seccomp_filters").map(|n| {
+        format!("; {n} seccomp {} to this program", if n == 1 { "filter applies" } else { "filters apply" })
+    });
+    let seen: String = [events, holders, filters].into_iter().flatten().collect();
     vec![
-        Finding::warning(CODE, SOURCE, format!("{takes} (0.1 to 0.5 us is usual){seen}: small operations are slowed down."))
+        Finding::warning(CODE, SOURCE, format!("{takes} (0.1 to 0.5 us is usual), which slows small operations down{seen}."))
             .figure("a system call that does nothing", ns as f64, "ns")
             .remedy("Look for a sandbox (seccomp), audit rules (auditctl -l), trace events (/sys/kernel/tracing/set_event) and BPF programs (bpftool prog)"),
     ]
