@@ -357,7 +357,7 @@ pub struct Sweep {
     /// Only check everything and print what would be done
     #[arg(long)]
     pub plan: bool,
-    /// Also write the page of the sweep (.html)
+    /// Also write a report: .html .md .xlsx .svg, or DIR/ for all pictures
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Print JSON instead of the tables

@@ -8,7 +8,6 @@ use crate::why::{Why, largest_parts};
 use crate::{section, units};
 use fathom_record::{Phase, Run};
 use serde::Serialize;
-use std::collections::HashSet;
 
 /// Why the figures of a survey are not higher.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -91,25 +90,27 @@ fn is_headline(answer: &Answer, rule: &str) -> bool {
 /// The causes of single figures: each rule once, after the figures that its sentence is about, and with the others that it was found
 /// for.
 fn causes_of(figures: &[Bottleneck], wanted: impl Fn(&str) -> bool) -> Vec<String> {
-    let rule = |figure: &Bottleneck| figure.why.rule.clone().filter(|rule| wanted(rule));
-    let mut rules: Vec<String> = figures.iter().filter_map(rule).collect();
-    let mut seen = HashSet::new();
-    rules.retain(|rule| seen.insert(rule.clone()));
-    let sentence = |wanted: &String| {
-        let mut of_rule = figures.iter().filter(|f| f.why.rule.as_ref() == Some(wanted));
-        let answer = &of_rule.clone().next()?.why.answer;
-        let same = |figure: &&Bottleneck| figure.why.answer == *answer;
-        if of_rule.clone().count() == figures.len() && of_rule.all(|figure| same(&figure)) {
-            return Some(answer.clone());
+    let mut rules: Vec<(&str, Vec<&Bottleneck>)> = Vec::new();
+    for figure in figures {
+        let Some(rule) = figure.why.rule.as_deref().filter(|rule| wanted(rule)) else { continue };
+        match rules.iter_mut().find(|(known, _)| *known == rule) {
+            Some((_, of_rule)) => of_rule.push(figure),
+            None => rules.push((rule, vec![figure])),
         }
-        let of_rule = figures.iter().filter(|f| f.why.rule.as_ref() == Some(wanted));
-        let (about, others): (Vec<&Bottleneck>, Vec<&Bottleneck>) = of_rule.partition(same);
+    }
+    let sentence = |(_, of_rule): (&str, Vec<&Bottleneck>)| {
+        let answer = &of_rule[0].why.answer;
+        let (about, others): (Vec<&Bottleneck>, Vec<&Bottleneck>) =
+            of_rule.iter().partition(|figure| figure.why.answer == *answer);
+        if about.len() == figures.len() {
+            return answer.clone();
+        }
         let names = |of: &[&Bottleneck]| of.iter().map(|f| f.what.as_str()).collect::<Vec<_>>().join("; ");
         let also =
             if others.is_empty() { String::new() } else { format!(" Also found for {}.", names(&others)) };
-        Some(format!("{}: {answer}{also}", names(&about)))
+        format!("{}: {answer}{also}", names(&about))
     };
-    rules.iter().filter_map(sentence).collect()
+    rules.into_iter().map(sentence).collect()
 }
 
 #[cfg(test)]

@@ -7,9 +7,10 @@
 //! memory; `block` shows what reached a device, `truth` which bytes memory served, `stacks` where the slowest calls waited,
 //! `finding` and `budget` why; `why` is the answer for a phase, `answer` and `bottlenecks` those for a survey, whose figures
 //! `survey` knows by stage. `text` draws plain text; `story` and `trust` put a run into words; `svg`, `html`, `xlsx`, `markdown`
-//! and `terminal` lay it out; `units`, `spark`, `printable` and `colour` serve them all. `comparison` divides two runs,
-//! `compared` judges two sides, `history` all runs of one workload; `sweep` draws one workload under different settings,
-//! `calibrated` a fitted device profile, `reproduced` a published table beside its simulation.
+//! and `terminal` lay it out; `units`, `spark`, `printable` and `colour` serve them all. `comparison` divides two runs. `document` is a
+//! report without a form, which every output can draw; `documents` makes them: of two sides that `compared` judges, of all runs of
+//! a workload (`history`), of a workload under different settings (`sweep`), of a fitted device profile (`calibrated`), and of a
+//! published table beside its simulation (`reproduced`).
 
 pub mod answer;
 pub mod band;
@@ -22,6 +23,9 @@ pub mod compared;
 pub mod comparison;
 pub mod conduct;
 pub mod counters;
+pub mod document;
+pub mod documents;
+mod environment;
 pub mod finding;
 pub mod heading;
 pub mod history;

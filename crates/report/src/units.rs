@@ -127,6 +127,11 @@ fn three_digits(value: f64) -> String {
     }
 }
 
+/// "1 run", "3 runs".
+pub(crate) fn counted(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,8 +4,7 @@
 //! empty if the value was not measured.
 
 use crate::{
-    Mapped, Story, Streams, Surface, html::environment_leaves as leaves, latency, printable::clean,
-    section::title,
+    Mapped, Story, Streams, Surface, environment::leaves, latency, printable::clean, section::title,
 };
 use fathom_record::{Phase, Run};
 use rust_xlsxwriter::{
@@ -15,7 +14,10 @@ use rust_xlsxwriter::{
 
 mod answer;
 mod block;
+mod document;
 mod operations;
+
+pub use document::document;
 
 /// Why a workbook could not be built.
 #[derive(Debug, thiserror::Error)]

@@ -14,7 +14,7 @@ struct Known {
     why: &'static str,
 }
 
-const KNOWN: [Known; 52] = [
+const KNOWN: [Known; 51] = [
     Known {
         directory: "crates/cli/src",
         modules: &["cold", "commands", "epilogue", "line", "prepare", "run_loop", "run_store"],
@@ -256,11 +256,6 @@ const KNOWN: [Known; 52] = [
         directory: "crates/report/src",
         modules: &["block", "counters"],
         why: "two sides of one subject",
-    },
-    Known {
-        directory: "crates/report/src",
-        modules: &["compared", "history", "html", "markdown", "svg", "terminal"],
-        why: "to be parted: what they share has no module yet",
     },
     Known {
         directory: "crates/report/src/compared",

@@ -4,6 +4,7 @@ mod backends;
 pub mod compare;
 pub mod completions;
 mod doctor;
+mod document;
 mod export;
 pub mod filebench;
 pub mod fio;

@@ -165,6 +165,11 @@ pub fn check_ending(path: &Path) -> Result<(), Usage> {
 /// existing file.
 pub fn check_before(path: &Path) -> Result<(), Usage> {
     check_ending(path)?;
+    check_new(path)
+}
+
+/// The same for a file whose extension was checked: writable directory, and no existing file.
+pub fn check_new(path: &Path) -> Result<(), Usage> {
     if !is_directory(path) {
         must_not_exist(path, "choose another name or remove it first")?;
     }

@@ -79,7 +79,7 @@ fn a_slip_is_told_before_anything_is_simulated() {
         (&["--vary", "read_ahead_kb=0,128"], "only a real machine has it (fathom sweep)"),
         (&["--vary", "stack=replay"], "--stack \"replay\": there are full and nocache"),
         (&["--vary", "host=today", "--rounds", "0"], "--rounds 0"),
-        (&["--vary", "host=today", "-o", "page.pdf"], "a sweep is written as .html"),
+        (&["--vary", "host=today", "-o", "page.pdf"], "a sweep is written as .html .md .xlsx .svg"),
     ];
     for (words, sentence) in refused {
         let _ = fathom.run(sweep(words)).expect_code(2).expect_stderr(sentence);

@@ -73,7 +73,7 @@ fn words_of_sysbench_are_varied_and_its_files_come_and_go() {
     assert!(told["runs"][0]["phases"][0]["seconds"].as_f64().is_some_and(|s| s > 0.0), "{told}");
     assert_eq!(names_in(fathom.work()), [""; 0], "the files that the sweep prepared are gone");
     let html = std::fs::read_to_string(&page).expect("a page");
-    assert!(html.contains("<title>sweep ") && html.matches("class=\"run\"").count() == 4);
+    assert!(html.contains("<title>Sweep: ") && html.matches("<circle class=\"fa\"").count() == 4);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::Side;
 use super::factors::Factors;
-use crate::html::environment_leaves;
+use crate::environment::leaves;
 use fathom_record::{Run, Simulation};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +44,7 @@ pub struct Difference {
 
 /// The entries of an environment that do not change by themselves, by name.
 pub(crate) fn lasting(environment: &serde_json::Value) -> Vec<(String, String)> {
-    let leaves = environment_leaves(environment).into_iter().filter(|(name, _)| !is_passing(name));
+    let leaves = leaves(environment).into_iter().filter(|(name, _)| !is_passing(name));
     leaves.map(|(name, value)| (setting(&name).map_or(name.clone(), str::to_owned), value)).collect()
 }
 

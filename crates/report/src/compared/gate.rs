@@ -2,7 +2,7 @@
 
 use super::judge::{ComparedRow, Word};
 use super::{Compared, MANY, Metric};
-use crate::history::counted;
+use crate::units::counted;
 use fathom_compare::verdict::FEWEST_QUADS;
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 //!
 //! `layout` determines how the runs were measured, `samples` extracts every figure from every run, `judge` applies the
 //! statistics of `fathom_compare`, `session` handles comparisons that made their runs themselves, `family` examines many cells
-//! together, `notices` and `differences` add what else the reader must know. `text` and `serde` (the published schema) show it,
+//! together, `notices` and `differences` add what else the reader must know. `text`, `documents` and `serde` (the published schema) show it,
 //! `gate` decides, `junit` and `github` report to CI. Nothing here runs or stores anything.
 
 mod differences;

@@ -2,7 +2,7 @@
 
 use super::Side;
 use super::layout::Layout;
-use crate::history::counted;
+use crate::units::counted;
 use fathom_record::{Run, Status};
 
 /// Code of the doubt that a comparison writes on its last run when a signal or an error ends it before its plan does.

@@ -451,7 +451,8 @@ fn the_page_draws_the_ratio_over_file_and_record_size() {
     }
     let found = compared(&sides);
     let gate = Gate::of(&found, &[]);
-    let page = crate::html::comparison_page(std::slice::from_ref(&found), Some(&[gate]));
+    let page =
+        crate::html::document(&crate::documents::comparison(std::slice::from_ref(&found), Some(&[gate])));
     for part in [
         "new against old",
         "read: throughput, B over A",

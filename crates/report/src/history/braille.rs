@@ -12,7 +12,7 @@ const ROWS: usize = 6;
 const DOWN: usize = 4;
 
 /// The picture in lines of at most `width` columns; empty for fewer than two runs.
-pub(super) fn drawing(series: &Series, width: usize) -> Vec<String> {
+pub(crate) fn drawing(series: &Series, width: usize) -> Vec<String> {
     let n = series.points.len();
     let Some((low, high)) = range(series).filter(|_| n > 1) else { return Vec::new() };
     let labels = [spelled(high, &series.unit), spelled(low, &series.unit)];

@@ -1,8 +1,9 @@
 //! A yes or no for CI: is the latest level of some figure worse than the previous one by the threshold or more?
 
-use super::words::{counted, threshold};
+use super::words::threshold;
 use super::{Change, History, Series};
 use crate::compared::{Outcome, Word};
+use crate::units::counted;
 use serde::Serialize;
 
 /// The gate's decision with its sentence.

@@ -1,8 +1,9 @@
 //! The list of histories: a line for every workload of the store, with its number of runs, its span and its latest figure.
 
-use super::words::{counted, moment};
+use super::words::moment;
 use crate::compared::{RunInfo, spelled};
 use crate::printable::clean;
+use crate::units::counted;
 use serde::Serialize;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;

@@ -3,8 +3,8 @@
 //! which kernel, version or setting differs across each of them.
 //!
 //! The program finds the runs and passes their values ([`Given`], with the [`EnvironmentTracker`] of their environments); `judge` makes a
-//! [`History`] of them, `words` the sentences, `gate` a yes or no; `text`, `braille`, `picture`, `markdown`, `csv` and `json`
-//! show it, and `html` has the page. Nothing here opens a store.
+//! [`History`] of them, `words` the sentences, `gate` a yes or no; `text`, `braille`, `picture`, `csv` and `json` show it, and
+//! `documents` has the report in any other form. Nothing here opens a store.
 
 mod braille;
 mod csv;
@@ -13,23 +13,22 @@ mod gate;
 mod json;
 mod judge;
 mod list;
-mod markdown;
 mod picture;
 mod text;
 mod value;
 mod words;
 
+pub(crate) use braille::drawing;
 pub use csv::csv;
 pub use facts::{EnvironmentTracker, Event};
 pub use gate::HistoryGate;
 pub use json::json;
 pub use list::{LatestFigure, ListLines, Listed};
-pub use markdown::markdown;
-pub use picture::{picture, pictures};
+pub(crate) use picture::picture;
 pub(crate) use text::overview_words;
 pub use text::text;
 pub use value::{FigureLookup, choose, value};
-pub(crate) use words::{counted, moment, noise_words};
+pub(crate) use words::{moment, noise_words};
 
 use crate::compared::{Difference, RunInfo, Word};
 use fathom_compare::history::THRESHOLD;

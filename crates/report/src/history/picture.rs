@@ -4,9 +4,9 @@
 
 use super::braille::range;
 use super::words::{self, moment};
-use super::{History, HistoryPoint, Series};
+use super::{HistoryPoint, Series};
 use crate::compared::spelled;
-use crate::svg::{Anchor, Picture, escape, line, number_equal_slugs, shortened, text};
+use crate::svg::{Anchor, Picture, escape, line, shortened, text};
 use fathom_record::imported::units;
 use std::fmt::Write as _;
 
@@ -20,17 +20,8 @@ const MOST_DOTS: usize = 1500;
 /// Approximate number of axis rules.
 const RULES: f64 = 4.0;
 
-/// The pictures of all figures, with unique slugs.
-#[must_use]
-pub fn pictures(history: &History) -> Vec<Picture> {
-    let mut all: Vec<Picture> = history.series.iter().filter_map(picture).collect();
-    number_equal_slugs(&mut all);
-    all
-}
-
 /// The picture; `None` for fewer than two runs.
-#[must_use]
-pub fn picture(series: &Series) -> Option<Picture> {
+pub(crate) fn picture(series: &Series) -> Option<Picture> {
     let n = series.points.len();
     let (low, high) = range(series).filter(|_| n > 1)?;
     let axis = ValueAxis::around(low, high, &series.unit);

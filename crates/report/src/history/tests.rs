@@ -217,7 +217,7 @@ fn many_figures_bring_false_alarms_and_a_table() {
 #[test]
 fn the_page_begins_with_the_level_of_now_and_the_one_before() {
     let tiles = |found: &History| {
-        let html = crate::html::history_page(found, None);
+        let html = crate::html::document(&crate::documents::history(found, None));
         let tiles = html.split("<ul class=\"tiles\">").nth(1).expect("tiles").to_owned();
         tiles[..tiles.find("</ul>").expect("their end")].to_owned()
     };
@@ -241,13 +241,13 @@ fn a_hostile_name_stays_text() {
     hostile.workload.name = "</script><b>\u{1b}[31m".into();
     hostile.events[1].to = "<img src=x>|`".into();
     let found = History::of(&hostile, &HistoryOptions::default());
-    let html = crate::html::history_page(&found, None);
+    let html = crate::html::document(&crate::documents::history(&found, None));
     assert!(
         !html.contains("<b>\u{1b}") && !html.contains("<img") && html.contains("&lt;img"),
         "markup came through"
     );
     assert!(!text(&found, 80).contains('\u{1b}'));
-    assert!(!markdown(&found).contains("<img"));
+    assert!(!crate::markdown::document(&crate::documents::history(&found, None)).contains("<img"));
     let svg = picture(&found.series[0]).expect("24 runs").standalone();
     assert!(!svg.contains("<img") && !svg.contains("NaN"));
 }
@@ -256,7 +256,7 @@ fn a_hostile_name_stays_text() {
 fn the_forms_are_as_they_were() {
     let found = history();
     insta::assert_snapshot!("text", text(&found, 80));
-    insta::assert_snapshot!("markdown", markdown(&found));
+    insta::assert_snapshot!("markdown", crate::markdown::document(&crate::documents::history(&found, None)));
     let (mut table, mut document) = (Vec::new(), Vec::new());
     csv(&mut table, &found).expect("memory");
     json(&mut document, [], Some(&found), Some(&HistoryGate::of(&found))).expect("memory");

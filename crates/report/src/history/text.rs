@@ -2,11 +2,12 @@
 //! differences, and the levels. With many figures, only those that changed are shown in full.
 
 use super::braille::drawing;
-use super::words::{self, counted};
+use super::words;
 use super::{Apart, Change, History, Series};
 use crate::compared::spelled;
 use crate::printable::clean;
 use crate::terminal::cut;
+use crate::units::counted;
 use std::fmt::Write as _;
 
 /// Maximum number of figures shown in full; beyond that, only those with a change.

@@ -4,16 +4,12 @@
 use super::{Change, HistoryOptions, Input, Series};
 use crate::compared::{RunInfo, Word, spelled};
 use crate::printable::clean;
+use crate::units::counted;
 use fathom_compare::wording::{CHANGE_IN_DOUBT, HISTORY_DRIFTS, p_value};
 use fathom_record::imported::units;
 
 /// In simulation, a step of three times the scatter of single runs is detected after four new points in 95 of 100 histories.
 const SEEN: f64 = 3.0;
-
-/// "1 run", "3 runs".
-pub(crate) fn counted(n: usize, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
-}
 
 /// "2026-11-21 21:05" from an RFC 3339 time; empty if there is none.
 pub(crate) fn moment(started_at: &str) -> String {

@@ -6,19 +6,17 @@
 //! of `trust`, both with `tiles`; `links` links figures to their details. `surfaces` has the surfaces and their ratio, `blocks` the flat
 //! figures and tables, `block` the requests that reached the devices, `requests` those of a survey, `operations` the breakdown by
 //! operation, `imported` the figures of other programs, `conduct` how phases ran, `counted` the counts of simulations, `ranks` the ranks
-//! over time. `compared`, `history`, `calibrated` and `reproduced` are separate pages. `plotly` makes the figure data for the
+//! over time. `document` draws any other report. `plotly` makes the figure data for the
 //! script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
 
 mod answer;
 mod block;
 mod blocks;
-mod calibrated;
-mod compared;
 mod conduct;
 mod counted;
+mod document;
 mod environment;
 mod head;
-mod history;
 mod imported;
 mod links;
 mod operations;
@@ -26,7 +24,6 @@ mod overview;
 mod plotly;
 mod ranks;
 mod raw;
-mod reproduced;
 mod requests;
 mod stacks;
 mod surfaces;
@@ -34,11 +31,7 @@ mod table;
 mod tiles;
 mod trust;
 
-pub use calibrated::page as calibration_page;
-pub use compared::page as comparison_page;
-pub(crate) use environment::leaves as environment_leaves;
-pub use history::page as history_page;
-pub use reproduced::page as reproduction_page;
+pub use document::document;
 
 use crate::{
     Machine, Story,

@@ -22,10 +22,23 @@ impl HtmlTable {
 
     /// One row; the head is escaped, the cells are HTML.
     pub(super) fn row(&mut self, head: &str, cells: &[String]) {
+        self.begin(head);
+        cells.iter().for_each(|cell| self.cell("", cell));
+        self.end();
+    }
+
+    /// Begins a row; the head is escaped.
+    pub(super) fn begin(&mut self, head: &str) {
         let _ = write!(self.html, "<tr><th scope=\"row\">{}</th>", escape(head));
-        for cell in cells {
-            let _ = write!(self.html, "<td>{cell}</td>");
-        }
+    }
+
+    /// Adds a cell to the row; attributes and contents are HTML.
+    pub(super) fn cell(&mut self, attributes: &str, html: &str) {
+        let _ = write!(self.html, "<td{attributes}>{html}</td>");
+    }
+
+    /// Ends the row.
+    pub(super) fn end(&mut self) {
         self.html.push_str("</tr>\n");
     }
 

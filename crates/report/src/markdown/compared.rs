@@ -1,9 +1,9 @@
-//! A comparison for a ticket, at most [`LINES`] lines: the sides, the answer, the figures (changes first), notices. The full
-//! form has every figure, every sentence and the differences between the sides.
+//! A comparison for a ticket, at most [`LINES`] lines: the sides, the answer, the figures (changes first), notices. Everything is in
+//! `compared::document`.
 
 use super::ticket::{LINES, rest, without_last_blank};
 use super::{escape, text_table};
-use crate::compared::{self, Compared, ComparedRow, Difference, Gate, Word};
+use crate::compared::{self, Compared, ComparedRow, Gate, Word};
 use std::fmt::Write as _;
 
 /// Maximum number of sentences of one kind.
@@ -15,49 +15,21 @@ const NONE: &str = "-";
 /// Every comparison separately, with its gate's decision.
 #[must_use]
 pub fn comparison(all: &[Compared], gates: Option<&[Gate]>) -> String {
-    join(all, gates, short)
-}
-
-/// The same in full.
-#[must_use]
-pub fn comparison_in_full(all: &[Compared], gates: Option<&[Gate]>) -> String {
-    join(all, gates, whole)
-}
-
-fn join(all: &[Compared], gates: Option<&[Gate]>, one: fn(&Compared, Option<&Gate>) -> String) -> String {
     let gate = |i: usize| gates.and_then(|gates| gates.get(i));
-    let texts: Vec<String> = all.iter().enumerate().map(|(i, c)| one(c, gate(i))).collect();
+    let texts: Vec<String> = all.iter().enumerate().map(|(i, c)| short(c, gate(i))).collect();
     texts.join("\n")
 }
 
 fn short(compared: &Compared, gate: Option<&Gate>) -> String {
     let top = head(compared);
-    let answers = answers(compared, gate, MOST);
-    let notices = notices(compared, MOST);
+    let answers = answers(compared, gate);
+    let notices = notices(compared);
     let all = rows(compared);
     // A blank line precedes each part, the head of the table takes two lines, and the last line says where the rest is.
     let used = top.lines().count() + answers.len() + notices.len() + 2 + 1 + 4;
     let told = &all[..all.len().min(LINES.saturating_sub(used))];
     let last = format!("{}: the same command with `--full`\n", rest(all.len() - told.len()));
     parts(vec![top, list(&answers), figures(told), list(&notices), last])
-}
-
-fn whole(compared: &Compared, gate: Option<&Gate>) -> String {
-    let differ = |words: &str, all: &[Difference]| {
-        let line = |d: &Difference| format!("{}: {} | {}", d.name, d.a, d.b);
-        named(words, &all.iter().map(line).collect::<Vec<_>>())
-    };
-    parts(vec![
-        head(compared),
-        list(&answers(compared, gate, usize::MAX)),
-        figures(&rows(compared)),
-        compared::too_few(compared).map_or_else(String::new, |line| escape(&line) + "\n"),
-        list(&notices(compared, usize::MAX)),
-        differ("The environments differ (A | B):", &compared.environment),
-        differ("The workloads differ (A | B):", &compared.workload),
-        named("Only A has these:", &compared.only_a),
-        named("Only B has these:", &compared.only_b),
-    ])
 }
 
 fn parts(all: Vec<String>) -> String {
@@ -74,16 +46,16 @@ fn head(compared: &Compared) -> String {
 }
 
 /// The gate's decision and the result of the comparison, as sentences.
-fn answers(compared: &Compared, gate: Option<&Gate>, most: usize) -> Vec<String> {
+fn answers(compared: &Compared, gate: Option<&Gate>) -> Vec<String> {
     let gate = gate.map(|gate| format!("**{}**", escape(&gate.sentence)));
     let all = compared::answer(compared);
-    let more = all.len().saturating_sub(most);
-    let told = all.iter().take(most).map(|sentence| escape(sentence));
+    let more = all.len().saturating_sub(MOST);
+    let told = all.iter().take(MOST).map(|sentence| escape(sentence));
     let more = (more > 0).then(|| format!("{more} more such sentences"));
     gate.into_iter().chain(told).chain(more).collect()
 }
 
-fn notices(compared: &Compared, most: usize) -> Vec<String> {
+fn notices(compared: &Compared) -> Vec<String> {
     let one = |notice: &compared::Notice| match &notice.cell {
         Some(cell) => escape(&format!("To know: {cell}: {}", notice.sentence)),
         None => escape(&format!("To know: {}", notice.sentence)),
@@ -91,9 +63,9 @@ fn notices(compared: &Compared, most: usize) -> Vec<String> {
     // With few cells, the answer above says it.
     let told = |code: &str| code == "geometric-mean" && compared::singles(compared).is_none();
     let all: Vec<_> = compared.notices.iter().filter(|notice| !told(notice.code)).collect();
-    let more = all.len().saturating_sub(most);
+    let more = all.len().saturating_sub(MOST);
     let more = (more > 0).then(|| format!("{more} more to know"));
-    all.into_iter().take(most).map(one).chain(more).collect()
+    all.into_iter().take(MOST).map(one).chain(more).collect()
 }
 
 /// All compared figures: first those that changed, then the headline figures.
@@ -125,15 +97,9 @@ fn list(items: &[String]) -> String {
     items.iter().map(|item| format!("- {item}\n")).collect()
 }
 
-/// A list with a heading; empty if the list is.
-fn named(words: &str, items: &[String]) -> String {
-    let items: Vec<String> = items.iter().map(|item| escape(item)).collect();
-    if items.is_empty() { String::new() } else { format!("{words}\n\n{}", list(&items)) }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{LINES, comparison, comparison_in_full};
+    use super::{LINES, comparison};
     use crate::compared::{Gate, tests_of_examples::*};
 
     #[test]
@@ -154,14 +120,5 @@ mod tests {
         let text = comparison(&[single(100.0, 210.0)], None);
         assert!(!text.contains("| p |") && text.lines().count() <= LINES, "{text}");
         insta::assert_snapshot!(text);
-    }
-
-    #[test]
-    fn in_full_every_figure_is_there() {
-        let compared = slower_in_cells(60);
-        let text = comparison_in_full(std::slice::from_ref(&compared), None);
-        let rows = text.lines().filter(|line| line.starts_with("| ")).count();
-        assert_eq!(rows, 1 + compared.rows.iter().filter(|row| !row.has_too_few()).count(), "{text}");
-        assert!(!text.contains("--full"), "{text}");
     }
 }

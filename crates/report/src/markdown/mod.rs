@@ -5,11 +5,13 @@
 mod block;
 mod compared;
 mod conduct;
+mod document;
 mod imported;
 mod operations;
 mod ticket;
 
-pub use compared::{comparison, comparison_in_full};
+pub use compared::comparison;
+pub use document::document;
 pub use ticket::ticket;
 
 use crate::{

@@ -76,7 +76,7 @@ fn direction(table: &SweepTable) -> &'static str {
 }
 
 /// The map of a table as a picture.
-pub(super) fn picture(sweep: &Sweep, table: &SweepTable, number: usize) -> Option<Picture> {
+pub(crate) fn picture(sweep: &Sweep, table: &SweepTable, number: usize) -> Option<Picture> {
     let map = SweepMap::of(sweep, table)?;
     let best = table.best.and_then(|c| Some((sweep.settings(c, false), table.words(c)?)));
     let range = format!(

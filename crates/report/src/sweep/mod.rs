@@ -2,18 +2,20 @@
 //! table: a row for each setting of one kind, a column for each of another, and in the cells the median of the runs with their range.
 //!
 //! Nothing here judges. Medians and ranges are described; a verdict needs replications and a test, and the text says how many
-//! are missing. `table` condenses, `text` prints for the terminal, `page` makes the HTML page, `map` shades the cells of two
-//! settings for both.
+//! are missing. `table` condenses, `text` prints for the terminal, `map` shades the cells of two settings, `runs`
+//! draws every run; `documents` has the report in any other form.
 
 mod identity;
 mod map;
-mod page;
+mod runs;
 mod table;
 mod text;
 
-pub use page::page;
+pub(crate) use map::picture as map_picture;
+pub(crate) use runs::picture as runs_picture;
 pub use table::{SweepTable, tables};
 pub use text::summary;
+pub(crate) use text::{caption, cell_words, columns, rows};
 
 use crate::section;
 use fathom_record::{Headline, Run};
@@ -447,7 +449,9 @@ mod tests {
         );
         let text = summary(&sweep);
         assert!(text.contains("  read_ahead_kb=128 (is 124)"), "{text}");
-        assert!(page(&sweep).contains("read_ahead_kb=128 (is 124)"));
+        assert!(
+            crate::html::document(&crate::documents::sweep(&sweep)).contains("read_ahead_kb=128 (is 124)")
+        );
     }
 
     #[test]
@@ -464,7 +468,7 @@ mod tests {
             text.contains("[device]") && text.contains("! The cells were not served by the same"),
             "{text}"
         );
-        let html = page(&sweep);
+        let html = crate::html::document(&crate::documents::sweep(&sweep));
         assert!(html.contains("[page cache]") && html.contains("The cells were not served by the same"));
         let json = serde_json::to_value(&sweep).expect("JSON");
         assert_eq!(json["cells"][0]["served_by"][0]["by"], "device");

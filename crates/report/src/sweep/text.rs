@@ -49,7 +49,7 @@ pub(super) fn column_factor(sweep: &Sweep) -> Option<usize> {
     if varied.len() > 1 { varied.last().copied() } else { None }
 }
 
-pub(super) fn caption(sweep: &Sweep, table: &SweepTable) -> String {
+pub(crate) fn caption(sweep: &Sweep, table: &SweepTable) -> String {
     let direction = if table.lower_is_better { "lower is better" } else { "higher is better" };
     let runs = match table.common_count() {
         Some(1) => "single runs".to_string(),
@@ -60,7 +60,7 @@ pub(super) fn caption(sweep: &Sweep, table: &SweepTable) -> String {
 }
 
 /// Rows of cells: the head and, for each column, the cell's index.
-pub(super) fn rows(sweep: &Sweep) -> Vec<(String, Vec<Option<usize>>)> {
+pub(crate) fn rows(sweep: &Sweep) -> Vec<(String, Vec<Option<usize>>)> {
     let column = column_factor(sweep);
     let columns = column.map_or(1, |c| sweep.factors[c].values.len());
     let mut rows: Vec<(Vec<usize>, Vec<Option<usize>>)> = Vec::new();
@@ -90,7 +90,7 @@ pub(super) fn rows(sweep: &Sweep) -> Vec<(String, Vec<Option<usize>>)> {
     rows.into_iter().map(|(key, cells)| (heads(&key), cells)).collect()
 }
 
-pub(super) fn columns(sweep: &Sweep, table: &SweepTable) -> Vec<String> {
+pub(crate) fn columns(sweep: &Sweep, table: &SweepTable) -> Vec<String> {
     match column_factor(sweep) {
         Some(c) => (0..sweep.factors[c].values.len()).map(|level| sweep.setting(c, level)).collect(),
         None => vec![table.unit.to_string()],
@@ -98,7 +98,7 @@ pub(super) fn columns(sweep: &Sweep, table: &SweepTable) -> Vec<String> {
 }
 
 /// A cell in words: the median with its range, the number of runs if they differ, a star for the best, and its source.
-pub(super) fn cell_words(table: &SweepTable, cell: Option<usize>) -> String {
+pub(crate) fn cell_words(table: &SweepTable, cell: Option<usize>) -> String {
     let Some((cell, words)) = cell.and_then(|c| Some((c, table.words(c)?))) else { return "-".into() };
     let star = if table.best == Some(cell) { " *" } else { "" };
     let count = match (table.common_count(), &table.cells[cell]) {

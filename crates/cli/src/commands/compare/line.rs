@@ -81,7 +81,7 @@ pub struct Compare {
     /// Print the gate's results as annotations of GitHub Actions
     #[arg(long, requires = "gate")]
     pub github: bool,
-    /// Write the page of the comparison (.html), its text for a ticket (.md), or its ratios as a picture (.svg)
+    /// Also write a report: .html .md (for a ticket) .xlsx .svg (the ratios), or DIR/ for all pictures
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Write everything into a .md, which otherwise has at most 25 lines

@@ -8,14 +8,14 @@ mod run;
 mod sides;
 mod sweep;
 
-use super::write;
+use super::{document, write};
 use crate::console;
 use crate::exit::{self, Usage};
 use crate::line::Common;
 use fathom_report::compared::{
     self, CompareOptions, Compared, Gate, Metric, Outcome, SessionMark, SessionPart,
 };
-use fathom_report::{markdown, svg};
+use fathom_report::{documents, markdown, svg};
 use line::Compare;
 use sides::Chosen;
 use std::collections::BTreeSet;
@@ -84,10 +84,8 @@ fn planned_threshold(chosen: &Chosen) -> Option<f64> {
 
 /// Checks that the output files can be written.
 fn check_files(options: &Compare) -> Result<(), Usage> {
-    [&options.output, &options.junit]
-        .into_iter()
-        .flatten()
-        .try_for_each(|path| write::check(path, options.force))
+    options.output.iter().try_for_each(|path| write::check_drawing(path, options.force))?;
+    options.junit.iter().try_for_each(|path| write::check(path, options.force))
 }
 
 /// Prints and writes the result; returns the exit code. `gated`: the gate decides it.
@@ -117,40 +115,22 @@ fn tell(options: &Compare, all: &[Compared], gated: bool) -> anyhow::Result<u8> 
     Ok(if gated { code(&gates) } else { exit::DONE })
 }
 
-#[derive(Clone, Copy)]
-enum Form {
-    Page,
-    Markdown,
-    Picture,
-}
-
-impl Form {
-    fn of(path: &Path) -> Result<Self, Usage> {
-        match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
-            Some("html" | "htm") => Ok(Self::Page),
-            Some("md") => Ok(Self::Markdown),
-            Some("svg") => Ok(Self::Picture),
-            _ => Err(Usage(format!(
-                "--output {}: a comparison is written as a page (.html), as Markdown (.md), or as a picture of its ratios (.svg); --json prints the figures",
-                path.display()
-            ))),
-        }
-    }
+/// Checks the extension of the file for a report.
+fn check_ending(path: &Path) -> Result<(), Usage> {
+    document::check_ending(path, "a comparison", "--json prints the figures")
 }
 
 fn draw(path: &Path, all: &[Compared], gates: Option<&[Gate]>, options: &Compare) -> anyhow::Result<()> {
     let replace = options.force;
-    match Form::of(path)? {
-        Form::Page => keep(path, &fathom_report::html::comparison_page(all, gates), replace),
-        Form::Markdown => {
-            let text = if options.full { markdown::comparison_in_full } else { markdown::comparison };
-            keep(path, &text(all, gates), replace)
-        }
-        Form::Picture => {
-            write::tell(&write::picture(svg::comparison(all), path, replace)?);
-            Ok(())
-        }
+    if write::is_markdown(path) && !options.full {
+        return keep(path, &markdown::comparison(all, gates), replace);
     }
+    // The ratios of all figures: the pictures of surfaces would be a roll of paper.
+    if document::is_picture(path) {
+        write::tell(&write::picture(svg::comparison(all), path, replace)?);
+        return Ok(());
+    }
+    document::write(&documents::comparison(all, gates), path, replace)
 }
 
 fn keep(path: &Path, text: &str, replace: bool) -> anyhow::Result<()> {
@@ -178,8 +158,8 @@ fn asked(options: &Compare, planned: Option<f64>) -> Result<CompareOptions, Usag
         (None, None) => asked.rules.threshold,
     };
     asked.metrics = options.metric.iter().map(|m| Metric::of_word(m)).collect();
-    let form = options.output.as_deref().map(Form::of).transpose()?;
-    if options.full && !matches!(form, Some(Form::Markdown)) {
+    options.output.as_deref().map(check_ending).transpose()?;
+    if options.full && !options.output.as_deref().is_some_and(write::is_markdown) {
         return Err(Usage("--full belongs to a file that ends in .md; other forms are always whole".into()));
     }
     Ok(asked)

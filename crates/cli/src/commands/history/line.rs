@@ -67,7 +67,7 @@ pub struct History {
     /// Set the exit code by whether the latest level of any figure is worse than the one before
     #[arg(long, requires = "workload")]
     pub gate: bool,
-    /// Also write it to a file, with the format by its ending: .html .md .svg (one picture) .csv; or DIR/ for a picture of each figure
+    /// Also write a report: .html .md .xlsx .svg .csv, or DIR/ for a picture of each figure
     #[arg(short, long, value_name = "FILE", requires = "workload")]
     pub output: Option<PathBuf>,
     /// Overwrite the file if it exists

@@ -8,7 +8,7 @@ mod identity;
 pub mod line;
 
 use super::compare::share;
-use super::write;
+use super::{document, write};
 use crate::exit::{self, Usage};
 use crate::line::Common;
 use crate::output::Whole;
@@ -16,6 +16,7 @@ use crate::{console, state};
 use anyhow::Context as _;
 use fathom_compare::history::e_divisive::Search;
 use fathom_report::compared::Outcome;
+use fathom_report::documents;
 use fathom_report::history::{self, HistoryGate, HistoryOptions};
 use identity::Identities;
 use line::History;
@@ -25,9 +26,8 @@ use std::process::ExitCode;
 
 pub fn run(options: &History, common: &Common) -> anyhow::Result<ExitCode> {
     let asked = asked(options)?;
-    let form = options.output.as_deref().map(Form::of).transpose()?;
     if let Some(path) = &options.output {
-        write::check_drawing(path, options.force)?;
+        check_output(path, options.force)?;
     }
     let store = state::kept(common.store.as_deref())?;
     let past = store.past()?;
@@ -64,8 +64,8 @@ pub fn run(options: &History, common: &Common) -> anyhow::Result<ExitCode> {
             console::out(&format!("\n{}\n", gate.sentence));
         }
     }
-    if let (Some(path), Some(form)) = (&options.output, form) {
-        keep(path, form, &found, gate.as_ref(), options.force)?;
+    if let Some(path) = &options.output {
+        keep(path, &found, gate.as_ref(), options.force)?;
     }
     Ok(ExitCode::from(match gate.map(|g| g.outcome) {
         Some(Outcome::Regression) => exit::CHECK,
@@ -123,66 +123,33 @@ fn asked(options: &History) -> Result<HistoryOptions, Usage> {
     })
 }
 
-#[derive(Clone, Copy)]
-enum Form {
-    Html,
-    Markdown,
-    Svg,
-    Pictures,
-    Csv,
+/// Checks the file of a report before the runs are read.
+fn check_output(path: &Path, replace: bool) -> Result<(), Usage> {
+    if !is_csv(path) {
+        document::check_ending(path, "a history", "a file .csv has one row a run, and --json prints JSON")?;
+    }
+    write::check_drawing(path, replace)
 }
 
-impl Form {
-    fn of(path: &Path) -> Result<Self, Usage> {
-        if write::is_directory(path) {
-            return Ok(Self::Pictures);
-        }
-        Ok(match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
-            Some("html" | "htm") => Self::Html,
-            Some("md") => Self::Markdown,
-            Some("svg") => Self::Svg,
-            Some("csv") => Self::Csv,
-            _ => {
-                return Err(Usage(format!(
-                    "--output {}: the file's ending is not known; use one of .html .md .svg .csv, or DIR/ for all pictures; --json prints JSON",
-                    path.display()
-                )));
-            }
-        })
-    }
+fn is_csv(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"))
 }
 
 fn keep(
     path: &Path,
-    form: Form,
     found: &history::History,
     gate: Option<&HistoryGate>,
     replace: bool,
 ) -> anyhow::Result<()> {
-    let text = match form {
-        Form::Html => fathom_report::html::history_page(found, gate),
-        Form::Markdown => history::markdown(found),
-        Form::Csv => {
-            let mut whole = Whole::begin(path, replace)?;
-            let mut file = BufWriter::new(whole.file());
-            let written = history::csv(&mut file, found).and_then(|()| file.flush());
-            drop(file);
-            written.with_context(|| format!("cannot write {}", path.display()))?;
-            whole.finish()?;
-            write::tell(&[path.to_owned()]);
-            return Ok(());
-        }
-        Form::Svg => {
-            let one = fathom_report::svg::stacked("history", history::pictures(found));
-            write::tell(&write::picture(one, path, replace)?);
-            return Ok(());
-        }
-        Form::Pictures => {
-            write::tell(&write::pictures_into(&history::pictures(found), path, replace)?);
-            return Ok(());
-        }
-    };
-    crate::output::put(path, text, replace)?;
+    if !is_csv(path) {
+        return document::write(&documents::history(found, gate), path, replace);
+    }
+    let mut whole = Whole::begin(path, replace)?;
+    let mut file = BufWriter::new(whole.file());
+    let written = history::csv(&mut file, found).and_then(|()| file.flush());
+    drop(file);
+    written.with_context(|| format!("cannot write {}", path.display()))?;
+    whole.finish()?;
     write::tell(&[path.to_owned()]);
     Ok(())
 }

@@ -39,7 +39,7 @@ pub struct Reproduce {
     /// Also simulate with each mechanism left out in turn
     #[arg(long)]
     pub ablation: bool,
-    /// Also write a page (.html): charts of published and simulated figures, every tolerance, every degree of freedom
+    /// Also write a report (.html .md .xlsx .svg, or DIR/ for all pictures): charts of published and simulated figures, every tolerance, every degree of freedom
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Print JSON instead of the table

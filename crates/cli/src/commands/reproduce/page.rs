@@ -1,28 +1,25 @@
-//! A reproduced table as a page (`--output`): what the pages of all tables share.
+//! A reproduced table as a report (`--output`): what those of all tables share.
 
 use super::Reproduce;
-use crate::commands::write;
-use crate::console;
+use crate::commands::{document, write};
 use crate::exit::Usage;
-use fathom_report::html::reproduction_page;
+use fathom_report::documents;
 use fathom_report::reproduced::{self, Reproduced, WordTable};
 use fathom_sim::reproduce::Check;
 use std::path::Path;
 
 /// Rejects a wrong extension before anything is simulated.
 pub(super) fn check(output: &Path) -> Result<(), Usage> {
-    if !matches!(output.extension().and_then(|e| e.to_str()), Some("html" | "htm")) {
-        return Err(Usage(format!("{}: a reproduced table is written as .html", output.display())));
-    }
-    write::check(output, false)
+    document::check_ending(output, "a reproduced table", "--json prints the figures")?;
+    write::check_drawing(output, false)
 }
 
-/// Writes the page if requested.
+/// Writes the report if requested.
 pub(super) fn write(options: &Reproduce, drawn: impl FnOnce() -> Reproduced) -> anyhow::Result<()> {
-    let Some(output) = &options.output else { return Ok(()) };
-    crate::output::put(output, reproduction_page(&drawn()), false)?;
-    console::note(&format!("wrote {}", output.display()));
-    Ok(())
+    match &options.output {
+        Some(output) => document::write(&documents::reproduction(&drawn()), output, false),
+        None => Ok(()),
+    }
 }
 
 /// The tolerances stated in advance.

@@ -7,13 +7,15 @@ mod results;
 
 use super::line::SweepSimulated;
 use super::{SEED, one, replay, stack_of};
-use crate::commands::sweep::{check_page, figure};
+use crate::commands::document;
+use crate::commands::sweep::{check_output, figure};
 use crate::exit;
 use crate::line::Common;
 use crate::{console, state};
 use fathom_engine::interrupted_by;
 use fathom_record::Run;
 use fathom_record::store::new_run_id;
+use fathom_report::documents;
 use fathom_report::sweep::{self as report, Factor, PhaseFigures, SCHEMA, Sweep, SweepCell};
 use plan::{Plan, Turn, What};
 use results::Results;
@@ -21,7 +23,7 @@ use std::process::ExitCode;
 
 pub fn run(o: &SweepSimulated, common: &Common) -> anyhow::Result<ExitCode> {
     if let Some(output) = &o.run.output {
-        check_page(output)?;
+        check_output(output)?;
     }
     let plan = Plan::read(o)?;
     plan.notes.iter().for_each(|note| console::note(note));
@@ -108,8 +110,7 @@ fn conclude(o: &SweepSimulated, common: &Common, sweep: &Sweep) -> anyhow::Resul
         console::out(&report::summary(sweep));
     }
     if let Some(output) = &o.run.output {
-        crate::output::put(output, report::page(sweep), false)?;
-        console::note(&format!("wrote {}", output.display()));
+        document::write(&documents::sweep(sweep), output, false)?;
     }
     if !common.no_store && !sweep.runs.is_empty() {
         console::note(&format!(

@@ -17,9 +17,11 @@ pub mod stage;
 pub mod subject;
 pub mod vary;
 
+use super::document;
 use crate::console;
 use crate::exit::{self, Usage};
 use crate::line::{self, Common};
+use fathom_report::documents;
 use fathom_report::sweep::{self as report, Factor, Sweep, SweepFigure};
 use fathom_workload::Duration;
 use session::{Session, SessionEnd};
@@ -41,7 +43,7 @@ pub struct Asked {
 pub fn run(options: &line::Sweep, common: &Common) -> anyhow::Result<ExitCode> {
     let asked = Asked::read(options)?;
     if let Some(output) = &options.output {
-        check_page(output)?;
+        check_output(output)?;
     }
     let common = &common.under(&options.conditions);
     let mut session = Session::begin(&asked, common)?;
@@ -60,8 +62,7 @@ pub fn run(options: &line::Sweep, common: &Common) -> anyhow::Result<ExitCode> {
         console::out(&report::summary(&sweep));
     }
     if let Some(output) = &options.output {
-        crate::output::put(output, report::page(&sweep), false)?;
-        console::note(&format!("wrote {}", output.display()));
+        document::write(&documents::sweep(&sweep), output, false)?;
     }
     if !common.no_store && !sweep.runs.is_empty() {
         console::note(&format!("every run is stored with the label \"sweep {}\"", sweep.id));
@@ -130,14 +131,10 @@ pub fn time(option: &str, text: &str) -> Result<std::time::Duration, Usage> {
     Ok(std::time::Duration::from_nanos(parsed::<Duration>(option, text)?.0))
 }
 
-pub fn check_page(output: &Path) -> Result<(), Usage> {
-    if !matches!(output.extension().and_then(|e| e.to_str()), Some("html" | "htm")) {
-        return Err(Usage(format!(
-            "{}: a sweep is written as .html; fathom report writes its runs in other formats",
-            output.display()
-        )));
-    }
-    super::write::check_before(output)
+/// Checks the file of a report before anything is measured.
+pub fn check_output(output: &Path) -> Result<(), Usage> {
+    document::check_ending(output, "a sweep", "fathom report writes its runs in other formats")?;
+    super::write::check_new(output)
 }
 
 pub fn figure(figure: line::SweepFigure) -> SweepFigure {

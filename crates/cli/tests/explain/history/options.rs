@@ -45,7 +45,7 @@ fn the_search_can_be_set_and_repeats_with_its_seed() {
         (["--since", "yesterday"], "a day such as 2026-10-01 is expected"),
         (["--threshold", "0"], "a share above 0 and below 100 % is expected"),
         (["--last", "0"], "at least one run is needed"),
-        (["-o", "out.pdf"], "one of .html .md .svg .csv"),
+        (["-o", "out.pdf"], "a history is written as .html .md .xlsx .svg"),
     ] {
         let _ = run(&words).expect_code(2).expect_stderr(said);
     }

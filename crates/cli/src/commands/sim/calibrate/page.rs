@@ -1,26 +1,20 @@
-//! The fit and its verdict as a page (`--page`): the figures of the text and the JSON, drawn.
+//! The fit and its verdict as a report (`--page`): the figures of the text and the JSON, drawn.
 
 use super::{Point, Thinned, Times, Told};
-use crate::console;
+use crate::commands::document;
 use crate::exit::Usage;
 use fathom_report::calibrated::{Calibrated, Curve, Fitted, HeldOutResult, Over, Request};
-use fathom_report::html::calibration_page;
+use fathom_report::documents;
 use fathom_sim::calibrate;
 use std::path::Path;
 
 /// Rejects a wrong extension before anything is read.
 pub(super) fn check(output: &Path) -> Result<(), Usage> {
-    match output.extension().and_then(|e| e.to_str()) {
-        Some("html" | "htm") => Ok(()),
-        _ => Err(Usage(format!("{}: a calibration is written as .html", output.display()))),
-    }
+    document::check_ending(output, "a calibration", "--json prints the figures")
 }
 
 pub(super) fn write(output: &Path, told: &Told, times: Times, replace: bool) -> anyhow::Result<()> {
-    let page = calibration_page(&drawn(told, times));
-    crate::output::put(output, page, replace)?;
-    console::note(&format!("wrote {}", output.display()));
-    Ok(())
+    document::write(&documents::calibration(&drawn(told, times)), output, replace)
 }
 
 fn drawn(told: &Told, times: Times) -> Calibrated {

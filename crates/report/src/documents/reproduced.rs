@@ -1,80 +1,66 @@
-//! The page of a simulated published table: the criteria and whether they hold, published and simulated figures in pictures and
+//! A simulated published table as a document: the criteria and whether they hold, published and simulated figures in pictures and
 //! tables, and every degree of freedom.
 
-use super::{
-    HtmlPage,
-    table::{HtmlTable, folded, heads},
-};
+use crate::document::{Cell, Document, Table, Tone};
 use crate::reproduced::{Reproduced, ReproducedPart, SurfaceMap, WordTable};
-use crate::svg::{self, GridCell, GridMap, Picture, escape};
-use std::fmt::Write as _;
+use crate::svg::{self, GridCell, GridMap, Picture};
 
-/// A published table and its simulation as one HTML file.
+/// The document.
 #[must_use]
-pub fn page(of: &Reproduced) -> String {
-    let mut page = HtmlPage::default();
-    let misses = of.checks.iter().filter(|c| !c.holds).count();
-    let (class, sentence) = match misses {
-        0 => ("note", format!("All {} stated tolerances hold.", of.checks.len())),
-        n => ("trouble", format!("{n} of {} stated tolerances do not hold.", of.checks.len())),
-    };
-    let _ = writeln!(page.body, "<p class=\"{class}\" role=\"note\">{}</p>", escape(&sentence));
-    paragraphs(&mut page, &of.words);
-    for part in &of.parts {
-        one(&mut page, part);
+pub fn document(of: &Reproduced) -> Document {
+    let lead = "published, and simulated in virtual time: nothing here was measured";
+    let mut out = Document::new(of.title.as_str(), lead);
+    let all = of.checks.len();
+    match of.checks.iter().filter(|c| !c.holds).count() {
+        0 => out.text(Tone::Note, format!("All {all} stated tolerances hold.")),
+        n => out.text(Tone::Trouble, format!("{n} of {all} stated tolerances do not hold.")),
     }
-    page.heading(2, "Stated tolerances");
-    let mut table = HtmlTable::new("What was stated, and what came out", &heads(&["stated", "", "found"]));
+    notes(&mut out, &of.words);
+    of.parts.iter().for_each(|part| one(&mut out, part));
+    out.heading(2, "Stated tolerances");
+    let mut table = Table::new("What was stated, and what came out", &["stated", "", "found"]);
     for check in &of.checks {
-        let verdict = if check.holds { "holds" } else { "<strong class=\"low\">MISS</strong>" };
-        table.row(
-            &check.stated,
-            &[verdict.into(), format!("<span class=\"text\">{}</span>", escape(&check.found))],
-        );
+        let verdict = Cell::figure(if check.holds { "holds" } else { "MISS" }).strong_if(!check.holds);
+        table.rows.push(vec![Cell::words(check.stated.as_str()), verdict, Cell::words(check.found.as_str())]);
     }
-    page.body.push_str(&table.finish());
-    page.heading(2, "Degrees of freedom");
-    page.body.push_str("<ul>\n");
-    for line in &of.freedom {
-        let _ = writeln!(page.body, "<li>{}</li>", escape(line));
-    }
-    page.body.push_str("</ul>\n");
-    page.close(&of.title, "published, and simulated in virtual time: nothing here was measured")
+    out.table(table);
+    out.heading(2, "Degrees of freedom");
+    out.list(of.freedom.clone());
+    out
 }
 
-fn paragraphs(page: &mut HtmlPage, words: &[String]) {
-    for sentence in words {
-        let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(sentence));
-    }
+fn notes(out: &mut Document, words: &[String]) {
+    words.iter().for_each(|sentence| out.text(Tone::Note, sentence.as_str()));
 }
 
-fn one(page: &mut HtmlPage, part: &ReproducedPart) {
-    page.heading(2, &part.heading);
-    for pairs in &part.pairs {
-        if let Some(picture) = svg::paired(pairs) {
-            page.wide_picture(&picture, &picture.description);
+fn one(out: &mut Document, part: &ReproducedPart) {
+    out.heading(2, part.heading.as_str());
+    let pairs = part.pairs.iter().filter_map(svg::paired);
+    for picture in pairs.chain(part.maps.iter().map(drawn)) {
+        let caption = picture.description.clone();
+        out.picture(picture, caption, Vec::new());
+    }
+    notes(out, &part.notes);
+    for grid in &part.tables {
+        // Beside a picture, the figures are details.
+        if part.pairs.is_empty() && part.maps.is_empty() {
+            out.table(table(grid));
+        } else {
+            out.details(grid.caption.as_str(), |out| out.table(table(grid)));
         }
     }
-    for map in &part.maps {
-        let picture = drawn(map);
-        page.wide_picture(&picture, &picture.description);
-    }
-    paragraphs(page, &part.notes);
-    for grid in &part.tables {
-        let table = table(grid);
-        // Beside a picture, the figures are folded.
-        let shown = part.pairs.is_empty() && part.maps.is_empty();
-        page.body.push_str(&if shown { table } else { folded(&grid.caption, &table) });
-    }
 }
 
-fn table(grid: &WordTable) -> String {
-    let mut table = HtmlTable::new(&grid.caption, &grid.heads);
-    for (head, cells) in &grid.rows {
-        let cells: Vec<String> = cells.iter().map(|c| escape(c)).collect();
-        table.row(head, &cells);
+fn table(grid: &WordTable) -> Table {
+    let row = |(head, cells): &(String, Vec<String>)| {
+        let cell = |text: &String| Cell::figure(text.as_str()).of(text.parse().ok(), "");
+        std::iter::once(Cell::words(head.as_str())).chain(cells.iter().map(cell)).collect()
+    };
+    Table {
+        caption: grid.caption.clone(),
+        heads: grid.heads.clone(),
+        rows: grid.rows.iter().map(row).collect(),
     }
-    table.finish()
 }
 
 fn drawn(map: &SurfaceMap) -> Picture {
@@ -122,6 +108,7 @@ fn drawn(map: &SurfaceMap) -> Picture {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::html;
     use crate::reproduced::{Check, Pair, Pairs};
 
     fn sample() -> Reproduced {
@@ -160,12 +147,12 @@ mod tests {
 
     #[test]
     fn misses_stand_first_and_user_words_stay_words() {
-        let html = page(&sample());
+        let html = html::document(&document(&sample()));
         for words in [
             "1 of 1 stated tolerances do not hold.",
             "nothing here was measured",
             "deadline &lt;x&gt;",
-            "<strong class=\"low\">MISS</strong>",
+            "<strong>MISS</strong>",
             "fitted: nothing",
             "2 cells, from -50 % to +100 %.",
         ] {
@@ -174,6 +161,6 @@ mod tests {
         assert_eq!(html.matches("role=\"img\"").count(), 2);
         let mut holds = sample();
         holds.checks[0].holds = true;
-        assert!(page(&holds).contains("All 1 stated tolerances hold."));
+        assert!(html::document(&document(&holds)).contains("All 1 stated tolerances hold."));
     }
 }

@@ -1,48 +1,42 @@
-//! The page of a comparison: the result, every figure with its interval, the ratio over file and record size if the cells form
+//! Comparisons as a document: the result, every figure with its interval, the ratio over file and record size if the cells form
 //! a surface, notices, and the differences between the sides.
 
-use super::{
-    HtmlPage, surfaces,
-    table::{HtmlTable, folded, heads},
-    tiles,
-};
 use crate::answer::Tile;
+use crate::colour::Scale;
 use crate::compared::{
-    Compared, ComparedRow, Difference, Gate, Outcome, Session, SessionPart, SideInfo, Surfaces, Word, cells,
-    side_words, singles, too_few,
+    Compared, ComparedRow, Difference, Gate, Notice, Outcome, Session, SessionPart, SideInfo, Surfaces, Word,
+    cells, side_words, singles, too_few,
 };
-use crate::history::{counted, moment};
+use crate::document::{Cell, Document, Part, SurfaceFigure, Table, Tone};
+use crate::history::moment;
 use crate::surface::{Access, Quantity, Surface, SurfaceCell};
-use crate::{
-    Machine, Mapped,
-    colour::Scale,
-    svg::{self, escape},
-};
+use crate::units::counted;
+use crate::{Machine, Mapped, svg};
+use fathom_compare::summary::median;
 use fathom_record::Regime;
-use std::fmt::Write as _;
 
 const CAPTION: &str = "B over A; 1 is no change.";
 
 const MOST_TILES: usize = 8;
 
-/// The page of one or more comparisons with the same baseline, with the gates' decisions if given.
+/// The document of one or more comparisons with the same baseline, with the gates' decisions if given.
 #[must_use]
-pub fn page(all: &[Compared], gates: Option<&[Gate]>) -> String {
-    let mut page = HtmlPage::default();
+pub fn document(all: &[Compared], gates: Option<&[Gate]>) -> Document {
+    let (title, lead) = head(all);
+    let mut out = Document::new(title, lead);
     for (i, compared) in all.iter().enumerate() {
         // For a single comparison the title names the sides, so its parts follow directly.
         let level = if all.len() > 1 { 3 } else { 2 };
         if all.len() > 1 {
-            page.heading(2, &against(compared));
+            out.heading(2, against(compared));
         }
         if let Some(gate) = gates.and_then(|g| g.get(i)) {
-            let class = if gate.outcome == Outcome::Passed { "note" } else { "trouble" };
-            let _ = writeln!(page.body, "<p class=\"{class}\">{}</p>", escape(&gate.sentence));
+            let tone = if gate.outcome == Outcome::Passed { Tone::Note } else { Tone::Trouble };
+            out.text(tone, gate.sentence.as_str());
         }
-        one(&mut page, compared, level);
+        one(&mut out, compared, level);
     }
-    let (title, lead) = head(all);
-    page.close(&title, &lead)
+    out
 }
 
 /// What was compared with what, and when it was measured.
@@ -93,48 +87,43 @@ fn changed(row: &&ComparedRow) -> bool {
     matches!(row.verdict, Word::Worse | Word::Better | Word::Differs | Word::Suspect)
 }
 
-fn one(page: &mut HtmlPage, compared: &Compared, level: u8) {
-    tiles::write(page, &tiles(compared));
-    for (letter, told) in [("A", &compared.a), ("B", &compared.b)] {
-        let _ = writeln!(page.body, "<p class=\"whose\">{letter}: {}</p>", escape(&side_words(told)));
+fn one(out: &mut Document, compared: &Compared, level: u8) {
+    out.tiles(tiles(compared));
+    for (letter, side) in [("A", &compared.a), ("B", &compared.b)] {
+        out.text(Tone::Label, format!("{letter}: {}", side_words(side)));
     }
-    let _ = writeln!(page.body, "<p class=\"note\">Measured as {}.</p>", escape(&compared.design_words));
+    out.text(Tone::Note, format!("Measured as {}.", compared.design_words));
     if let Some(session) = &compared.session {
-        measured_by(page, session);
+        measured_by(out, session);
     }
-    list(page, level, "What may be said", &sentences(compared));
+    list(out, level, "What may be said", sentences(compared));
     // Many single runs have no intervals to draw.
     if let Some(picture) = svg::forest(compared).filter(|_| singles(compared).is_none()) {
-        page.heading(level, "How large, how sure");
-        page.wide_picture(&picture, &svg::forest_caption(compared));
+        out.heading(level, "How large, how sure");
+        out.picture(picture, svg::forest_caption(compared), Vec::new());
     }
-    table(page, compared, level);
-    drawn(page, compared, level);
-    let notices = compared.notices.iter().map(|n| match &n.cell {
+    figures(out, compared, level);
+    surfaces(out, compared, level);
+    let notice = |n: &Notice| match &n.cell {
         Some(cell) => format!("{cell}: {}", n.sentence),
         None => n.sentence.clone(),
-    });
-    list(page, level, "To know", &notices.collect::<Vec<_>>());
-    differences(page, "The environments", &compared.environment);
-    differences(page, "Workload", &compared.workload);
-    list(page, level, "Only A has", &compared.only_a);
-    list(page, level, "Only B has", &compared.only_b);
+    };
+    list(out, level, "To know", compared.notices.iter().map(notice).collect());
+    differences(out, "The environments", &compared.environment);
+    differences(out, "The workloads", &compared.workload);
+    list(out, level, "Only A has", compared.only_a.clone());
+    list(out, level, "Only B has", compared.only_b.clone());
 }
 
 /// When the comparison looked at the figures, and how far single runs scatter.
-fn measured_by(page: &mut HtmlPage, session: &Session) {
-    let _ = writeln!(
-        page.body,
-        "<p class=\"note\">Planned before the first run: {}. Comparison {}.</p>",
-        escape(&match session.part {
-            SessionPart::Noise =>
-                "A against itself, to find the smallest change this machine can show".into(),
-            _ => session.plan.stopping.words(),
-        }),
-        escape(&session.id)
-    );
+fn measured_by(out: &mut Document, session: &Session) {
+    let planned = match session.part {
+        SessionPart::Noise => "A against itself, to find the smallest change this machine can show".into(),
+        _ => session.plan.stopping.words(),
+    };
+    out.text(Tone::Note, format!("Planned before the first run: {planned}. Comparison {}.", session.id));
     for sentence in session.scatters() {
-        let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(&sentence));
+        out.text(Tone::Note, sentence);
     }
 }
 
@@ -151,43 +140,48 @@ fn sentences(compared: &Compared) -> Vec<String> {
     whole.chain(order.into_iter().map(|r| format!("{}: {}", r.cell, r.sentence))).collect()
 }
 
-fn list(page: &mut HtmlPage, level: u8, head: &str, items: &[String]) {
-    if items.is_empty() {
-        return;
+fn list(out: &mut Document, level: u8, head: &str, items: Vec<String>) {
+    if !items.is_empty() {
+        out.heading(level, head);
+        out.list(items);
     }
-    page.heading(level, head);
-    page.body.push_str("<ul>\n");
-    for item in items {
-        let _ = writeln!(page.body, "<li>{}</li>", escape(item));
-    }
-    page.body.push_str("</ul>\n");
 }
 
-fn table(page: &mut HtmlPage, compared: &Compared, level: u8) {
-    let names = heads(&["Cell", "Figure", "A", "B", "B/A", "Interval", "p", "Verdict"]);
-    let mut table = HtmlTable::new("Every figure; A and B are medians over runs", &names);
-    for row in compared.rows.iter().filter(|r| !r.has_too_few()) {
-        let [head, rest @ ..] = cells(row);
-        let mut rest = rest.map(|c| escape(&c).to_string());
-        if matches!(row.verdict, Word::Worse | Word::Better | Word::Differs) {
-            rest[6] = format!("<strong>{}</strong>", rest[6]);
-        }
-        table.row(&head, &rest);
-    }
-    page.heading(level, "Figures");
+fn figures(out: &mut Document, compared: &Compared, level: u8) {
+    let heads = ["Cell", "Figure", "A", "B", "B/A", "Interval", "p", "Verdict"];
+    let mut table = Table::new("Every figure; A and B are medians over runs", &heads);
+    let rows = compared.rows.iter().filter(|r| !r.has_too_few());
+    table.rows = rows.map(|row| figure(row).to_vec()).collect();
+    out.heading(level, "Figures");
     if singles(compared).is_some() {
         let summary = format!("The ratios of all {} figures", compared.rows.len());
-        page.body.push_str(&folded(&summary, &table.finish()));
+        out.details(summary, |out| out.table(table));
     } else {
-        page.body.push_str(&table.finish());
+        out.table(table);
     }
     if let Some(line) = too_few(compared) {
-        let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(&line));
+        out.text(Tone::Note, line);
     }
+}
+
+fn figure(row: &ComparedRow) -> [Cell; 8] {
+    let [cell, metric, a, b, ratio, interval, p, verdict] = cells(row);
+    let unit = if row.ratio().is_some() { "" } else { row.unit.as_str() };
+    let stands_out = matches!(row.verdict, Word::Worse | Word::Better | Word::Differs);
+    [
+        Cell::words(cell),
+        Cell::figure(metric),
+        Cell::figure(a).of(median(&row.a), &row.unit),
+        Cell::figure(b).of(median(&row.b), &row.unit),
+        Cell::figure(ratio).of(row.effect.map(|e| e.estimate), unit),
+        Cell::figure(interval),
+        Cell::figure(p).of(row.p, ""),
+        Cell::figure(verdict).strong_if(stands_out),
+    ]
 }
 
 /// The ratios over file and record size, one picture per operation.
-fn drawn(page: &mut HtmlPage, compared: &Compared, level: u8) {
+fn surfaces(out: &mut Document, compared: &Compared, level: u8) {
     let mut groups: Vec<(String, Vec<&ComparedRow>)> = Vec::new();
     for row in compared.rows.iter().filter(|r| r.headline && r.ratio().is_some()) {
         if row.file_bytes.is_none() || row.record_bytes.is_none() {
@@ -200,17 +194,18 @@ fn drawn(page: &mut HtmlPage, compared: &Compared, level: u8) {
         }
     }
     for (title, rows) in groups.into_iter().filter(|g| g.1.len() > 1) {
-        sides(page, compared, level, title.split(": ").next().unwrap_or_default());
+        sides(out, compared, level, title.split(": ").next().unwrap_or_default());
         let surface = surface(title, &rows);
         let Some(scale) = Scale::of(&surface) else { continue };
-        page.heading(level, &surface.title);
+        out.heading(level, surface.title.as_str());
         let machine = Machine::default();
-        surfaces::captioned(page, &Mapped::of(surface, &machine), &machine, &scale, CAPTION);
+        let (mapped, caption) = (Mapped::of(surface, &machine), CAPTION.to_owned());
+        out.parts.push(Part::Surface(Box::new(SurfaceFigure { mapped, machine, scale, caption })));
     }
 }
 
 /// The surfaces of both sides for one operation, in one colour scale, if each side is a single run that has it.
-fn sides(page: &mut HtmlPage, compared: &Compared, level: u8, operation: &str) {
+fn sides(out: &mut Document, compared: &Compared, level: u8, operation: &str) {
     let [a, b] = &compared.surfaces;
     let find = |side: &'_ Surfaces| side.mapped.iter().position(|m| m.surface.title == operation);
     let (Some(of_a), Some(of_b)) = (find(a), find(b)) else { return };
@@ -218,14 +213,16 @@ fn sides(page: &mut HtmlPage, compared: &Compared, level: u8, operation: &str) {
     let Some(scale) = Scale::of_all(&both.map(|(side, i, ..)| side.mapped[i].surface.clone())) else {
         return;
     };
-    page.heading(level, operation);
+    out.heading(level, operation);
     for (side, i, letter, name) in both {
-        let told = match &side.machine.filesystem {
+        let whose = match &side.machine.filesystem {
             Some(filesystem) => format!("{letter}: {name}, {filesystem}"),
             None => format!("{letter}: {name}"),
         };
-        let _ = writeln!(page.body, "<p class=\"whose\">{}</p>", escape(&told));
-        surfaces::captioned(page, &side.mapped[i], &side.machine, &scale, "");
+        out.text(Tone::Label, whose);
+        let (mapped, machine) = (side.mapped[i].clone(), side.machine.clone());
+        let surface = SurfaceFigure { mapped, machine, scale, caption: String::new() };
+        out.parts.push(Part::Surface(Box::new(surface)));
     }
 }
 
@@ -263,23 +260,19 @@ fn surface(title: String, rows: &[&ComparedRow]) -> Surface {
     Surface { stage: None, title, access: Access::Read, quantity, file_bytes, record_bytes, cells }
 }
 
-fn differences(page: &mut HtmlPage, what: &str, all: &[Difference]) {
-    if all.is_empty() {
-        return;
+fn differences(out: &mut Document, what: &str, all: &[Difference]) {
+    let mut table = Table::new(format!("{what}: what differs"), &["Name", "A", "B"]);
+    for Difference { name, a, b, .. } in all {
+        table.words([name, a, b]);
     }
-    let mut table = HtmlTable::new(&format!("{what}: what differs"), &heads(&["Name", "A", "B"]));
-    for d in all {
-        let text = |t: &str| format!("<span class=\"text\">{}</span>", escape(t));
-        table.row(&d.name, &[text(&d.a), text(&d.b)]);
-    }
-    page.body.push_str(&folded(&format!("{what} differ ({})", all.len()), &table.finish()));
+    out.details(format!("{what} differ ({})", all.len()), |out| out.table(table));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compared::{CompareOptions, Side};
-    use crate::samples;
+    use crate::{html, samples};
 
     #[test]
     fn the_page_begins_with_how_far_b_is_from_a() {
@@ -287,14 +280,14 @@ mod tests {
         (a.label, b.label) = ("mail".into(), "mail".into());
         let side = |name: &str, run| Side { name: name.into(), runs: vec![run] };
         let compared = Compared::of(&side("before", &a), &side("after", &b), &CompareOptions::default());
-        let html = page(std::slice::from_ref(&compared), None);
+        let html = html::document(&document(std::slice::from_ref(&compared), None));
         assert!(html.contains("<h1>mail: after against before</h1>"), "{html:.2000}");
         assert!(html.contains("A: 1 run from 20"));
         assert!(
             html.contains(">What may be said</h2>") && !html.contains("<h3"),
             "parts stand below the title"
         );
-        let several = page(&[compared.clone(), compared.clone()], None);
+        let several = html::document(&document(&[compared.clone(), compared.clone()], None));
         assert_eq!(
             several.matches(">What may be said</h3>").count(),
             2,

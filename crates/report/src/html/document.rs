@@ -1,0 +1,79 @@
+//! Any document as a page: `documents` makes them, and `HtmlPage` has the frame, the style and the script.
+
+use super::table::HtmlTable;
+use super::{HtmlPage, surfaces, tiles};
+use crate::document::{Cell, Document, Part, Table, Tone};
+use crate::svg::escape;
+use std::fmt::Write as _;
+
+/// How dark the darkest cell is, as a share of the full colour: its text stays readable.
+const DARKEST: f64 = 45.0;
+
+/// Maximum number of rows of one table; no browser copes with ten thousand.
+const MOST_ROWS: usize = 500;
+
+/// The page of a document.
+#[must_use]
+pub fn document(document: &Document) -> String {
+    let mut page = HtmlPage::default();
+    document.parts.iter().for_each(|part| write(&mut page, part));
+    page.close(&document.title, &document.lead)
+}
+
+fn write(page: &mut HtmlPage, part: &Part) {
+    match part {
+        Part::Heading(level, words) => {
+            page.heading(*level, words);
+        }
+        Part::Text(tone, words) => {
+            let class = match tone {
+                Tone::Plain => "",
+                Tone::Note => " class=\"note\"",
+                Tone::Label => " class=\"whose\"",
+                Tone::Trouble => " class=\"trouble\" role=\"note\"",
+            };
+            let _ = writeln!(page.body, "<p{class}>{}</p>", escape(words));
+        }
+        Part::List(items) => {
+            page.body.push_str("<ul>\n");
+            for item in items {
+                let _ = writeln!(page.body, "<li>{}</li>", escape(item));
+            }
+            page.body.push_str("</ul>\n");
+        }
+        Part::Tiles(all) => tiles::write(page, all),
+        Part::Table(of) => page.body.push_str(&table(of)),
+        Part::Picture(figure) => page.wide_picture(&figure.picture, &figure.caption),
+        Part::Surface(of) => surfaces::captioned(page, &of.mapped, &of.machine, &of.scale, &of.caption),
+        Part::Details(summary, parts) => {
+            page.fold(summary, |page| parts.iter().for_each(|part| write(page, part)));
+        }
+    }
+}
+
+fn table(of: &Table) -> String {
+    let mut table = HtmlTable::new(&of.caption, &of.heads);
+    for row in of.rows.iter().take(MOST_ROWS) {
+        let [head, cells @ ..] = row.as_slice() else { continue };
+        table.begin(&head.text);
+        cells.iter().for_each(|cell| table.cell(&style(cell), &inside(cell)));
+        table.end();
+    }
+    let more = of.rows.len().saturating_sub(MOST_ROWS);
+    let rest = format!("<p class=\"note\">{more} more rows are in the workbook (.xlsx).</p>\n");
+    table.finish() + if more > 0 { &rest } else { "" }
+}
+
+fn style(cell: &Cell) -> String {
+    if cell.shade <= 0.0 {
+        return String::new();
+    }
+    let percent = cell.shade.min(1.0) * DARKEST;
+    format!(" style=\"background:color-mix(in srgb,var(--device) {percent:.0}%,transparent)\"")
+}
+
+fn inside(cell: &Cell) -> String {
+    let text = escape(&cell.text);
+    let text = if cell.is_strong { format!("<strong>{text}</strong>") } else { text };
+    if cell.is_words { format!("<span class=\"text\">{text}</span>") } else { text }
+}

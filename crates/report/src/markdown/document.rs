@@ -1,0 +1,82 @@
+//! Any document as Markdown, for an issue or a pull request: `documents` makes them; `ticket` is shorter.
+
+use super::{escape, text_table};
+use crate::document::{Cell, Document, Part, Table, Tone};
+use std::fmt::Write as _;
+
+/// Maximum number of rows of one table: an issue is read, not searched.
+const MOST_ROWS: usize = 48;
+
+/// The whole document.
+#[must_use]
+pub fn document(document: &Document) -> String {
+    let mut out = format!("## {}\n\n", escape(&document.title));
+    if !document.lead.is_empty() {
+        let _ = writeln!(out, "{}\n", escape(&document.lead));
+    }
+    document.parts.iter().for_each(|part| write(&mut out, part));
+    out.truncate(out.trim_end().len());
+    out + "\n"
+}
+
+fn write(out: &mut String, part: &Part) {
+    match part {
+        Part::Heading(level, words) => {
+            let _ = writeln!(out, "{} {}\n", "#".repeat(usize::from(*level) + 1), escape(words));
+        }
+        Part::Text(Tone::Trouble, words) => {
+            let _ = writeln!(out, "> **{}**\n", escape(words));
+        }
+        Part::Text(Tone::Label, words) => {
+            let _ = writeln!(out, "**{}**\n", escape(words));
+        }
+        Part::Text(Tone::Plain | Tone::Note, words) => {
+            let _ = writeln!(out, "{}\n", escape(words));
+        }
+        Part::List(items) => {
+            for item in items {
+                let _ = writeln!(out, "- {}", escape(item));
+            }
+            out.push('\n');
+        }
+        Part::Tiles(tiles) => {
+            for tile in tiles {
+                let beside = if tile.beside.is_empty() { "" } else { ", " };
+                let _ = writeln!(
+                    out,
+                    "- **{}** {}{beside}{}",
+                    escape(&tile.figure),
+                    escape(&tile.what),
+                    escape(&tile.beside)
+                );
+            }
+            out.push('\n');
+        }
+        Part::Table(of) => table(out, of),
+        Part::Surface(_) => {}
+        Part::Picture(figure) if figure.drawing.is_empty() => {}
+        Part::Picture(figure) => {
+            let _ = writeln!(out, "```text\n{}\n```\n", figure.drawing.join("\n"));
+        }
+        Part::Details(summary, parts) => {
+            let _ = writeln!(out, "<details><summary>{}</summary>\n", escape(summary));
+            parts.iter().for_each(|part| write(out, part));
+            out.push_str("</details>\n\n");
+        }
+    }
+}
+
+fn table(out: &mut String, of: &Table) {
+    let _ = writeln!(out, "{}:\n", escape(&of.caption));
+    let heads: Vec<String> = of.heads.iter().map(|head| escape(head)).collect();
+    let cell = |cell: &Cell| {
+        let text = escape(&cell.text);
+        if cell.is_strong { format!("**{text}**") } else { text }
+    };
+    let rows: Vec<Vec<String>> =
+        of.rows.iter().take(MOST_ROWS).map(|row| row.iter().map(cell).collect()).collect();
+    text_table(out, &heads.iter().map(String::as_str).collect::<Vec<_>>(), &rows);
+    if of.rows.len() > MOST_ROWS {
+        let _ = writeln!(out, "({} more rows are on the page.)\n", of.rows.len() - MOST_ROWS);
+    }
+}
