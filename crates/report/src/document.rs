@@ -232,6 +232,20 @@ fn drawn(part: &Part) -> Vec<Picture> {
     }
 }
 
+/// The parts of an output that shows only some of them, without the headings that would have nothing below.
+pub(crate) fn shown(parts: &[Part], is_shown: impl Fn(&Part) -> bool) -> Vec<&Part> {
+    let has_some_below = |at: usize, level: u8| {
+        let below = parts[at + 1..].iter();
+        let mut below = below.take_while(|part| !matches!(part, Part::Heading(next, _) if *next <= level));
+        below.any(|part| !matches!(part, Part::Heading(..)) && is_shown(part))
+    };
+    let stays = |(at, part): &(usize, &Part)| match part {
+        Part::Heading(level, _) => has_some_below(*at, *level),
+        other => is_shown(other),
+    };
+    parts.iter().enumerate().filter(stays).map(|(_, part)| part).collect()
+}
+
 /// The parts, with those of details in their place.
 fn flat(parts: &[Part]) -> Vec<&Part> {
     let mut all = Vec::new();
@@ -242,4 +256,28 @@ fn flat(parts: &[Part]) -> Vec<&Part> {
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_without_anything_below_are_left_out() {
+        let mut out = Document::default();
+        out.heading(2, "a");
+        out.heading(3, "b");
+        out.list(vec!["item".into()]);
+        out.heading(3, "c");
+        out.heading(2, "d");
+        out.text(Tone::Note, "note");
+        out.heading(2, "e");
+        let headings = |is_shown: fn(&Part) -> bool| {
+            let heading =
+                |part: &&Part| if let Part::Heading(_, words) = part { Some(words.clone()) } else { None };
+            shown(&out.parts, is_shown).iter().filter_map(heading).collect::<Vec<_>>().concat()
+        };
+        assert_eq!(headings(|_| true), "abd");
+        assert_eq!(headings(|part| matches!(part, Part::Text(..))), "d");
+    }
 }

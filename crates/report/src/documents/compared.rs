@@ -109,8 +109,8 @@ fn one(out: &mut Document, compared: &Compared, level: u8) {
         None => n.sentence.clone(),
     };
     list(out, level, "To know", compared.notices.iter().map(notice).collect());
-    differences(out, "The environments", &compared.environment);
-    differences(out, "The workloads", &compared.workload);
+    differences(out, "environments", &compared.environment);
+    differences(out, "workloads", &compared.workload);
     list(out, level, "Only A has", compared.only_a.clone());
     list(out, level, "Only B has", compared.only_b.clone());
 }
@@ -261,11 +261,11 @@ fn surface(title: String, rows: &[&ComparedRow]) -> Surface {
 }
 
 fn differences(out: &mut Document, what: &str, all: &[Difference]) {
-    let mut table = Table::new(format!("{what}: what differs"), &["Name", "A", "B"]);
+    let mut table = Table::new(format!("What differs between the {what}"), &["Name", "A", "B"]);
     for Difference { name, a, b, .. } in all {
         table.words([name, a, b]);
     }
-    out.details(format!("{what} differ ({})", all.len()), |out| out.table(table));
+    out.details(format!("The {what} differ ({})", all.len()), |out| out.table(table));
 }
 
 #[cfg(test)]

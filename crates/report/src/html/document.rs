@@ -1,7 +1,7 @@
 //! Any document as a page: `documents` makes them, and `HtmlPage` has the frame, the style and the script.
 
 use super::table::HtmlTable;
-use super::{HtmlPage, surfaces, tiles};
+use super::{HtmlPage, LEAST_WIDE, surfaces, tiles};
 use crate::document::{Cell, Document, Part, Table, Tone};
 use crate::svg::escape;
 use std::fmt::Write as _;
@@ -43,6 +43,10 @@ fn write(page: &mut HtmlPage, part: &Part) {
         }
         Part::Tiles(all) => tiles::write(page, all),
         Part::Table(of) => page.body.push_str(&table(of)),
+        // A small one is not drawn larger than others.
+        Part::Picture(figure) if figure.picture.width() <= LEAST_WIDE => {
+            page.picture(&figure.picture, &figure.caption);
+        }
         Part::Picture(figure) => page.wide_picture(&figure.picture, &figure.caption),
         Part::Surface(of) => surfaces::captioned(page, &of.mapped, &of.machine, &of.scale, &of.caption),
         Part::Details(summary, parts) => {

@@ -1,7 +1,7 @@
 //! Any document as Markdown, for an issue or a pull request: `documents` makes them; `ticket` is shorter.
 
 use super::{escape, text_table};
-use crate::document::{Cell, Document, Part, Table, Tone};
+use crate::document::{Cell, Document, Part, Table, Tone, shown};
 use std::fmt::Write as _;
 
 /// Maximum number of rows of one table: an issue is read, not searched.
@@ -14,9 +14,18 @@ pub fn document(document: &Document) -> String {
     if !document.lead.is_empty() {
         let _ = writeln!(out, "{}\n", escape(&document.lead));
     }
-    document.parts.iter().for_each(|part| write(&mut out, part));
+    shown(&document.parts, is_shown).into_iter().for_each(|part| write(&mut out, part));
     out.truncate(out.trim_end().len());
     out + "\n"
+}
+
+/// Pictures only if they can be made of letters.
+fn is_shown(part: &Part) -> bool {
+    match part {
+        Part::Picture(figure) => !figure.drawing.is_empty(),
+        Part::Surface(_) => false,
+        _ => true,
+    }
 }
 
 fn write(out: &mut String, part: &Part) {
@@ -54,7 +63,6 @@ fn write(out: &mut String, part: &Part) {
         }
         Part::Table(of) => table(out, of),
         Part::Surface(_) => {}
-        Part::Picture(figure) if figure.drawing.is_empty() => {}
         Part::Picture(figure) => {
             let _ = writeln!(out, "```text\n{}\n```\n", figure.drawing.join("\n"));
         }

@@ -1,7 +1,7 @@
 //! Any document as a workbook: its sentences on the first sheet, and a sheet for each table.
 
 use super::{Done, WriteError, fit};
-use crate::document::{Document, Part, Table, Tone};
+use crate::document::{Document, Part, Table, Tone, shown};
 use crate::printable::clean;
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Format, FormatAlign, Workbook, Worksheet, XlsxError};
 use std::collections::HashSet;
@@ -50,7 +50,8 @@ fn sentences(sheet: &mut Worksheet, top: u32, parts: &[Part]) -> Result<u32, Xls
         row += 1;
         Ok::<(), XlsxError>(())
     };
-    for part in parts {
+    let has_words = |part: &Part| matches!(part, Part::Text(..) | Part::List(_) | Part::Tiles(_));
+    for part in shown(parts, has_words) {
         match part {
             Part::Heading(_, words) | Part::Text(Tone::Trouble | Tone::Label, words) => put(words, &bold)?,
             Part::Text(_, words) => put(words, &wrap)?,
