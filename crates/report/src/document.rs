@@ -3,8 +3,11 @@
 
 use crate::answer::Tile;
 use crate::colour::Scale;
+use crate::surface::{Quantity, SurfaceCell};
 use crate::svg::{self, Picture, number_equal_slugs};
-use crate::{Machine, Mapped};
+use crate::{Machine, Mapped, units};
+use fathom_record::imported::units as recorded;
+use std::borrow::Cow;
 
 /// What a subject has to say, most important first.
 #[derive(Clone, Debug, Default)]
@@ -84,6 +87,25 @@ impl SurfaceFigure {
         ];
         drawn.into_iter().flatten()
     }
+
+    /// Its figures, where pictures cannot be shown.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let surface = &self.mapped.surface;
+        let is_ratio = surface.quantity == Quantity::Ratio;
+        let mut table = Table::new(format!("{}: file size by record size", surface.title), &["File size"]);
+        table.heads.extend(surface.record_bytes.iter().map(|bytes| units::bytes(*bytes)));
+        let cell = |cell: &Option<SurfaceCell>| match cell {
+            None => Cell::figure("–"),
+            Some(cell) if is_ratio => Cell::figure(units::ratio(cell.value)).of(Some(cell.value), ""),
+            Some(cell) => Cell::figure(units::rate(cell.value)).of(Some(cell.value), recorded::BYTES_PER_S),
+        };
+        for (bytes, row) in surface.file_bytes.iter().zip(&surface.cells) {
+            let head = Cell::words(units::bytes(*bytes));
+            table.rows.push(std::iter::once(head).chain(row.iter().map(cell)).collect());
+        }
+        table
+    }
 }
 
 /// A table. The first cell of a row names the row.
@@ -95,6 +117,8 @@ pub struct Table {
     pub heads: Vec<String>,
     /// As many cells in each row.
     pub rows: Vec<Vec<Cell>>,
+    /// Most rows that are shown where somebody reads them; a workbook has all.
+    pub most_shown: Option<usize>,
 }
 
 /// A cell of a table.
@@ -145,7 +169,18 @@ impl Table {
         Self {
             caption: caption.into(),
             heads: heads.iter().map(|head| (*head).into()).collect(),
-            rows: Vec::new(),
+            ..Self::default()
+        }
+    }
+
+    /// The rows that are shown, and a sentence about the others.
+    pub(crate) fn shown(&self) -> (&[Vec<Cell>], Option<String>) {
+        let all = self.rows.len();
+        match self.most_shown.filter(|most| *most < all) {
+            Some(most) => {
+                (&self.rows[..most], Some(format!("{} more rows: `-o FILE.xlsx` has all {all}.", all - most)))
+            }
+            None => (&self.rows, None),
         }
     }
 
@@ -208,46 +243,82 @@ impl Document {
         }
     }
 
-    /// All tables, those in details too.
-    #[must_use]
-    pub fn tables(&self) -> Vec<&Table> {
-        let all = flat(&self.parts).into_iter();
-        all.filter_map(|part| if let Part::Table(table) = part { Some(table) } else { None }).collect()
+    /// All tables with the headings above them, those in details too; a surface is a table of its figures.
+    pub(crate) fn tables(&self) -> Vec<(String, Cow<'_, Table>)> {
+        let mut headings: Vec<(u8, &str)> = Vec::new();
+        let mut tables = Vec::new();
+        for part in flat(&self.parts) {
+            let table = match part {
+                Part::Table(table) => Cow::Borrowed(table),
+                Part::Surface(surface) => Cow::Owned(surface.table()),
+                _ => {
+                    if let Some(level) = level(part) {
+                        headings.retain(|(above, _)| *above < level);
+                        headings.push((level, words(part)));
+                    }
+                    continue;
+                }
+            };
+            let above: Vec<&str> = headings.iter().map(|(_, words)| *words).collect();
+            tables.push((above.join(", "), table));
+        }
+        tables
     }
 
-    /// All pictures, with unique names for files.
+    /// All pictures, with unique names for files; the pictures of a side carry its name.
     #[must_use]
     pub fn pictures(&self) -> Vec<Picture> {
-        let mut all: Vec<Picture> = flat(&self.parts).into_iter().flat_map(drawn).collect();
+        let mut all: Vec<Picture> = Vec::new();
+        let mut side = None;
+        for part in flat(&self.parts) {
+            match part {
+                Part::Heading(..) => side = None,
+                Part::Text(Tone::Label, words) => side = Some(words),
+                Part::Picture(figure) => all.push(figure.picture.clone()),
+                Part::Surface(surface) => all.extend(surface.pictures().map(|picture| match side {
+                    Some(side) => picture.of_side(side),
+                    None => picture,
+                })),
+                _ => {}
+            }
+        }
         number_equal_slugs(&mut all);
         all
     }
 }
 
-fn drawn(part: &Part) -> Vec<Picture> {
+/// The level of a heading; a label is below all of them.
+fn level(part: &Part) -> Option<u8> {
     match part {
-        Part::Picture(figure) => vec![figure.picture.clone()],
-        Part::Surface(surface) => surface.pictures().collect(),
-        _ => Vec::new(),
+        Part::Heading(level, _) => Some(*level),
+        Part::Text(Tone::Label, _) => Some(u8::MAX),
+        _ => None,
     }
 }
 
-/// The parts of an output that shows only some of them, without the headings that would have nothing below.
-pub(crate) fn shown(parts: &[Part], is_shown: impl Fn(&Part) -> bool) -> Vec<&Part> {
-    let has_some_below = |at: usize, level: u8| {
-        let below = parts[at + 1..].iter();
-        let mut below = below.take_while(|part| !matches!(part, Part::Heading(next, _) if *next <= level));
-        below.any(|part| !matches!(part, Part::Heading(..)) && is_shown(part))
+/// The words of a heading or a label.
+fn words(part: &Part) -> &str {
+    match part {
+        Part::Heading(_, words) | Part::Text(_, words) => words,
+        _ => "",
+    }
+}
+
+/// The parts that an output shows, without the headings and labels that would have nothing below.
+pub(crate) fn shown<'p>(parts: &[&'p Part], is_shown: impl Fn(&Part) -> bool) -> Vec<&'p Part> {
+    let has_some_below = |at: usize, own: u8| {
+        let below = parts[at + 1..].iter().take_while(|part| level(part).is_none_or(|next| next > own));
+        { below }.any(|part| level(part).is_none() && is_shown(part))
     };
-    let stays = |(at, part): &(usize, &Part)| match part {
-        Part::Heading(level, _) => has_some_below(*at, *level),
-        other => is_shown(other),
+    let stays = |(at, part): &(usize, &&Part)| match level(part) {
+        Some(own) => has_some_below(*at, own),
+        None => is_shown(part),
     };
-    parts.iter().enumerate().filter(stays).map(|(_, part)| part).collect()
+    parts.iter().enumerate().filter(stays).map(|(_, part)| *part).collect()
 }
 
 /// The parts, with those of details in their place.
-fn flat(parts: &[Part]) -> Vec<&Part> {
+pub(crate) fn flat(parts: &[Part]) -> Vec<&Part> {
     let mut all = Vec::new();
     for part in parts {
         match part {
@@ -272,10 +343,11 @@ mod tests {
         out.heading(2, "d");
         out.text(Tone::Note, "note");
         out.heading(2, "e");
+        out.text(Tone::Label, "side");
         let headings = |is_shown: fn(&Part) -> bool| {
             let heading =
                 |part: &&Part| if let Part::Heading(_, words) = part { Some(words.clone()) } else { None };
-            shown(&out.parts, is_shown).iter().filter_map(heading).collect::<Vec<_>>().concat()
+            shown(&flat(&out.parts), is_shown).iter().filter_map(heading).collect::<Vec<_>>().concat()
         };
         assert_eq!(headings(|_| true), "abd");
         assert_eq!(headings(|part| matches!(part, Part::Text(..))), "d");

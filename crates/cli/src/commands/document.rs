@@ -8,7 +8,7 @@ use fathom_report::{html, markdown, svg, xlsx};
 use std::path::{Path, PathBuf};
 
 /// The extensions, for messages.
-pub const ENDINGS: &str = ".html .md .xlsx .svg, or DIR/ for all pictures";
+const ENDINGS: &str = ".html .md .xlsx .svg, or DIR/ for all pictures";
 
 #[derive(Clone, Copy)]
 enum Form {

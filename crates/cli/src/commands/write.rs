@@ -100,7 +100,7 @@ pub fn pictures_into(pictures: &[Picture], directory: &Path, replace: bool) -> a
     Ok(files)
 }
 
-const NOTHING: &str = "there is nothing that could be drawn: no run has enough figures";
+const NOTHING: &str = "there is nothing that could be drawn: too few figures";
 
 const NO_STACKS: &str = "there are no kernel stacks of slow calls: they are noted with --observe full, as root, of phases with at least 100 calls of a kind";
 
@@ -170,10 +170,25 @@ pub fn check_before(path: &Path) -> Result<(), Usage> {
 
 /// The same for a file whose extension was checked: writable directory, and no existing file.
 pub fn check_new(path: &Path) -> Result<(), Usage> {
-    if !is_directory(path) {
+    if is_directory(path) {
+        has_no_pictures(path)?;
+    } else {
         must_not_exist(path, "choose another name or remove it first")?;
     }
     can_be_made(path)
+}
+
+/// Checks a directory before a measurement: pictures are named after their contents, which are not known yet.
+pub fn has_no_pictures(directory: &Path) -> Result<(), Usage> {
+    let mut files = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let is_picture = |file: std::fs::DirEntry| file.path().extension().is_some_and(|ending| ending == "svg");
+    if files.any(is_picture) {
+        let directory = directory.display();
+        return Err(Usage(format!(
+            "{directory} already has pictures (.svg); name a new or an empty directory"
+        )));
+    }
+    Ok(())
 }
 
 /// Checks a file that a command with --force will write: absent or replaceable, in a writable directory.

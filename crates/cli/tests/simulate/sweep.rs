@@ -71,6 +71,37 @@ fn on_one_processor_or_many_the_figures_are_the_same() {
 }
 
 #[test]
+fn a_sweep_is_written_in_every_form() {
+    let fathom = Fathom::new();
+    let with = |output: &'static str| {
+        sweep(&[
+            "--vary",
+            "device=sata-7200-ncq,ssd-generic",
+            "--vary",
+            "host=today",
+            "--rounds",
+            "1",
+            "-o",
+            output,
+        ])
+    };
+    for output in ["a.md", "a.xlsx", "a.svg", "pictures/"] {
+        let _ = fathom.run(with(output)).expect_code(0).expect_stderr("wrote ");
+    }
+    let work = fathom.work();
+    let markdown = std::fs::read_to_string(work.join("a.md")).expect("Markdown");
+    assert!(
+        markdown.starts_with("## Sweep: sysbench ") && markdown.contains("| device=ssd-generic |"),
+        "{markdown}"
+    );
+    assert_eq!(std::fs::read(work.join("a.xlsx")).expect("a workbook")[..2], *b"PK");
+    assert!(std::fs::read_to_string(work.join("a.svg")).expect("a picture").starts_with("<svg"));
+    assert_eq!(std::fs::read_dir(work.join("pictures")).expect("a directory").count(), 1);
+    let _ = fathom.run(with("pictures/")).expect_code(2).expect_stderr("pictures/ already has pictures");
+    let _ = fathom.run(with("a.md")).expect_code(2).expect_stderr("a.md exists; choose another name");
+}
+
+#[test]
 fn a_slip_is_told_before_anything_is_simulated() {
     let fathom = Fathom::new();
     let refused: [(&[&str], &str); 6] = [

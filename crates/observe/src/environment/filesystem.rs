@@ -90,11 +90,11 @@ fn of_mount(doc: &mut Document, stack: &DeviceStack) {
     let path = format!("{bdi}/strict_limit");
     let strict = doc.files.trimmed(Path::new(&path)).map(|t| t != "0");
     doc.set("filesystem.dirty_limit_strict", strict, &super::unreadable(&path));
-    if strict == Some(true) {
-        doc.number("filesystem.dirty_limit_bytes", &format!("{bdi}/max_bytes"));
-    } else {
-        // It is a share of the free memory then, and changes all the time.
-        doc.set("filesystem.dirty_limit_bytes", None::<u64>, "the limit is not strict");
+    // A limit that is not strict is a share of the free memory, and changes all the time.
+    match strict {
+        Some(true) => doc.number("filesystem.dirty_limit_bytes", &format!("{bdi}/max_bytes")),
+        Some(false) => doc.set("filesystem.dirty_limit_bytes", None::<u64>, "the limit is not strict"),
+        None => doc.set("filesystem.dirty_limit_bytes", None::<u64>, &super::unreadable(&path)),
     }
 }
 

@@ -51,8 +51,9 @@ pub(super) fn capture(doc: &mut Document) {
     doc.set("limits.empty_call_ns", empty_call_ns, "not measured");
     // Looked for only where calls are slow: elsewhere such events cost nothing.
     let slow = empty_call_ns.is_some_and(|ns| ns >= SLOW_CALL_NS);
-    let holders = if slow { perf_events::holders(doc.files, std::process::id()) } else { Vec::new() };
-    let holders = (!holders.is_empty()).then(|| holders.join(", "));
+    let holders =
+        slow.then(|| Vec::from_iter(perf_events::holders(doc.files, std::process::id())).join(", "));
+    let holders = holders.filter(|names| !names.is_empty());
     doc.set(
         "limits.perf_events",
         holders,

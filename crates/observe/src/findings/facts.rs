@@ -225,9 +225,11 @@ impl<'a> Facts<'a> {
         processor_wait_share_of(&self.repetition.workers)
     }
 
-    /// Share of their time that the workers' own requests were queued or at the device; several at once count as one after the other.
+    /// Share of their time that the workers' own requests were queued or at the device; 0 if a worker has several in flight, as it does
+    /// not wait for each then.
     pub(super) fn device_wait_share(&self) -> f64 {
-        let Some(device) = self.device() else { return 0.0 };
+        let in_turn = self.phase.axes.queue_depth.is_none_or(|depth| depth == 1);
+        let Some(device) = self.device().filter(|_| in_turn) else { return 0.0 };
         let own = device.issuers.iter().filter(|i| i.kind == IssuerKind::Own);
         let (reads, writes) = own.fold((0, 0), |(r, w), i| (r + i.reads, w + i.writes));
         let of_class = |(class, own): (RequestClass, u64)| {

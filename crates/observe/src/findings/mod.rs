@@ -247,11 +247,12 @@ pub fn of(facts: &Facts<'_>) -> Vec<Finding> {
     all
 }
 
-/// Other programs may use both the processors and the device. If the workers waited longer for the device, its users come first.
+/// Other programs may use both the processors and the device. If one operation after the other waited longer for the device, its users
+/// come first, although they are no setting of the machine.
 fn by_time(facts: &Facts<'_>, all: &mut [Finding]) {
     let at = |rule| all.iter().position(|finding| finding.rule == rule);
     let (Some(processors), Some(others)) = (at("busy-processors"), at("others")) else { return };
-    if facts.device_wait_share() > facts.processor_wait_share().unwrap_or(0.0) {
+    if processors < others && facts.device_wait_share() > facts.processor_wait_share().unwrap_or(0.0) {
         all[processors..=others].rotate_left(1);
     }
 }

@@ -8,6 +8,7 @@ use fathom_record::{Finding, OpKind};
 use serde_json::Value;
 
 const EVENTS_OFF: &str = "/sys/kernel/tracing/set_event shows which; writing 0 to /sys/kernel/tracing/events/enable turns all of them off, also those of other programs.";
+const STOP: &str = "Stop what has them open to see what they cost.";
 const OUTSIDE: &str = "Run it outside of the sandbox (a container's profile, SystemCallFilter of systemd) to see what the filters cost.";
 const UNKNOWN: &str = "Possible causes: audit rules (`auditctl -l`), BPF programs and probes (`bpftool prog`, `bpftool perf`), a profiler with a high rate (perf record), or a sandbox or hypervisor that intercepts calls (gVisor).";
 
@@ -63,12 +64,7 @@ fn known(events: Option<&str>, holders: Option<&str>, filters: Option<u64>) -> V
         let which = if which == "all" { "All" } else { "Some" };
         (format!("{which} of the kernel's trace events are on."), EVENTS_OFF)
     });
-    let holders = holders.map(|who| {
-        (
-            format!("Performance events or probes are open in {who}."),
-            "Stop that program to see what it costs.",
-        )
-    });
+    let holders = holders.map(|who| (format!("Performance events or probes are open in {who}."), STOP));
     let filters = filters.map(|n| {
         let apply = if n == 1 { "filter applies to" } else { "filters apply to" };
         (format!("{n} seccomp {apply} this program."), OUTSIDE)

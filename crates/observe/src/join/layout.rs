@@ -87,7 +87,9 @@ impl Layout {
                 && a.sector + a.sectors == b.sector
                 && a.offset + a.sectors * SECTOR_BYTES == b.offset
         };
-        let joined = self.parts.windows(2).filter(|two| follows(&two[0], &two[1])).count();
+        let mut parts = self.parts.clone();
+        parts.sort_unstable_by_key(|part| (part.file, part.offset));
+        let joined = parts.windows(2).filter(|two| follows(&two[0], &two[1])).count();
         let files: HashSet<u32> = self.parts.iter().map(|part| part.file).collect();
         Pieces {
             count: (self.parts.len() - joined) as u64,

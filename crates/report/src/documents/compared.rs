@@ -89,9 +89,8 @@ fn changed(row: &&ComparedRow) -> bool {
 
 fn one(out: &mut Document, compared: &Compared, level: u8) {
     out.tiles(tiles(compared));
-    for (letter, side) in [("A", &compared.a), ("B", &compared.b)] {
-        out.text(Tone::Label, format!("{letter}: {}", side_words(side)));
-    }
+    let sides = [("A", &compared.a), ("B", &compared.b)];
+    out.list(sides.iter().map(|(letter, side)| format!("{letter}: {}", side_words(side))).collect());
     out.text(Tone::Note, format!("Measured as {}.", compared.design_words));
     if let Some(session) = &compared.session {
         measured_by(out, session);
@@ -170,13 +169,13 @@ fn figure(row: &ComparedRow) -> [Cell; 8] {
     let stands_out = matches!(row.verdict, Word::Worse | Word::Better | Word::Differs);
     [
         Cell::words(cell),
-        Cell::figure(metric),
+        Cell::words(metric),
         Cell::figure(a).of(median(&row.a), &row.unit),
         Cell::figure(b).of(median(&row.b), &row.unit),
         Cell::figure(ratio).of(row.effect.map(|e| e.estimate), unit),
         Cell::figure(interval),
         Cell::figure(p).of(row.p, ""),
-        Cell::figure(verdict).strong_if(stands_out),
+        Cell::words(verdict).strong_if(stands_out),
     ]
 }
 
@@ -298,5 +297,14 @@ mod tests {
         let row = compared.rows.iter().find(|r| r.headline && r.ratio().is_some()).expect("a ratio");
         let percent = format!("{:+.1} %", (row.ratio().expect("a ratio") - 1.0) * 100.0);
         assert!(all.iter().any(|t| t.figure == percent && t.beside.ends_with("single runs")), "{all:?}");
+    }
+
+    #[test]
+    fn in_full_every_figure_is_there() {
+        let compared = crate::compared::tests_of_examples::slower_in_cells(60);
+        let text = crate::markdown::document(&document(std::slice::from_ref(&compared), None));
+        let rows = text.lines().filter(|line| line.starts_with("| ")).count();
+        assert_eq!(rows, 1 + compared.rows.iter().filter(|row| !row.has_too_few()).count(), "{text}");
+        assert!(!text.contains("more rows"), "{text}");
     }
 }

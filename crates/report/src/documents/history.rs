@@ -6,11 +6,13 @@ use crate::compared::{Difference, Outcome, spelled};
 use crate::document::{Cell, Document, Table, Tone};
 use crate::history::{
     Change, History, HistoryGate, HistoryPoint, Segment, Series, drawing, moment, noise_words,
-    overview_words, picture,
+    overview_words, picture, run_words,
 };
 use crate::units::counted;
 
 const MOST_TILES: usize = 8;
+/// Most runs shown, the newest; no browser copes with ten thousand rows.
+const MOST_RUNS: usize = 500;
 /// Width of a picture made of letters.
 const WIDTH: usize = 76;
 const CAPTION: &str = "Runs in the order they were made, a dot each (of very many, a line from the least to the largest of a few); \
@@ -65,7 +67,7 @@ fn one(out: &mut Document, series: &Series) {
         out.picture(picture, CAPTION, drawing(series, WIDTH));
     }
     for (number, change) in series.changes.iter().enumerate() {
-        out.text(Tone::Plain, format!("▲{} {}", number + 1, change.sentence));
+        out.text(Tone::Plain, format!("Change {}: {}", number + 1, change.sentence));
         differences(out, change);
     }
     if series.segments.len() > 1 {
@@ -96,15 +98,14 @@ fn differences(out: &mut Document, change: &Change) {
 }
 
 fn levels(series: &Series) -> Table {
-    let mut table = Table::new("Levels", &["From run", "Began", "Runs", "Median", "Scatter of single runs"]);
+    let mut table = Table::new("Levels", &["From run", "Runs", "Median", "Scatter of single runs"]);
     let row = |segment: &Segment| {
         let run = &series.points[segment.first].run;
         vec![
-            Cell::words(run.id.as_str()),
-            Cell::figure(moment(&run.started_at)),
+            Cell::words(run_words(run)),
             Cell::figure(segment.runs.to_string()).of(Some(segment.runs as f64), ""),
             Cell::figure(spelled(segment.median, &series.unit)).of(Some(segment.median), &series.unit),
-            Cell::figure(noise_words(segment.noise)).of(segment.noise, ""),
+            Cell::figure(noise_words(segment.noise)).of(segment.noise.map(|noise| noise * 100.0), "%"),
         ]
     };
     table.rows = series.segments.iter().map(row).collect();
@@ -115,7 +116,7 @@ fn environment(out: &mut Document, series: &Series) {
     let caption = "Changes of the environment without a change of the figure";
     let mut table = Table::new(caption, &["From run", "Name", "Before", "After"]);
     for change in &series.environment {
-        table.words([&change.run.id, &change.what.name, &change.what.a, &change.what.b]);
+        table.words([&run_words(&change.run), &change.what.name, &change.what.a, &change.what.b]);
     }
     out.details(format!("{caption} ({})", table.rows.len()), |out| out.table(table));
     if !series.restless.is_empty() {
@@ -128,6 +129,7 @@ fn environment(out: &mut Document, series: &Series) {
 /// The newest run first.
 fn runs(series: &Series) -> Table {
     let mut table = Table::new("Runs", &["Run", "Began", "Label", "Value", "Level", "Note"]);
+    table.most_shown = Some(MOST_RUNS);
     let row = |point: &HistoryPoint| {
         let level = point.segment + 1;
         vec![

@@ -20,7 +20,7 @@ pub fn document(of: &Reproduced) -> Document {
     out.heading(2, "Stated tolerances");
     let mut table = Table::new("What was stated, and what came out", &["stated", "", "found"]);
     for check in &of.checks {
-        let verdict = Cell::figure(if check.holds { "holds" } else { "MISS" }).strong_if(!check.holds);
+        let verdict = Cell::words(if check.holds { "holds" } else { "MISS" }).strong_if(!check.holds);
         table.rows.push(vec![Cell::words(check.stated.as_str()), verdict, Cell::words(check.found.as_str())]);
     }
     out.table(table);
@@ -60,6 +60,7 @@ fn table(grid: &WordTable) -> Table {
         caption: grid.caption.clone(),
         heads: grid.heads.clone(),
         rows: grid.rows.iter().map(row).collect(),
+        most_shown: None,
     }
 }
 

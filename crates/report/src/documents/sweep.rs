@@ -7,6 +7,9 @@ use crate::sweep::{
 };
 use crate::units;
 
+/// Most runs shown; no browser copes with ten thousand rows.
+const MOST_RUNS: usize = 500;
+
 /// The document.
 #[must_use]
 pub fn document(sweep: &Sweep) -> Document {
@@ -23,6 +26,7 @@ pub fn document(sweep: &Sweep) -> Document {
         if let Some(unlike) = table.unlike() {
             out.text(Tone::Trouble, unlike);
         }
+        out.details(format!("The same as a list, in {}", table.unit), |out| out.table(cells(sweep, &table)));
         if let Some(map) = map_picture(sweep, &table, number) {
             out.picture(map, "", Vec::new());
         }
@@ -53,19 +57,33 @@ pub fn document(sweep: &Sweep) -> Document {
 fn grid(sweep: &Sweep, table: &SweepTable) -> Table {
     let mut grid = Table::new(caption(sweep, table), &["settings"]);
     grid.heads.extend(columns(sweep, table));
-    let cell = |c: Option<usize>| {
-        let median = c.and_then(|c| table.cells.get(c)?.as_ref()).map(|s| s.median);
-        Cell {
-            shade: c.and_then(|c| goodness(table, c)).unwrap_or(0.0),
-            ..Cell::figure(cell_words(table, c))
-                .of(median, table.unit)
-                .strong_if(c.is_some() && c == table.best)
-        }
+    let cell = |c: Option<usize>| Cell {
+        shade: c.and_then(|c| goodness(table, c)).unwrap_or(0.0),
+        ..Cell::figure(cell_words(table, c)).strong_if(c.is_some() && c == table.best)
     };
     for (head, cells) in rows(sweep) {
         grid.rows.push(std::iter::once(Cell::words(head)).chain(cells.into_iter().map(cell)).collect());
     }
     grid
+}
+
+/// A row for each cell that was measured.
+fn cells(sweep: &Sweep, table: &SweepTable) -> Table {
+    let heads = ["settings", "median", "lowest", "highest", "runs", "served by"];
+    let mut out = Table::new(format!("Cells, in {}", table.unit), &heads);
+    for (cell, summary) in table.cells.iter().enumerate() {
+        let Some(s) = summary else { continue };
+        let figure = |value: f64| Cell::figure(SweepTable::number(value)).of(Some(value), "");
+        out.rows.push(vec![
+            Cell::words(sweep.settings(cell, false)),
+            figure(s.median).strong_if(table.best == Some(cell)),
+            figure(s.min),
+            figure(s.max),
+            Cell::figure(s.n.to_string()).of(Some(s.n as f64), ""),
+            Cell::words(table.served_by.get(cell).map_or("", String::as_str)),
+        ]);
+    }
+    out
 }
 
 /// 1 for the best median, 0 for the worst.
@@ -122,6 +140,7 @@ fn read_back(sweep: &Sweep) -> Table {
 
 fn order(sweep: &Sweep) -> Table {
     let mut out = Table::new("Runs in order", &["run", "block", "settings", "stored as"]);
+    out.most_shown = Some(MOST_RUNS);
     for (number, run) in sweep.runs.iter().enumerate() {
         let block = run.block + 1;
         out.rows.push(vec![

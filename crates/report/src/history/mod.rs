@@ -28,7 +28,7 @@ pub(crate) use picture::picture;
 pub(crate) use text::overview_words;
 pub use text::text;
 pub use value::{FigureLookup, choose, value};
-pub(crate) use words::{moment, noise_words};
+pub(crate) use words::{moment, noise_words, run as run_words};
 
 use crate::compared::{Difference, RunInfo, Word};
 use fathom_compare::history::THRESHOLD;

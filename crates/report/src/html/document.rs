@@ -2,22 +2,23 @@
 
 use super::table::HtmlTable;
 use super::{HtmlPage, LEAST_WIDE, surfaces, tiles};
-use crate::document::{Cell, Document, Part, Table, Tone};
+use crate::document::{Cell, Document, Part, Table, Tone, shown};
 use crate::svg::escape;
 use std::fmt::Write as _;
 
 /// How dark the darkest cell is, as a share of the full colour: its text stays readable.
 const DARKEST: f64 = 45.0;
 
-/// Maximum number of rows of one table; no browser copes with ten thousand.
-const MOST_ROWS: usize = 500;
-
 /// The page of a document.
 #[must_use]
 pub fn document(document: &Document) -> String {
     let mut page = HtmlPage::default();
-    document.parts.iter().for_each(|part| write(&mut page, part));
+    write_all(&mut page, &document.parts);
     page.close(&document.title, &document.lead)
+}
+
+fn write_all(page: &mut HtmlPage, parts: &[Part]) {
+    shown(&parts.iter().collect::<Vec<_>>(), |_| true).into_iter().for_each(|part| write(page, part));
 }
 
 fn write(page: &mut HtmlPage, part: &Part) {
@@ -50,22 +51,22 @@ fn write(page: &mut HtmlPage, part: &Part) {
         Part::Picture(figure) => page.wide_picture(&figure.picture, &figure.caption),
         Part::Surface(of) => surfaces::captioned(page, &of.mapped, &of.machine, &of.scale, &of.caption),
         Part::Details(summary, parts) => {
-            page.fold(summary, |page| parts.iter().for_each(|part| write(page, part)));
+            page.fold(summary, |page| write_all(page, parts));
         }
     }
 }
 
 fn table(of: &Table) -> String {
     let mut table = HtmlTable::new(&of.caption, &of.heads);
-    for row in of.rows.iter().take(MOST_ROWS) {
+    let (rows, more) = of.shown();
+    for row in rows {
         let [head, cells @ ..] = row.as_slice() else { continue };
         table.begin(&head.text);
         cells.iter().for_each(|cell| table.cell(&style(cell), &inside(cell)));
         table.end();
     }
-    let more = of.rows.len().saturating_sub(MOST_ROWS);
-    let rest = format!("<p class=\"note\">{more} more rows are in the workbook (.xlsx).</p>\n");
-    table.finish() + if more > 0 { &rest } else { "" }
+    let more = more.map_or_else(String::new, |more| format!("<p class=\"note\">{}</p>\n", escape(&more)));
+    table.finish() + &more
 }
 
 fn style(cell: &Cell) -> String {

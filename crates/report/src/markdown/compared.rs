@@ -1,5 +1,5 @@
 //! A comparison for a ticket, at most [`LINES`] lines: the sides, the answer, the figures (changes first), notices. Everything is in
-//! `compared::document`.
+//! `documents::comparison`.
 
 use super::ticket::{LINES, rest, without_last_blank};
 use super::{escape, text_table};

@@ -2,10 +2,8 @@
 
 use super::{escape, text_table};
 use crate::document::{Cell, Document, Part, Table, Tone, shown};
+use crate::svg;
 use std::fmt::Write as _;
-
-/// Maximum number of rows of one table: an issue is read, not searched.
-const MOST_ROWS: usize = 48;
 
 /// The whole document.
 #[must_use]
@@ -14,18 +12,15 @@ pub fn document(document: &Document) -> String {
     if !document.lead.is_empty() {
         let _ = writeln!(out, "{}\n", escape(&document.lead));
     }
-    shown(&document.parts, is_shown).into_iter().for_each(|part| write(&mut out, part));
+    write_all(&mut out, &document.parts);
     out.truncate(out.trim_end().len());
     out + "\n"
 }
 
 /// Pictures only if they can be made of letters.
-fn is_shown(part: &Part) -> bool {
-    match part {
-        Part::Picture(figure) => !figure.drawing.is_empty(),
-        Part::Surface(_) => false,
-        _ => true,
-    }
+fn write_all(out: &mut String, parts: &[Part]) {
+    let is_shown = |part: &Part| !matches!(part, Part::Picture(figure) if figure.drawing.is_empty());
+    shown(&parts.iter().collect::<Vec<_>>(), is_shown).into_iter().for_each(|part| write(out, part));
 }
 
 fn write(out: &mut String, part: &Part) {
@@ -62,13 +57,13 @@ fn write(out: &mut String, part: &Part) {
             out.push('\n');
         }
         Part::Table(of) => table(out, of),
-        Part::Surface(_) => {}
+        Part::Surface(surface) => table(out, &surface.table()),
         Part::Picture(figure) => {
             let _ = writeln!(out, "```text\n{}\n```\n", figure.drawing.join("\n"));
         }
         Part::Details(summary, parts) => {
-            let _ = writeln!(out, "<details><summary>{}</summary>\n", escape(summary));
-            parts.iter().for_each(|part| write(out, part));
+            let _ = writeln!(out, "<details><summary>{}</summary>\n", svg::escape(summary));
+            write_all(out, parts);
             out.push_str("</details>\n\n");
         }
     }
@@ -81,10 +76,10 @@ fn table(out: &mut String, of: &Table) {
         let text = escape(&cell.text);
         if cell.is_strong { format!("**{text}**") } else { text }
     };
-    let rows: Vec<Vec<String>> =
-        of.rows.iter().take(MOST_ROWS).map(|row| row.iter().map(cell).collect()).collect();
+    let (rows, more) = of.shown();
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(cell).collect()).collect();
     text_table(out, &heads.iter().map(String::as_str).collect::<Vec<_>>(), &rows);
-    if of.rows.len() > MOST_ROWS {
-        let _ = writeln!(out, "({} more rows are on the page.)\n", of.rows.len() - MOST_ROWS);
+    if let Some(more) = more {
+        let _ = writeln!(out, "{}\n", escape(&more));
     }
 }

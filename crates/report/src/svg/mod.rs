@@ -83,6 +83,11 @@ impl Picture {
         Self { slug: slugged(slug), title: title.to_string(), description, width, height, body }
     }
 
+    /// The same, named after a side of a comparison.
+    pub(crate) fn of_side(self, side: &str) -> Self {
+        Self { slug: slugged(&format!("{side} {}", self.slug)), ..self }
+    }
+
     /// Unscaled width in pixels.
     pub(crate) fn width(&self) -> f64 {
         self.width

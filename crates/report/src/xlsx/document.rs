@@ -1,8 +1,9 @@
 //! Any document as a workbook: its sentences on the first sheet, and a sheet for each table.
 
 use super::{Done, WriteError, fit};
-use crate::document::{Document, Part, Table, Tone, shown};
+use crate::document::{Document, Part, Table, Tone, flat, shown};
 use crate::printable::clean;
+use fathom_record::imported::units as recorded;
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Format, FormatAlign, Workbook, Worksheet, XlsxError};
 use std::collections::HashSet;
 
@@ -32,14 +33,27 @@ fn build(book: &mut Workbook, document: &Document) -> Done {
     let bold = Format::new().set_bold();
     first.write_with_format(0, 0, clean(&document.title), &bold)?;
     first.write(1, 0, clean(&document.lead))?;
-    sentences(first, 3, &document.parts)?;
-    document.tables().into_iter().try_for_each(|table| {
-        let sheet = book.add_worksheet().set_name(names.unique(&table.caption))?;
-        self::table(sheet, table)
+    let mut row = sentences(first, 3, &document.parts)?;
+    let tables: Vec<_> = document
+        .tables()
+        .into_iter()
+        .map(|(above, table)| {
+            let name = names.unique(&table.caption);
+            let caption =
+                if above.is_empty() { table.caption.clone() } else { format!("{above}: {}", table.caption) };
+            (name, caption, table)
+        })
+        .collect();
+    for (name, caption, _) in &tables {
+        row += 1;
+        first.write(row, 0, format!("Sheet \u{201c}{}\u{201d}: {}", clean(name), clean(caption)))?;
+    }
+    tables.iter().try_for_each(|(name, caption, table)| {
+        self::table(book.add_worksheet().set_name(name)?, caption, table)
     })
 }
 
-/// Writes everything but tables and pictures; returns the row below.
+/// Writes everything but tables and pictures, that of details too; returns the row below.
 fn sentences(sheet: &mut Worksheet, top: u32, parts: &[Part]) -> Result<u32, XlsxError> {
     let bold = Format::new().set_bold();
     let wrap = Format::new().set_text_wrap().set_align(FormatAlign::Top);
@@ -51,7 +65,7 @@ fn sentences(sheet: &mut Worksheet, top: u32, parts: &[Part]) -> Result<u32, Xls
         Ok::<(), XlsxError>(())
     };
     let has_words = |part: &Part| matches!(part, Part::Text(..) | Part::List(_) | Part::Tiles(_));
-    for part in shown(parts, has_words) {
+    for part in shown(&flat(parts), has_words) {
         match part {
             Part::Heading(_, words) | Part::Text(Tone::Trouble | Tone::Label, words) => put(words, &bold)?,
             Part::Text(_, words) => put(words, &wrap)?,
@@ -68,11 +82,11 @@ fn sentences(sheet: &mut Worksheet, top: u32, parts: &[Part]) -> Result<u32, Xls
     Ok(row)
 }
 
-fn table(sheet: &mut Worksheet, table: &Table) -> Done {
+fn table(sheet: &mut Worksheet, caption: &str, table: &Table) -> Done {
     let bold = Format::new().set_bold();
     let right = Format::new().set_align(FormatAlign::Right);
     let beside = Format::new().set_bold().set_align(FormatAlign::Right);
-    sheet.write_with_format(0, 0, clean(&table.caption), &bold)?;
+    sheet.write_with_format(0, 0, clean(caption), &bold)?;
     for (column, head) in (0u16..).zip(&table.heads) {
         let is_figure = table.rows.iter().any(|row| {
             let cell = row.get(usize::from(column));
@@ -82,12 +96,14 @@ fn table(sheet: &mut Worksheet, table: &Table) -> Done {
     }
     for (at, row) in (3u32..).zip(&table.rows) {
         for (column, cell) in (0u16..).zip(row) {
+            let words = if cell.is_words || column == 0 { Format::new() } else { right.clone() };
+            let strong = |format: Format| if cell.is_strong { format.set_bold() } else { format };
             match &cell.value {
                 Some((value, unit)) if value.is_finite() => {
-                    sheet.write_with_format(at, column, *value, &number(*value, unit))?
+                    let (value, unit) = scaled(*value, unit);
+                    sheet.write_with_format(at, column, value, &strong(number(value, unit)))?
                 }
-                _ if cell.is_words || column == 0 => sheet.write(at, column, clean(&cell.text))?,
-                _ => sheet.write_with_format(at, column, clean(&cell.text), &right)?,
+                _ => sheet.write_with_format(at, column, clean(&cell.text), &strong(words))?,
             };
         }
     }
@@ -95,12 +111,30 @@ fn table(sheet: &mut Worksheet, table: &Table) -> Done {
     fit(sheet, table.heads.len())
 }
 
+/// In the units of the other sheets: MiB/s and microseconds.
+fn scaled(value: f64, unit: &str) -> (f64, &str) {
+    match unit {
+        recorded::BYTES_PER_S => (value / 1_048_576.0, "MiB/s"),
+        recorded::NS => (value / 1e3, "us"),
+        unit => (value, unit),
+    }
+}
+
 /// The number stays a number; its unit is part of its format.
 fn number(value: f64, unit: &str) -> Format {
-    let digits = if value.abs() >= 100.0 || value.fract() == 0.0 { "#,##0" } else { "0.000" };
     let unit: String = unit.chars().filter(|c| *c != '"').collect();
     let unit = if unit.is_empty() { unit } else { format!("\" {}\"", clean(&unit)) };
-    Format::new().set_num_format(digits.to_owned() + &unit).set_align(FormatAlign::Right)
+    Format::new().set_num_format(digits(value) + &unit).set_align(FormatAlign::Right)
+}
+
+/// Digits as a spreadsheet's format.
+fn digits(value: f64) -> String {
+    const LEAST: i32 = 4;
+    let whole = value.abs().max(f64::MIN_POSITIVE).log10().floor() as i32 + 1;
+    if value.fract() == 0.0 || whole >= LEAST {
+        return "#,##0".into();
+    }
+    format!("0.{}", "0".repeat((LEAST - whole).clamp(1, 9) as usize))
 }
 
 /// Names of sheets: short, without the characters that spreadsheets refuse, and different from each other in any case.
@@ -146,6 +180,22 @@ mod tests {
         assert_eq!(names.unique("'"), "Table");
         assert_eq!(names.unique(""), "Table 2");
         assert!(names.unique(&"\u{1f4be}".repeat(40)).encode_utf16().count() <= LONGEST_NAME);
+    }
+
+    #[test]
+    fn numbers_keep_four_digits() {
+        for (value, format) in [
+            (0.0, "#,##0"),
+            (12.0, "#,##0"),
+            (4096.5, "#,##0"),
+            (123.4, "0.0"),
+            (0.9742, "0.0000"),
+            (0.0002, "0.0000000"),
+        ] {
+            assert_eq!(digits(value), format, "{value}");
+        }
+        assert_eq!(scaled(3_145_728.0, recorded::BYTES_PER_S), (3.0, "MiB/s"));
+        assert_eq!(scaled(1500.0, recorded::NS), (1.5, "us"));
     }
 
     proptest::proptest! {

@@ -84,7 +84,12 @@ fn planned_threshold(chosen: &Chosen) -> Option<f64> {
 
 /// Checks that the output files can be written.
 fn check_files(options: &Compare) -> Result<(), Usage> {
-    options.output.iter().try_for_each(|path| write::check_drawing(path, options.force))?;
+    if let Some(path) = &options.output {
+        write::check_drawing(path, options.force)?;
+        if options.measure.run && !options.force && write::is_directory(path) {
+            write::has_no_pictures(path)?;
+        }
+    }
     options.junit.iter().try_for_each(|path| write::check(path, options.force))
 }
 

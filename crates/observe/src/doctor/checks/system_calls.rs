@@ -25,7 +25,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     vec![
         Finding::warning(CODE, SOURCE, format!("{takes} (0.1 to 0.5 us is usual), which slows small operations down{seen}."))
             .figure("a system call that does nothing", ns as f64, "ns")
-            .remedy("Look for a sandbox (seccomp), audit rules (auditctl -l), trace events (/sys/kernel/tracing/set_event) and BPF programs (bpftool prog)"),
+            .remedy("Stop profilers and tracers; look for a sandbox (seccomp), audit rules (auditctl -l), trace events (/sys/kernel/tracing/set_event) and BPF programs (bpftool prog)"),
     ]
 }
 

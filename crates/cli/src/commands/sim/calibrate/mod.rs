@@ -74,8 +74,7 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
         .into());
     }
     if let Some(page) = &o.page {
-        page::check(page)?;
-        write::check(page, o.force)?;
+        page::check(page, o.force)?;
     }
     let fitting = fitting(o)?;
     traced::check_regular(&o.source.files)?;

@@ -1,7 +1,7 @@
 //! The fit and its verdict as a report (`--page`): the figures of the text and the JSON, drawn.
 
 use super::{Point, Thinned, Times, Told};
-use crate::commands::document;
+use crate::commands::{document, write};
 use crate::exit::Usage;
 use fathom_report::calibrated::{Calibrated, Curve, Fitted, HeldOutResult, Over, Request};
 use fathom_report::documents;
@@ -9,8 +9,9 @@ use fathom_sim::calibrate;
 use std::path::Path;
 
 /// Rejects a wrong extension before anything is read.
-pub(super) fn check(output: &Path) -> Result<(), Usage> {
-    document::check_ending(output, "a calibration", "--json prints the figures")
+pub(super) fn check(output: &Path, replace: bool) -> Result<(), Usage> {
+    document::check_ending(output, "a calibration", "--json prints the figures")?;
+    write::check_drawing(output, replace)
 }
 
 pub(super) fn write(output: &Path, told: &Told, times: Times, replace: bool) -> anyhow::Result<()> {

@@ -216,7 +216,7 @@ pub struct Calibrate {
     /// the error bar does
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub at_most: Option<f64>,
-    /// Also write a report (.html .md .xlsx .svg), for one trace: the requests of both halves with the fitted curve, its errors, response times
+    /// Also write a report (.html .md .xlsx .svg, or DIR/ for all pictures), for one trace: the requests of both halves with the fitted curve, its errors, response times
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
     /// Print JSON instead of the table
