@@ -12,7 +12,7 @@ const ENOUGH_REQUESTS: u64 = 50;
 /// Requests that continue the previous one are cheap for the device.
 const MOST_IN_ORDER: f64 = 0.5;
 /// With less free space than this, new files are fragmented.
-const FULL: f64 = 0.05;
+const FULL: f64 = 0.1;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     // A file in one piece is not fragmented, however small it is.
