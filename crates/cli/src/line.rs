@@ -473,7 +473,7 @@ pub enum ImportKind {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  fathom report last -o run.html                  the page of the newest run
+  fathom report last                              the page of the newest run, fathom-RUN.html
   fathom report 20261121T2105 last -o both.html   two runs side by side, with their ratio
   fathom report last -o run.xlsx                  tables and charts; IOzone's sheets for IOzone
   fathom report last -o run.md                    25 lines for a ticket; --full writes everything
@@ -484,9 +484,10 @@ pub struct Report {
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
     /// File to write, with the format by its ending: .html .xlsx .md .svg (one picture) .json .csv .parquet .prom; .folded (flame
-    /// graph) and .perfetto.json for where the slowest calls waited; or DIR/ for all pictures
+    /// graph) and .perfetto.json for where the slowest calls waited; or DIR/ for all pictures [default: fathom-RUN.html, RUN being
+    /// the first of them]
     #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
+    pub output: Option<PathBuf>,
     /// Write everything into a .md, which otherwise has at most 25 lines
     #[arg(long)]
     pub full: bool,

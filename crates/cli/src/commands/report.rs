@@ -7,9 +7,11 @@ use crate::state;
 use std::process::ExitCode;
 
 pub fn run(options: &Report, common: &Common) -> anyhow::Result<ExitCode> {
-    write::check_ending(&options.output)?;
-    write::check_drawing(&options.output, options.force)?;
-    if options.full && !write::is_markdown(&options.output) {
+    if let Some(output) = &options.output {
+        write::check_ending(output)?;
+        write::check_drawing(output, options.force)?;
+    }
+    if options.full && !options.output.as_deref().is_some_and(write::is_markdown) {
         return Err(
             Usage("--full belongs to a file that ends in .md; other forms are always whole".into()).into()
         );
@@ -17,8 +19,16 @@ pub fn run(options: &Report, common: &Common) -> anyhow::Result<ExitCode> {
     let store = state::kept(common.store.as_deref())?;
     let runs = options.runs.iter().map(|r| store.load(r)).collect::<Result<Vec<_>, _>>()?;
     let runs: Vec<_> = runs.iter().collect();
+    let output = match &options.output {
+        Some(output) => output.clone(),
+        None => {
+            let page = write::default_page(&runs[0].id);
+            write::check(&page, options.force)?;
+            page
+        }
+    };
     let form = if options.full { write::full_markdown } else { write::runs };
-    let files = form(&runs, &options.output, options.force)?;
+    let files = form(&runs, &output, options.force)?;
     write::tell(&files);
     Ok(ExitCode::SUCCESS)
 }

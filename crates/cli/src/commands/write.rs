@@ -156,6 +156,11 @@ impl Form {
     }
 }
 
+/// The page of a run whose file the user does not name.
+pub fn default_page(id: &str) -> PathBuf {
+    PathBuf::from(format!("fathom-{id}.html"))
+}
+
 /// Checks the extension of a file.
 pub fn check_ending(path: &Path) -> Result<(), Usage> {
     Form::of(path).map(|_| ())

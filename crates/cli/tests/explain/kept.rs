@@ -29,6 +29,13 @@ fn a_run_comes_back_in_every_form_and_goes() {
     assert_eq!(exported, fathom.run(["show", &id, "--json"]).expect_code(0).stdout);
     let _ = fathom.run(["report", &id, "-o", "out.json"]).expect_code(0);
     assert_eq!(std::fs::read_to_string(fathom.work().join("out.json")).expect("written"), exported);
+    let page = format!("fathom-{id}.html");
+    let _ = fathom.run(["report", "last"]).expect_code(0).expect_stderr(&format!("wrote {page}"));
+    assert!(std::fs::read_to_string(fathom.work().join(&page)).expect("a page").contains("the one"));
+    let _ = fathom
+        .run(["report", &id])
+        .expect_code(2)
+        .expect_stderr(&format!("{page} exists; --force overwrites it"));
     let _ = fathom.run(["rm", &id]).expect_code(0).expect_stdout(&format!("removed {id}"));
     assert!(runs(&fathom).is_empty());
     let empty = fathom.run(["list"]).expect_code(0);

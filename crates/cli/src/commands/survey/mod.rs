@@ -38,7 +38,7 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
     if let Some(output) = &options.output {
         write::check_before(output)?;
     } else if !(options.line || options.dense) {
-        write::check_default(&default_page("ID"), "-o FILE names another, --line writes none")?;
+        write::check_default(&write::default_page("ID"), "-o FILE names another, --line writes none")?;
     }
     let started = fathom_observe::local_time::now();
     let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
@@ -69,7 +69,7 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
         console::out(&fathom_report::survey::dense(&finished.run));
         return Ok(code(&finished));
     }
-    let by_default = || default_page(&finished.run.id);
+    let by_default = || write::default_page(&finished.run.id);
     let page = options.output.clone().or_else(|| (!options.line).then(by_default));
     let written = page.as_deref().map(|page| write::runs(&[&finished.run], page, false)).transpose();
     let page = page.filter(|_| written.is_ok());
@@ -96,11 +96,6 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(code(&finished))
-}
-
-/// The default page.
-fn default_page(id: &str) -> PathBuf {
-    PathBuf::from(format!("fathom-{id}.html"))
 }
 
 fn wish(options: &Survey) -> Wish {
