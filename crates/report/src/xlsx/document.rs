@@ -39,8 +39,8 @@ fn build(book: &mut Workbook, document: &Document) -> Done {
         .into_iter()
         .map(|(above, table)| {
             let name = names.unique(&table.caption);
-            let caption =
-                if above.is_empty() { table.caption.clone() } else { format!("{above}: {}", table.caption) };
+            let says_it = above.is_empty() || table.caption.starts_with(&above);
+            let caption = if says_it { table.caption.clone() } else { format!("{above}: {}", table.caption) };
             (name, caption, table)
         })
         .collect();
@@ -108,7 +108,18 @@ fn table(sheet: &mut Worksheet, caption: &str, table: &Table) -> Done {
         }
     }
     sheet.set_freeze_panes(3, 1)?;
-    fit(sheet, table.heads.len())
+    fit(sheet, table.heads.len())?;
+    // Fitting does not know that bold text is wider.
+    for column in 0..table.heads.len() {
+        let strong = table.rows.iter().filter_map(|row| row.get(column)).filter(|cell| cell.is_strong);
+        if let Some(letters) = strong.map(|cell| cell.text.chars().count()).max() {
+            let widest =
+                table.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.text.chars().count());
+            let letters = widest.max().unwrap_or(0).max(letters + letters / 8);
+            sheet.set_column_width(column as u16, letters as f64 + 2.0)?;
+        }
+    }
+    Ok(())
 }
 
 /// In the units of the other sheets: MiB/s and microseconds.
