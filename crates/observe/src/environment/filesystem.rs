@@ -25,6 +25,10 @@ pub(super) fn capture(doc: &mut Document, dir: &Path, stack: &DeviceStack) {
     doc.set("filesystem.files_total", space.map(|s| s.files_total), &why);
     doc.set("filesystem.files_free", space.map(|s| s.files_free), &why);
     of_mount(doc, stack);
+    if mount.is_some_and(|m| m.kind == "ext4") {
+        let journal = stack.tops().next().and_then(|device| has_journal(doc, &device.name));
+        doc.set("filesystem.journal", journal, "/sys/fs/ext4 does not show it");
+    }
     if mount.is_some_and(|m| m.kind == "btrfs") {
         let of_device = |read: fn(&Document, &str) -> Option<String>| read(doc, &stack.tops().next()?.name);
         let (profile, checksum) = (of_device(data_profile), of_device(checksum));
@@ -33,6 +37,12 @@ pub(super) fn capture(doc: &mut Document, dir: &Path, stack: &DeviceStack) {
         doc.set("filesystem.data_profile", profile, "/sys/fs/btrfs does not show it");
         doc.set("filesystem.checksum", checksum, "/sys/fs/btrfs does not show it (Linux 5.5)");
     }
+}
+
+/// Whether the ext4 on a device has a journal. The kernel shows the journal's thread.
+fn has_journal(doc: &Document, device: &str) -> Option<bool> {
+    let task = doc.files.trimmed(Path::new(&format!("/sys/fs/ext4/{device}/journal_task")))?;
+    Some(task != "<none>")
 }
 
 /// How btrfs on a device keeps data: "single", "dup", "raid1"; the first of this list if it has several.
@@ -121,5 +131,14 @@ mod tests {
         assert_eq!(["sda", "sdb"].map(|device| missing(&doc, device)), [None, Some(1)]);
         let checksums = ["sda", "sdb"].map(|device| checksum(&doc, device));
         assert_eq!(checksums, [None, Some("sha256 (sha256-ni)".into())], "since Linux 5.5");
+    }
+
+    #[test]
+    fn an_ext4_may_have_no_journal() {
+        let fake = Fake::new()
+            .file("/sys/fs/ext4/sda/journal_task", "<none>\n")
+            .file("/sys/fs/ext4/sdb/journal_task", "812\n");
+        let doc = Document::new(&fake);
+        assert_eq!(["sda", "sdb", "sdc"].map(|d| has_journal(&doc, d)), [Some(false), Some(true), None]);
     }
 }

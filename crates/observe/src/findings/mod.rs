@@ -32,6 +32,7 @@ mod first_writes;
 mod flushes;
 mod fragmented;
 mod fragmented_image;
+mod freed_inodes;
 mod frozen_file_system;
 mod fsync_others;
 mod fuse;
@@ -139,6 +140,7 @@ const CAUSES: &[Rule] = &[
     ("shared-blocks", shared_blocks::find),
     ("first-writes", first_writes::find),
     ("no-directory-index", no_directory_index::find),
+    ("freed-inodes", freed_inodes::find),
     ("swapped-out", swapped_out::find),
     ("discard", discard::find),
     ("read-to-write", read_to_write::find),

@@ -267,7 +267,8 @@ fn filesets(place: &Place, effort: Effort) -> Vec<FileSet> {
     all.push(FileSet {
         name: sets::SMALL.into(),
         files: Files::Tree(Tree {
-            root: own.join("tree"),
+            // ext4 chooses the tree's block group by its name (see `spread_inodes`).
+            root: own.join(format!("tree-{}", std::process::id())),
             entries: place.small_files,
             leaf_directories: 0,
             width: Sizing::Fixed(Bytes(100)),
