@@ -3,9 +3,11 @@
 
 use crate::answer::Tile;
 use crate::colour::Scale;
+use crate::section::{full_title, title};
 use crate::surface::{Quantity, SurfaceCell};
 use crate::svg::{self, Picture, number_equal_slugs};
-use crate::{Machine, Mapped, units};
+use crate::{Kind, Machine, Mapped, units};
+use fathom_record::Phase;
 use fathom_record::imported::units as recorded;
 use std::borrow::Cow;
 
@@ -35,6 +37,14 @@ pub enum Part {
     Table(Table),
     /// A picture with its caption.
     Picture(Box<Figure>),
+    /// Pictures beside each other, where there is room.
+    Pictures(Vec<Figure>),
+    /// Small figures, each with what it is.
+    Cards(Vec<(String, String)>),
+    /// Lines for a terminal, with a name; folded where the output can fold.
+    Lines(String, Vec<String>),
+    /// What follows is the target of links.
+    Targets(Vec<Target>),
     /// Throughput, or a ratio, over file and record size.
     Surface(Box<SurfaceFigure>),
     /// Details, folded where the output can fold.
@@ -54,6 +64,55 @@ pub enum Tone {
     Label,
 }
 
+/// A link from a main figure to its details.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Link {
+    /// The surface it is a median of.
+    Surface,
+    /// Percentiles of its operations.
+    Distribution,
+    /// Its course over time.
+    OverTime,
+    /// Requested bytes beside bytes moved.
+    Device,
+    /// The requests of the phase, if watched.
+    Requests,
+    /// Where it was measured.
+    Environment,
+    /// Its JSON.
+    Raw,
+}
+
+/// The figures that a link leads from.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// What is here.
+    pub link: Link,
+    /// Of this run.
+    pub run: String,
+    /// The title of the figure; empty for all of the run.
+    pub title: String,
+}
+
+impl Target {
+    /// For the figure of this title.
+    #[must_use]
+    pub fn test(link: Link, run: &str, title: &str) -> Self {
+        Self { link, run: run.into(), title: title.into() }
+    }
+
+    /// For the figure of a phase, or of the surface that it is a cell of.
+    #[must_use]
+    pub fn phase(link: Link, run: &str, phase: &Phase) -> Vec<Self> {
+        let full = full_title(phase);
+        let failed = format!("{full} (failed part way)");
+        // A phase that could be a cell: only surfaces have figures of this name.
+        let is_cell = phase.axes.file_bytes.is_some() && phase.axes.record_bytes.is_some();
+        let of_surface = is_cell.then(|| title(phase));
+        [full, failed].into_iter().chain(of_surface).map(|title| Self::test(link, run, &title)).collect()
+    }
+}
+
 /// A picture in a document.
 #[derive(Clone, Debug)]
 pub struct Figure {
@@ -63,6 +122,16 @@ pub struct Figure {
     pub caption: String,
     /// The same as lines of text, where pictures cannot be shown.
     pub drawing: Vec<String>,
+    /// The figures that lead here.
+    pub targets: Vec<Target>,
+}
+
+impl Figure {
+    /// A picture for outputs that can show it.
+    #[must_use]
+    pub fn new(picture: Picture, caption: impl Into<String>) -> Self {
+        Self { picture, caption: caption.into(), drawing: Vec::new(), targets: Vec::new() }
+    }
 }
 
 /// A surface in a document.
@@ -93,16 +162,21 @@ impl SurfaceFigure {
     pub fn table(&self) -> Table {
         let surface = &self.mapped.surface;
         let is_ratio = surface.quantity == Quantity::Ratio;
-        let mut table = Table::new(format!("{}: file size by record size", surface.title), &["File size"]);
+        let what = if is_ratio { "ratio" } else { "throughput" };
+        let caption = format!("{}: {what}, file size by record size", surface.title);
+        let mut table = Table::new(caption, &["File size"]);
         table.heads.extend(surface.record_bytes.iter().map(|bytes| units::bytes(*bytes)));
+        table.heads.extend((!is_ratio).then(|| "Served by".to_owned()));
         let cell = |cell: &Option<SurfaceCell>| match cell {
             None => Cell::figure("–"),
             Some(cell) if is_ratio => Cell::figure(units::ratio(cell.value)).of(Some(cell.value), ""),
             Some(cell) => Cell::figure(units::rate(cell.value)).of(Some(cell.value), recorded::BYTES_PER_S),
         };
-        for (bytes, row) in surface.file_bytes.iter().zip(&surface.cells) {
+        for (n, (bytes, row)) in surface.file_bytes.iter().zip(&surface.cells).enumerate() {
+            let served = || self.mapped.band_of(n).map_or_else(Cell::default, |band| Cell::served(band.kind));
             let head = Cell::words(units::bytes(*bytes));
-            table.rows.push(std::iter::once(head).chain(row.iter().map(cell)).collect());
+            let cells = std::iter::once(head).chain(row.iter().map(cell));
+            table.rows.push(cells.chain((!is_ratio).then(served)).collect());
         }
         table
     }
@@ -134,6 +208,30 @@ pub struct Cell {
     pub is_strong: bool,
     /// How dark its background is, from 0 to 1.
     pub shade: f64,
+    /// What served the figure.
+    pub kind: Option<Kind>,
+    /// A smaller line below.
+    pub below: String,
+    /// How it is meant.
+    pub mood: Mood,
+}
+
+/// How a cell is meant; the words say it, too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mood {
+    /// A figure or words like the others.
+    #[default]
+    Plain,
+    /// Something that did not go as it should.
+    Bad,
+    /// A check that was passed.
+    Good,
+    /// A check that was not.
+    Doubtful,
+    /// A check that could not be made.
+    Unknown,
+    /// Bars drawn with letters.
+    Bars,
 }
 
 impl Cell {
@@ -145,6 +243,43 @@ impl Cell {
     /// Words.
     pub fn words(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_words: true, ..Self::default() }
+    }
+
+    /// What served the figures of its row.
+    pub fn served(kind: Kind) -> Self {
+        Self { kind: Some(kind), ..Self::default() }
+    }
+
+    /// A figure, or a dash.
+    pub fn or_dash(text: Option<impl Into<String>>) -> Self {
+        text.map_or_else(|| Self::figure("–"), Self::figure)
+    }
+
+    /// The same with a smaller line below.
+    #[must_use]
+    pub fn with_below(mut self, below: impl Into<String>) -> Self {
+        self.below = below.into();
+        self
+    }
+
+    /// The same, meant so.
+    #[must_use]
+    pub fn meant(mut self, mood: Mood) -> Self {
+        self.mood = mood;
+        self
+    }
+
+    /// All that it says: "312 MiB/s (device, 295 MiB/s to 332 MiB/s)".
+    #[must_use]
+    pub fn in_one_line(&self) -> String {
+        let kind = self.kind.map_or("", Kind::words);
+        let beside: Vec<&str> = [kind, &self.below].into_iter().filter(|words| !words.is_empty()).collect();
+        match (self.text.as_str(), beside.join(", ").as_str()) {
+            (text, "") => text.to_owned(),
+            ("", beside) => beside.to_owned(),
+            (text, beside) if self.is_words => format!("{text} {beside}"),
+            (text, beside) => format!("{text} ({beside})"),
+        }
     }
 
     /// The same with its number.
@@ -173,6 +308,11 @@ impl Table {
         }
     }
 
+    /// Whether a column is words, to be read from the left.
+    pub(crate) fn is_words(&self, column: usize) -> bool {
+        !self.rows.is_empty() && self.rows.iter().all(|row| row.get(column).is_some_and(|cell| cell.is_words))
+    }
+
     /// The rows that are shown, and a sentence about the others.
     pub(crate) fn shown(&self) -> (&[Vec<Cell>], Option<String>) {
         let all = self.rows.len();
@@ -182,6 +322,16 @@ impl Table {
             }
             None => (&self.rows, None),
         }
+    }
+
+    /// Adds a row: its name and its figures.
+    pub fn figures<T: Into<String>>(
+        &mut self,
+        head: impl Into<String>,
+        figures: impl IntoIterator<Item = T>,
+    ) {
+        let figures = figures.into_iter().map(Cell::figure);
+        self.rows.push(std::iter::once(Cell::words(head)).chain(figures).collect());
     }
 
     /// Adds a row of words.
@@ -229,8 +379,21 @@ impl Document {
 
     /// Adds a picture.
     pub fn picture(&mut self, picture: Picture, caption: impl Into<String>, drawing: Vec<String>) {
-        let caption = caption.into();
-        self.parts.push(Part::Picture(Box::new(Figure { picture, caption, drawing })));
+        self.parts.push(Part::Picture(Box::new(Figure { drawing, ..Figure::new(picture, caption) })));
+    }
+
+    /// Adds pictures beside each other, unless there are none.
+    pub fn pictures_beside(&mut self, figures: Vec<Figure>) {
+        if !figures.is_empty() {
+            self.parts.push(Part::Pictures(figures));
+        }
+    }
+
+    /// Makes what follows the target of links.
+    pub fn targets(&mut self, targets: Vec<Target>) {
+        if !targets.is_empty() {
+            self.parts.push(Part::Targets(targets));
+        }
     }
 
     /// Adds what `write` adds, as details.
@@ -275,6 +438,7 @@ impl Document {
                 Part::Heading(..) => side = None,
                 Part::Text(Tone::Label, words) => side = Some(words),
                 Part::Picture(figure) => all.push(figure.picture.clone()),
+                Part::Pictures(figures) => all.extend(figures.iter().map(|figure| figure.picture.clone())),
                 Part::Surface(surface) => all.extend(surface.pictures().map(|picture| match side {
                     Some(side) => picture.of_side(side),
                     None => picture,
@@ -308,7 +472,15 @@ fn words(part: &Part) -> &str {
 pub(crate) fn shown<'p>(parts: &[&'p Part], is_shown: impl Fn(&Part) -> bool) -> Vec<&'p Part> {
     let has_some_below = |at: usize, own: u8| {
         let below = parts[at + 1..].iter().take_while(|part| level(part).is_none_or(|next| next > own));
-        { below }.any(|part| level(part).is_none() && is_shown(part))
+        let mut contents = below.filter(|part| level(part).is_none() && !matches!(part, Part::Targets(_)));
+        // Details belong to a heading only if nothing stands between them.
+        match contents.next() {
+            Some(details @ Part::Details(..)) => is_shown(details),
+            Some(first) => {
+                is_shown(first) || contents.any(|p| !matches!(p, Part::Details(..)) && is_shown(p))
+            }
+            None => false,
+        }
     };
     let stays = |(at, part): &(usize, &&Part)| match level(part) {
         Some(own) => has_some_below(*at, own),
@@ -351,5 +523,29 @@ mod tests {
         };
         assert_eq!(headings(|_| true), "abd");
         assert_eq!(headings(|part| matches!(part, Part::Text(..))), "d");
+    }
+
+    #[test]
+    fn details_belong_to_the_heading_right_above() {
+        let mut out = Document::default();
+        let details = |out: &mut Document| out.details("more", |out| out.text(Tone::Plain, "words"));
+        out.heading(2, "a");
+        details(&mut out);
+        out.heading(2, "b");
+        out.parts.push(Part::Pictures(Vec::new()));
+        details(&mut out);
+        let parts: Vec<&Part> = out.parts.iter().collect();
+        let shown = shown(&parts, |part| !matches!(part, Part::Pictures(_)));
+        let headings = shown.iter().filter(|part| matches!(part, Part::Heading(..)));
+        assert_eq!((shown.len(), headings.count()), (3, 1));
+    }
+
+    #[test]
+    fn a_cell_in_one_line_has_what_served_it_and_what_is_below() {
+        let cell = Cell { text: "9 MiB/s".into(), ..Cell::served(Kind::Device) }.with_below("8 to 10 MiB/s");
+        assert_eq!(cell.in_one_line(), "9 MiB/s (device, 8 to 10 MiB/s)");
+        assert_eq!(Cell::served(Kind::Mixed).in_one_line(), "page cache and device");
+        assert_eq!(Cell::words("Slow.").with_below("Turn it on.").in_one_line(), "Slow. Turn it on.");
+        assert_eq!(Cell::figure("1").in_one_line(), "1");
     }
 }

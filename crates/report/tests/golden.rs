@@ -36,7 +36,10 @@ fn part<'a>(html: &'a str, from: &str, to: &str) -> &'a str {
 #[test]
 fn parts_of_a_page() {
     let html = html::page(&[&samples::engine_run()]);
-    insta::assert_snapshot!("html-trust", part(&html, "<div class=\"trust\">", "</table></div>"));
+    insta::assert_snapshot!(
+        "html-trust",
+        part(&html, "aria-label=\"What the result is worth", "</table></div>")
+    );
     let conduct = part(&html, "\">How it went</h2>", "<h2");
     insta::assert_snapshot!("html-conduct", conduct);
     let pictures = svg::of_run(&samples::engine_run());

@@ -1,8 +1,9 @@
 //! The first screen of a survey's page: tiles with its main figures, the ladder of latencies beside the curve of depths, what
 //! the storage is good for, and what to know about it. Everything else is folded below.
 
-use super::{HtmlPage, RunView, tiles};
+use super::{HtmlPage, tiles};
 use crate::answer::{Answer, depths};
+use crate::documents::run::RunView;
 use crate::survey::{Grade, LADDER, UseVerdict};
 use crate::{
     latency,

@@ -1,9 +1,9 @@
 //! Any document as a page: `documents` makes them, and `HtmlPage` has the frame, the style and the script.
 
-use super::table::HtmlTable;
-use super::{HtmlPage, LEAST_WIDE, surfaces, tiles};
-use crate::document::{Cell, Document, Part, Table, Tone, shown};
-use crate::svg::escape;
+use super::table::{HtmlTable, folded, preformatted};
+use super::{HtmlPage, LEAST_WIDE, badge, plotly, tiles};
+use crate::document::{Cell, Document, Mood, Part, SurfaceFigure, Table, Tone, shown};
+use crate::svg::{self, escape};
 use std::fmt::Write as _;
 
 /// How dark the darkest cell is, as a share of the full colour: its text stays readable.
@@ -17,7 +17,8 @@ pub fn document(document: &Document) -> String {
     page.close(&document.title, &document.lead)
 }
 
-fn write_all(page: &mut HtmlPage, parts: &[Part]) {
+/// Adds parts of a document to a page.
+pub(super) fn write_all(page: &mut HtmlPage, parts: &[Part]) {
     shown(&parts.iter().collect::<Vec<_>>(), |_| true).into_iter().for_each(|part| write(page, part));
 }
 
@@ -33,7 +34,7 @@ fn write(page: &mut HtmlPage, part: &Part) {
                 Tone::Label => " class=\"whose\"",
                 Tone::Trouble => " class=\"trouble\" role=\"note\"",
             };
-            let _ = writeln!(page.body, "<p{class}>{}</p>", escape(words));
+            let _ = writeln!(page.body, "<p{class}>{}</p>", with_code(words));
         }
         Part::List(items) => {
             page.body.push_str("<ul>\n");
@@ -43,26 +44,66 @@ fn write(page: &mut HtmlPage, part: &Part) {
             page.body.push_str("</ul>\n");
         }
         Part::Tiles(all) => tiles::write(page, all),
+        Part::Cards(cards) => {
+            page.body.push_str("<ul class=\"cards\">\n");
+            for (figure, words) in cards {
+                let _ = writeln!(page.body, "<li><strong>{}</strong> {}</li>", escape(figure), escape(words));
+            }
+            page.body.push_str("</ul>\n");
+        }
         Part::Table(of) => page.body.push_str(&table(of)),
+        Part::Targets(targets) => page.anchor(targets),
+        Part::Pictures(figures) => {
+            page.body.push_str("<div class=\"pair\">\n");
+            figures.iter().for_each(|figure| page.figure(figure));
+            page.body.push_str("</div>\n");
+        }
+        Part::Lines(name, lines) => {
+            let text: String = lines.iter().map(|line| escape(line) + "\n").collect();
+            page.body.push_str(&folded(name, &preformatted(name, &text)));
+        }
         // A small one is not drawn larger than others.
         Part::Picture(figure) if figure.picture.width() <= LEAST_WIDE => {
             page.picture(&figure.picture, &figure.caption);
         }
         Part::Picture(figure) => page.wide_picture(&figure.picture, &figure.caption),
-        Part::Surface(of) => surfaces::captioned(page, &of.mapped, &of.machine, &of.scale, &of.caption),
+        Part::Surface(of) => surface(page, of),
         Part::Details(summary, parts) => {
             page.fold(summary, |page| write_all(page, parts));
         }
     }
 }
 
-fn table(of: &Table) -> String {
-    let mut table = HtmlTable::new(&of.caption, &of.heads);
+/// A surface: the interactive one and the heat map side by side, and the same figures as a table below.
+fn surface(page: &mut HtmlPage, of: &SurfaceFigure) {
+    let SurfaceFigure { mapped, machine, scale, caption } = of;
+    page.body.push_str("<div class=\"pair\">\n");
+    if let Some(still) = svg::surface(mapped, machine, scale).filter(|_| !page.flat) {
+        page.turning(&still, &plotly::surface(mapped, machine, scale), caption);
+    }
+    if let Some(still) = svg::heat_map(mapped, machine, scale) {
+        page.picture(&still, caption);
+    }
+    page.body.push_str("</div>\n");
+    page.body.push_str(&folded("The same figures as a table", &table(&of.table())));
+}
+
+/// A table.
+pub(super) fn table(of: &Table) -> String {
+    with_links(of, &[])
+}
+
+/// A table whose rows end with links to what is behind them, if there are any.
+pub(super) fn with_links(of: &Table, links: &[String]) -> String {
+    let words: Vec<bool> = (0..of.heads.len()).map(|column| of.is_words(column)).collect();
+    let behind = (!links.is_empty()).then_some("Behind it");
+    let mut table = HtmlTable::new(&of.caption, &of.heads, &words, behind);
     let (rows, more) = of.shown();
-    for row in rows {
+    for (n, row) in rows.iter().enumerate() {
         let [head, cells @ ..] = row.as_slice() else { continue };
         table.begin(&head.text);
         cells.iter().for_each(|cell| table.cell(&style(cell), &inside(cell)));
+        links.get(n).into_iter().for_each(|links| table.cell("", links));
         table.end();
     }
     let more = more.map_or_else(String::new, |more| format!("<p class=\"note\">{}</p>\n", escape(&more)));
@@ -80,5 +121,49 @@ fn style(cell: &Cell) -> String {
 fn inside(cell: &Cell) -> String {
     let text = escape(&cell.text);
     let text = if cell.is_strong { format!("<strong>{text}</strong>") } else { text };
-    if cell.is_words { format!("<span class=\"text\">{text}</span>") } else { text }
+    let text = match class(cell.mood) {
+        "" => text,
+        class => format!("<span class=\"{class}\"{}>{text}</span>", hidden(cell.mood)),
+    };
+    let kind = cell.kind.map_or_else(String::new, badge);
+    let between = if text.is_empty() || kind.is_empty() { "" } else { " " };
+    let below = escape(&cell.below);
+    match (cell.is_words, below.is_empty()) {
+        (true, true) => format!("<span class=\"text\">{text}</span>"),
+        (true, false) => {
+            format!("<span class=\"text\">{text}</span><span class=\"text note\">{below}</span>")
+        }
+        (false, true) => format!("{text}{between}{kind}"),
+        (false, false) => format!("{text}{between}{kind}<small>{below}</small>"),
+    }
+}
+
+fn class(mood: Mood) -> &'static str {
+    match mood {
+        Mood::Plain => "",
+        Mood::Bad => "low",
+        Mood::Good => "verdict v-good",
+        Mood::Doubtful => "verdict v-doubtful",
+        Mood::Unknown => "verdict v-unknown",
+        Mood::Bars => "bars",
+    }
+}
+
+/// Bars are meaningless to a screen reader; the range beside them is not.
+fn hidden(mood: Mood) -> &'static str {
+    if mood == Mood::Bars { " aria-hidden=\"true\"" } else { "" }
+}
+
+/// Words between backticks are a command.
+fn with_code(words: &str) -> String {
+    let escaped = escape(words);
+    let parts: Vec<&str> = escaped.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return escaped;
+    }
+    let part = |(n, part): (usize, &&str)| match n % 2 {
+        0 => (*part).to_owned(),
+        _ => format!("<code>{part}</code>"),
+    };
+    parts.iter().enumerate().map(part).collect()
 }

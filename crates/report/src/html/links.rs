@@ -2,45 +2,20 @@
 //! environment and the raw data. The overview is written before its link targets, so it leaves a placeholder that is replaced
 //! when the page is closed. Targets that a page lacks get no link.
 
-use crate::{
-    printable::clean,
-    section::{full_title, title},
-    svg::escape,
-};
-use fathom_record::Phase;
+use crate::document::{Link, Target};
+use crate::{printable::clean, svg::escape};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Link targets of a figure, in the order of the links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Link {
-    /// The surface it is a median of.
-    Surface,
-    /// Percentiles of its operations.
-    Distribution,
-    /// Its course over time.
-    OverTime,
-    /// Requested bytes beside bytes moved.
-    Device,
-    /// The requests of the phase, if watched.
-    Requests,
-    /// Where it was measured.
-    Environment,
-    /// Its JSON.
-    Raw,
-}
-
-impl Link {
-    fn words(self) -> &'static str {
-        match self {
-            Self::Surface => "surface",
-            Self::Distribution => "distribution",
-            Self::OverTime => "over time",
-            Self::Device => "device",
-            Self::Requests => "requests",
-            Self::Environment => "environment",
-            Self::Raw => "raw",
-        }
+fn words(link: Link) -> &'static str {
+    match link {
+        Link::Surface => "surface",
+        Link::Distribution => "distribution",
+        Link::OverTime => "over time",
+        Link::Device => "device",
+        Link::Requests => "requests",
+        Link::Environment => "environment",
+        Link::Raw => "raw",
     }
 }
 
@@ -57,23 +32,10 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// Registers a target for all figures of a run.
-    pub(super) fn whole(&mut self, link: Link, run: &str, id: &str) {
-        self.test(link, run, "", id);
-    }
-
-    /// Registers a target for the figure of this title.
-    pub(super) fn test(&mut self, link: Link, run: &str, title: &str, id: &str) {
-        self.places.entry((run.to_string(), title.to_string(), link)).or_insert_with(|| id.to_string());
-    }
-
-    /// Registers a target for the figure of a phase, or of the surface that it is a cell of.
-    pub(super) fn phase(&mut self, link: Link, run: &str, phase: &Phase, id: &str) {
-        self.test(link, run, &full_title(phase), id);
-        self.test(link, run, &format!("{} (failed part way)", full_title(phase)), id);
-        // A phase that could be a cell: only surfaces have figures of this name.
-        if phase.axes.file_bytes.is_some() && phase.axes.record_bytes.is_some() {
-            self.test(link, run, &title(phase), id);
+    /// Registers the targets at an element of the page.
+    pub(super) fn register(&mut self, targets: &[Target], id: &str) {
+        for Target { link, run, title } in targets {
+            self.places.entry((run.clone(), title.clone(), *link)).or_insert_with(|| id.to_owned());
         }
     }
 
@@ -110,7 +72,7 @@ impl Links {
         }
         let mut html = String::from("<span class=\"leads\">");
         for (link, id) in found {
-            let words = link.words();
+            let words = words(link);
             let name = escape(&format!("{words}: {}", clean(title))).to_string();
             let _ = write!(html, "<a href=\"#{id}\" aria-label=\"{name}\">{words}</a> ");
         }
@@ -121,7 +83,7 @@ impl Links {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{html::page, samples};
+    use crate::{html::page, samples, section::full_title};
 
     /// The links of one figure: words and targets.
     fn links(html: &str, name: &str) -> Vec<(String, String)> {
@@ -176,9 +138,9 @@ mod tests {
     fn nothing_leads_to_what_is_not_there() {
         let mut links = Links::default();
         let placeholder = links.placeholder("r", "write");
-        links.test(Link::OverTime, "r", "write", "s7");
-        links.test(Link::OverTime, "r", "write", "s8");
-        links.test(Link::Surface, "another", "write", "s9");
+        links.register(&[Target::test(Link::OverTime, "r", "write")], "s7");
+        links.register(&[Target::test(Link::OverTime, "r", "write")], "s8");
+        links.register(&[Target::test(Link::Surface, "another", "write")], "s9");
         let html = links.led(&placeholder);
         assert_eq!(
             html,

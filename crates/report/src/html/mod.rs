@@ -2,40 +2,24 @@
 //! every figure is a static SVG until the reader scrolls near it, then surfaces become interactive Plotly figures. The library
 //! is embedded compressed and unpacked by the browser (see `build.rs`).
 //!
-//! `head` writes the title and the line below it, `answer` the first screen of a survey, `overview` the summary of any run with the list
-//! of `trust`, both with `tiles`; `links` links figures to their details. `surfaces` has the surfaces and their ratio, `blocks` the flat
-//! figures and tables, `block` the requests that reached the devices, `requests` those of a survey, `operations` the breakdown by
-//! operation, `imported` the figures of other programs, `conduct` how phases ran, `counted` the counts of simulations, `ranks` the ranks
-//! over time. `document` draws any other report. `plotly` makes the figure data for the
-//! script, `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
+//! `answer` writes the first screen of a survey, `overview` the summary of any run, both with `tiles`; the rest are documents, which
+//! `document` draws with `table`. `links` links figures to their details, `plotly` makes the figure data for the script,
+//! `raw` the figures as JSON. Every user string passes `escape` or `json_in_script`.
 
 mod answer;
-mod block;
-mod blocks;
-mod conduct;
-mod counted;
 mod document;
-mod environment;
-mod head;
-mod imported;
 mod links;
-mod operations;
 mod overview;
 mod plotly;
-mod ranks;
 mod raw;
-mod requests;
-mod stacks;
-mod surfaces;
 mod table;
 mod tiles;
-mod trust;
 
 pub use document::document;
 
+use crate::document::{Document, Figure, Target};
+use crate::documents::run::{self, RunView, Stage};
 use crate::{
-    Machine, Story,
-    section::{Section, sections},
     survey,
     svg::{self, escape},
 };
@@ -55,102 +39,28 @@ pub fn page(runs: &[&Run]) -> String {
     let survey = runs.iter().all(|run| survey::is_survey(run));
     let mut page = HtmlPage { flat: survey, ..HtmlPage::default() };
     overview::write(&mut page, &views);
-    figures(&mut page, &views);
+    run::stages(&views).iter().for_each(|stage| figures(&mut page, stage));
     overview::behind(&mut page, &views);
-    counted::write(&mut page, &views);
-    ranks::write(&mut page, &views);
-    environment::write(&mut page, &views);
+    let mut rest = Document::default();
+    run::background(&mut rest, &views);
+    document::write_all(&mut page, &rest.parts);
     raw::write(&mut page, &views);
     page.finish(&views)
 }
 
-/// A run with values that are needed repeatedly.
-struct RunView<'r> {
-    run: &'r Run,
-    story: Story,
-    machine: Machine,
-    sections: Vec<Section<'r>>,
-}
-
-impl<'r> RunView<'r> {
-    fn of(run: &'r Run) -> Self {
-        Self { run, story: Story::of(run), machine: Machine::of(run), sections: sections(run) }
+/// A stage of surveys, or everything.
+fn figures(page: &mut HtmlPage, stage: &Stage<'_, '_>) {
+    let mut out = Document::default();
+    stage.write(&mut out);
+    // For a survey, the first screen has the figures of the other stages.
+    if page.flat && stage.name.as_deref() != Some("surface") {
+        page.fold_part(&stage.heading(), |page| document::write_all(page, &out.parts));
+        return;
     }
-}
-
-/// Sections by stage if the runs have stages, else by kind of figure.
-fn figures(page: &mut HtmlPage, views: &[RunView<'_>]) {
-    let mut stages: Vec<Option<String>> = Vec::new();
-    for section in views.iter().flat_map(|v| &v.sections) {
-        if !stages.contains(&section.stage) {
-            stages.push(section.stage.clone());
-        }
+    if stage.level > 2 {
+        page.heading(2, &stage.heading());
     }
-    let staged = stages.iter().any(Option::is_some);
-    for stage in stages {
-        let group: Vec<Option<&Section<'_>>> =
-            views.iter().map(|v| v.sections.iter().find(|s| s.stage == stage)).collect();
-        let level = if staged { 3 } else { 2 };
-        let heading = stage.as_deref().map_or("Other measurements".to_string(), stage_heading);
-        let shown: Vec<(&RunView<'_>, &Section<'_>)> =
-            views.iter().zip(group).filter_map(|(v, s)| Some((v, s?))).collect();
-        // For a survey, the first screen has the figures of the other stages.
-        if page.flat && stage.as_deref() != Some("surface") {
-            page.fold_part(&heading, |page| of_stage(page, &shown, level));
-            continue;
-        }
-        if staged {
-            page.heading(2, &heading);
-        }
-        of_stage(page, &shown, level);
-    }
-}
-
-fn of_stage(page: &mut HtmlPage, shown: &[(&RunView<'_>, &Section<'_>)], level: u8) {
-    if let Some(note) = shown.iter().find_map(|(_, section)| section.note.as_ref()) {
-        let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(note));
-    }
-    surfaces::write(page, shown, level);
-    blocks::streams(page, shown, level);
-    blocks::writes(page, shown, level);
-    imported::write(page, shown, level);
-    operations::write(page, shown, level);
-    blocks::latency(page, shown, level);
-    if !page.flat {
-        blocks::series(page, shown, level);
-    }
-    page.fold("How it went, and what reached the device", |page| behind(page, shown, level));
-}
-
-fn behind(page: &mut HtmlPage, shown: &[(&RunView<'_>, &Section<'_>)], level: u8) {
-    conduct::write(page, shown, level);
-    if page.flat {
-        blocks::series(page, shown, level);
-    }
-    blocks::device(page, shown, level);
-    if page.flat {
-        requests::write(page, shown, level);
-    } else {
-        block::write(page, shown, level);
-    }
-    stacks::write(page, shown, level);
-}
-
-/// The survey's stages as headings; others as they are, with a capital.
-fn stage_heading(stage: &str) -> String {
-    match stage {
-        "latency" | "ladder" => "Latency of single operations".into(),
-        "depth" => "More operations in flight".into(),
-        "mix" => "Reads and writes mixed".into(),
-        "sustained" => "A long write".into(),
-        "surface" => "Throughput over file and record size".into(),
-        "scaling" => "More streams".into(),
-        "sync" => "The cost of being sure (fsync)".into(),
-        other => {
-            let mut letters = other.chars();
-            letters.next().map_or(String::new(), |c| c.to_uppercase().chain(letters).collect())
-        }
-    }
+    document::write_all(page, &out.parts);
 }
 
 #[derive(Default)]
@@ -167,14 +77,17 @@ struct HtmlPage {
 
 impl HtmlPage {
     /// A heading; those of level 2 enter the table of contents.
-    fn heading(&mut self, level: u8, words: &str) -> String {
-        self.ids += 1;
-        let id = format!("s{}", self.ids);
-        if level == 2 {
-            self.contents.push((id.clone(), words.to_string()));
-        }
+    fn heading(&mut self, level: u8, words: &str) {
+        let id = self.next_id();
         let _ = writeln!(self.body, "<h{level} id=\"{id}\">{}</h{level}>", escape(words));
-        id
+        if level == 2 {
+            self.contents.push((id, words.to_string()));
+        }
+    }
+
+    fn next_id(&mut self) -> String {
+        self.ids += 1;
+        format!("s{}", self.ids)
     }
 
     /// Folds the output of `write`.
@@ -201,34 +114,33 @@ impl HtmlPage {
         }
     }
 
-    /// A link target at the current position.
-    fn anchor(&mut self) -> String {
-        self.ids += 1;
-        let id = format!("s{}", self.ids);
+    /// Makes the current position the target of links.
+    fn anchor(&mut self, targets: &[Target]) {
+        let id = self.next_id();
         let _ = write!(self.body, "<span id=\"{id}\"></span>");
-        id
+        self.links.register(targets, &id);
     }
 
     fn picture(&mut self, picture: &svg::Picture, caption: &str) {
-        let _ = writeln!(
-            self.body,
-            "<figure><div class=\"still\">{}</div>{}</figure>",
-            picture.inline(),
-            figcaption(caption)
-        );
+        self.figure(&Figure::new(picture.clone(), caption));
     }
 
-    /// The same, as a link target.
-    fn picture_to_lead_to(&mut self, picture: &svg::Picture, caption: &str) -> String {
-        self.ids += 1;
-        let id = format!("s{}", self.ids);
+    /// A picture, which may be the target of links.
+    fn figure(&mut self, figure: &Figure) {
+        let id = match figure.targets.as_slice() {
+            [] => String::new(),
+            targets => {
+                let id = self.next_id();
+                self.links.register(targets, &id);
+                format!(" id=\"{id}\"")
+            }
+        };
         let _ = writeln!(
             self.body,
-            "<figure id=\"{id}\"><div class=\"still\">{}</div>{}</figure>",
-            picture.inline(),
-            figcaption(caption)
+            "<figure{id}><div class=\"still\">{}</div>{}</figure>",
+            figure.picture.inline(),
+            figcaption(&figure.caption)
         );
-        id
     }
 
     /// The same at full width. A minimum drawing width keeps its letters readable on a phone.
@@ -258,11 +170,7 @@ impl HtmlPage {
     }
 
     fn finish(self, views: &[RunView<'_>]) -> String {
-        let lead = match views {
-            [one] => head::lead(one),
-            _ => side_by_side(views),
-        };
-        self.close(&head::title(views), &lead)
+        self.close(&run::title(views), &run::lead(views))
     }
 
     fn close(self, title: &str, lead: &str) -> String {
@@ -293,16 +201,6 @@ impl HtmlPage {
         );
         // Embedded JSON may contain any character.
         escape_lines(&page).into_owned()
-    }
-}
-
-/// The number of runs, with a warning if a simulated one could be taken for measured.
-fn side_by_side(views: &[RunView<'_>]) -> String {
-    let all = views.len();
-    match views.iter().filter(|v| v.run.simulation.is_some()).count() {
-        0 => format!("{all} runs side by side"),
-        n if n == all => format!("{all} runs side by side, all of them simulated: nothing was measured"),
-        n => format!("{all} runs side by side: {} measured, {n} simulated", all - n),
     }
 }
 
@@ -463,7 +361,7 @@ mod tests {
             "<td>reached</td>",
             "the machine&#39;s</td>",
             "response time",
-            "<td>submission</td>",
+            "<span class=\"text\">submission</span>",
             "p99 latency over time",
         ] {
             assert!(html.contains(told), "{told} is missing");

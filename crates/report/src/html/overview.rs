@@ -1,22 +1,9 @@
 //! The first screen: what ran, what is disk and what is memory, what went wrong, and the main figures. Readable without scripts.
 
-use super::{
-    HtmlPage, RunView, answer, badge,
-    table::{HtmlTable, folded, heads},
-    tiles, trust,
-};
-use crate::{
-    Comparison, Kind,
-    answer::Answer,
-    comparison::SINGLE_RUNS,
-    finding,
-    printable::clean,
-    story::{FigureRow, Story},
-    survey,
-    svg::escape,
-    units,
-};
-use fathom_compare::Summary;
+use super::{HtmlPage, answer, badge, document, table::folded, tiles};
+use crate::document::Document;
+use crate::documents::run::{self, RunView};
+use crate::{Parallel, answer::Answer, finding, story::Story, survey, svg::escape};
 use std::fmt::Write as _;
 
 const MOST_FINDINGS: usize = 6;
@@ -62,7 +49,7 @@ pub(super) fn behind(page: &mut HtmlPage, views: &[RunView<'_>]) {
         page.fold("What this rests on: command, machine, main figures, checks", |page| {
             facts(page, &view.story);
             main_figures(page, view, false);
-            page.body.push_str(&trust::table(view.run));
+            checks(page, view);
         });
     }
 }
@@ -88,39 +75,29 @@ fn whole(page: &mut HtmlPage, views: &[RunView<'_>]) {
     page.body.push_str("</div>\n");
     let runs: Vec<&fathom_record::Run> = views.iter().map(|v| v.run).collect();
     if runs.len() > 1
-        && let Some(parallel) = crate::Parallel::of(&runs)
+        && let Some(parallel) = Parallel::of(&runs)
     {
-        side_by_side(page, &parallel);
+        page.body += &document::table(&run::parallel_streams(&parallel));
     }
     if let [a, b] = views {
-        compared(page, a, b);
+        let mut divided = Document::default();
+        run::compared(&mut divided, a, b);
+        document::write_all(page, &divided.parts);
     }
     // Thirteen rows per run: placed below the figures they concern.
-    let checks: String = views.iter().map(|view| trust::table(view.run)).collect();
-    if views.len() > 1 && !checks.is_empty() {
-        page.body.push_str(&folded("What the results are worth", &checks));
+    let checks = |page: &mut HtmlPage| views.iter().for_each(|view| checks(page, view));
+    if views.len() > 1 {
+        page.fold("What the results are worth", checks);
     } else {
-        page.body.push_str(&checks);
+        checks(page);
     }
 }
 
-/// All arrangements of parallel streams of all runs in one table.
-fn side_by_side(page: &mut HtmlPage, parallel: &crate::Parallel) {
-    let mut heads = vec!["Streams x file size".to_string()];
-    heads.extend(parallel.tests.iter().cloned());
-    let mut table = HtmlTable::new(
-        "Parallel streams of all runs: combined throughput in MB/s, by what served it",
-        &heads,
-    );
-    for row in &parallel.rows {
-        let cell = |c: &Option<(f64, crate::Kind)>| {
-            c.map_or("–".to_string(), |(rate, kind)| {
-                format!("{} {}", crate::parallel::figure(rate), badge(kind))
-            })
-        };
-        table.row(&row.label, &row.cells.iter().map(cell).collect::<Vec<_>>());
+fn checks(page: &mut HtmlPage, view: &RunView<'_>) {
+    let table = run::trust_list(view);
+    if !table.rows.is_empty() {
+        page.body += &document::table(&table);
     }
-    page.body += &table.finish();
 }
 
 fn one(page: &mut HtmlPage, view: &RunView<'_>) {
@@ -208,140 +185,15 @@ fn doubts(page: &mut HtmlPage, story: &Story) {
     page.body.push_str("</ul></div>\n");
 }
 
-/// One row per test, one column per regime: a number is in the column of its source.
+/// The main figures, each with links to what is behind it.
 fn main_figures(page: &mut HtmlPage, view: &RunView<'_>, several: bool) {
-    let story = &view.story;
-    if story.figures.is_empty() {
+    let table = run::main_figures(view, several);
+    if table.rows.is_empty() {
         return;
     }
-    let kinds = story.kinds();
-    // Tests that were only timed have no throughput to show.
-    let nothing = |f: &FigureRow| f.ops.is_none() && f.error.is_none();
-    if kinds.is_empty() && story.figures.iter().all(nothing) {
-        return;
-    }
-    let of_surfaces = if story.figures.iter().all(|f| f.single) {
-        ""
-    } else {
-        "; of a surface the largest file's, with records of up to 1 MiB"
-    };
-    let caption = if several {
-        format!("Main figures of {}: throughput by what served it{}", clean(&story.title), of_surfaces)
-    } else {
-        format!("Main figures: throughput by what served it{of_surfaces}")
-    };
-    let mut head = heads(&["Test"]);
-    head.extend(kinds.iter().map(|k| k.words().to_string()));
-    let some_without_data = story.figures.iter().any(|f| f.ops.is_some());
-    if some_without_data {
-        head.push("no file data: operations".into());
-    }
-    head.push("Behind it".into());
-    let mut table = HtmlTable::new(&caption, &head);
-    for row in &story.figures {
-        let mut cells: Vec<String> = kinds.iter().map(|k| figure_cell(row, *k)).collect();
-        if some_without_data {
-            cells.push(ops_cell(row));
-        }
-        cells.push(page.links.placeholder(&view.run.id, &row.title));
-        table.row(&row.title, &cells);
-    }
-    page.body.push_str(&table.finish());
-}
-
-fn figure_cell(row: &FigureRow, kind: Kind) -> String {
-    match (row.by_kind.get(&kind), &row.error) {
-        (Some(rates), _) => {
-            let quoted = row.quoted.get(&kind).copied().unwrap_or(rates.median);
-            format!("{} {}{}", units::rate(quoted), badge(kind), range(rates, units::rate))
-        }
-        (None, Some(error)) if row.by_kind.is_empty() => {
-            format!("<span class=\"failed\">{}</span>", escape(error))
-        }
-        _ => "<span class=\"none\">–</span>".into(),
-    }
-}
-
-/// The figure of a phase that moved no file data.
-fn ops_cell(row: &FigureRow) -> String {
-    let none = || "<span class=\"none\">–</span>".to_string();
-    row.ops
-        .as_ref()
-        .map_or_else(none, |s| format!("{}{}", units::ops_rate(s.median), range(s, units::ops_rate)))
-}
-
-fn range(rates: &Summary, words: fn(f64) -> String) -> String {
-    if rates.n < 2 {
-        return String::new();
-    }
-    format!("<small>{} to {}</small>", words(rates.min), words(rates.max))
-}
-
-/// The operations common to both runs.
-fn compared_operations(page: &mut HtmlPage, comparison: &Comparison) {
-    if comparison.operations.is_empty() {
-        return;
-    }
-    let caption = "Compared operation by operation: second run divided by the first (above 1 the second did more per second; of a \
-                   duration, below 1 it was quicker)";
-    let head = heads(&["Operation", "Per second", "p50", "p99", "Phase"]);
-    let mut table = HtmlTable::new(caption, &head);
-    let ratio = |r: Option<f64>| r.map_or("–".to_string(), units::ratio);
-    for row in &comparison.operations {
-        let rate = format!("<strong>{}</strong>", units::ratio(row.ops));
-        table.row(&row.name, &[rate, ratio(row.p50), ratio(row.p99), escape(&row.title)]);
-    }
-    page.body.push_str(&table.finish());
-}
-
-/// Second run over first, by test and regime of the first.
-fn compared(page: &mut HtmlPage, a: &RunView<'_>, b: &RunView<'_>) {
-    let off = "ratios say how far the model is off";
-    let simulated = match (&a.run.simulation, &b.run.simulation) {
-        (None, None) => None,
-        (Some(_), Some(_)) => Some("Both runs are simulated: ratios are of one model's results.".to_string()),
-        (Some(_), None) => Some(format!("The first run is simulated and the second was measured: {off}.")),
-        (None, Some(_)) => Some(format!("The first run was measured and the second is simulated: {off}.")),
-    };
-    if let Some(words) = simulated {
-        let _ = writeln!(page.body, "<p class=\"note\">{words}</p>");
-    }
-    let Some(comparison) = Comparison::of(a.run, b.run) else { return };
-    if comparison.single {
-        let _ = writeln!(page.body, "<p class=\"note\">{SINGLE_RUNS}</p>");
-    }
-    compared_cells(page, &comparison);
-    compared_operations(page, &comparison);
-}
-
-fn compared_cells(page: &mut HtmlPage, comparison: &Comparison) {
-    if comparison.rows.is_empty() {
-        return;
-    }
-    let caption =
-        "Compared: second run divided by the first, over the cells both have (above 1 the second is faster)";
-    let head = heads(&["Test", "Served by (first run)", "Cells", "Median ratio", "Lowest", "Highest"]);
-    let mut table = HtmlTable::new(caption, &head);
-    for row in &comparison.rows {
-        let cells = match row.unlike {
-            0 => units::count(row.ratios.n as u64),
-            n => format!(
-                "{} <strong class=\"low\">({n} served otherwise in the second)</strong>",
-                row.ratios.n
-            ),
-        };
-        table.row(
-            &row.title,
-            &[
-                badge(row.kind),
-                cells,
-                format!("<strong>{}</strong>", units::ratio(row.ratios.median)),
-                units::ratio(row.ratios.min),
-                units::ratio(row.ratios.max),
-            ],
-        );
-    }
-    page.body.push_str(&table.finish());
+    let titles = table.rows.iter().map(|row| row[0].text.as_str());
+    let links: Vec<String> = titles.map(|title| page.links.placeholder(&view.run.id, title)).collect();
+    page.body += &document::with_links(&table, &links);
 }
 
 #[cfg(test)]

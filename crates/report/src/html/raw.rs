@@ -1,17 +1,10 @@
 //! The figures behind the page as JSON, one phase per line, units in the keys. Histograms are left out (the stored run has
 //! them), and so are intervals of a survey; everything else that the page draws is included.
 
-use super::{
-    HtmlPage, RunView,
-    links::Link,
-    table::{folded, preformatted},
-};
-use crate::{
-    Breakdown, latency,
-    printable::clean,
-    svg::{escape, p99_ns},
-    units,
-};
+use super::{HtmlPage, document, table::preformatted};
+use crate::document::{Link, Part, Target, Tone};
+use crate::documents::run::{RunView, intervals_elsewhere};
+use crate::{Breakdown, latency, printable::clean, svg::p99_ns, units};
 use fathom_record::{Mark, Phase, Run, Tail};
 use serde_json::{Map, Value, json};
 
@@ -19,27 +12,20 @@ pub(super) fn write(page: &mut HtmlPage, views: &[RunView<'_>]) {
     if views.iter().all(|v| v.run.phases.is_empty()) {
         return;
     }
-    let id = page.heading(2, "Raw figures");
-    for view in views {
-        page.links.whole(Link::Raw, &view.run.id, &id);
-    }
+    let target = |view: &RunView<'_>| Target::test(Link::Raw, &view.run.id, "");
+    page.anchor(&views.iter().map(target).collect::<Vec<_>>());
+    page.heading(2, "Raw figures");
     for view in views {
         let text = figures(view.run, !page.flat);
         let summary = format!("{} as JSON ({})", clean(&view.story.title), units::bytes(text.len() as u64));
-        let mut html = preformatted(&summary, &in_element(&text));
-        if page.flat {
-            html += &intervals_elsewhere(&view.run.id);
-        }
-        page.body.push_str(&folded(&summary, &html));
+        page.fold(&summary, |page| {
+            page.body.push_str(&preformatted(&summary, &in_element(&text)));
+            if page.flat {
+                let elsewhere = Part::Text(Tone::Note, intervals_elsewhere(&view.run.id));
+                document::write_all(page, &[elsewhere]);
+            }
+        });
     }
-}
-
-/// Where to find the intervals of a survey's phases, which would be half of its figures.
-pub(super) fn intervals_elsewhere(run: &str) -> String {
-    format!(
-        "<p class=\"note\">Rates and latencies over time, from the stored run: <code>fathom export {} --format intervals</code></p>\n",
-        escape(&clean(run))
-    )
 }
 
 /// Escapes for an element's text only: quotes may stay, and JSON is full of them.

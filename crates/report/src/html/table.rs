@@ -11,20 +11,17 @@ pub(super) struct HtmlTable {
 }
 
 impl HtmlTable {
-    pub(super) fn new(caption: &str, heads: &[String]) -> Self {
+    /// Begins it. Heads of columns of words are read from the left; `last` is the head of one more column.
+    pub(super) fn new(caption: &str, heads: &[String], words: &[bool], last: Option<&str>) -> Self {
         let mut html = format!("<table><caption>{}</caption><thead><tr>", escape(caption));
-        for head in heads {
-            let _ = write!(html, "<th scope=\"col\">{}</th>", escape(head));
+        let all =
+            heads.iter().map(String::as_str).zip(words.iter().copied()).chain(last.map(|head| (head, false)));
+        for (n, (head, words)) in all.enumerate() {
+            let class = if words && n > 0 { " class=\"words\"" } else { "" };
+            let _ = write!(html, "<th scope=\"col\"{class}>{}</th>", escape(head));
         }
         html.push_str("</tr></thead><tbody>\n");
         Self { html, caption: caption.to_string() }
-    }
-
-    /// One row; the head is escaped, the cells are HTML.
-    pub(super) fn row(&mut self, head: &str, cells: &[String]) {
-        self.begin(head);
-        cells.iter().for_each(|cell| self.cell("", cell));
-        self.end();
     }
 
     /// Begins a row; the head is escaped.
@@ -50,10 +47,6 @@ impl HtmlTable {
             self.html
         )
     }
-}
-
-pub(super) fn heads(words: &[&str]) -> Vec<String> {
-    words.iter().map(|w| (*w).to_string()).collect()
 }
 
 /// Monospaced text in a scrollable frame that is focusable and labelled for screen readers. `html` must be escaped.

@@ -1,7 +1,8 @@
 //! Tiles: a main figure in large type, its name below, and a figure to read it with. A survey has its own; another run with one
 //! test has that test's throughput, operations, latencies and source; a run of several tests has one tile per test.
 
-use super::{HtmlPage, RunView};
+use super::HtmlPage;
+use crate::documents::run::RunView;
 use crate::{
     Kind,
     answer::Tile,

@@ -1,6 +1,6 @@
 //! Any document as Markdown, for an issue or a pull request: `documents` makes them; `ticket` is shorter.
 
-use super::{escape, text_table};
+use super::escape;
 use crate::document::{Cell, Document, Part, Table, Tone, shown};
 use crate::svg;
 use std::fmt::Write as _;
@@ -19,7 +19,12 @@ pub fn document(document: &Document) -> String {
 
 /// Pictures only if they can be made of letters.
 fn write_all(out: &mut String, parts: &[Part]) {
-    let is_shown = |part: &Part| !matches!(part, Part::Picture(figure) if figure.drawing.is_empty());
+    let is_shown = |part: &Part| match part {
+        Part::Picture(figure) => !figure.drawing.is_empty(),
+        // Lines for a terminal are too many for an issue; `fathom show --block` prints them.
+        Part::Pictures(_) | Part::Lines(..) | Part::Targets(_) => false,
+        _ => true,
+    };
     shown(&parts.iter().collect::<Vec<_>>(), is_shown).into_iter().for_each(|part| write(out, part));
 }
 
@@ -56,14 +61,24 @@ fn write(out: &mut String, part: &Part) {
             }
             out.push('\n');
         }
+        Part::Cards(cards) => {
+            for (figure, words) in cards {
+                let _ = writeln!(out, "- **{}** {}", escape(figure), escape(words));
+            }
+            out.push('\n');
+        }
         Part::Table(of) => table(out, of),
         Part::Surface(surface) => table(out, &surface.table()),
+        Part::Pictures(_) | Part::Lines(..) | Part::Targets(_) => {}
         Part::Picture(figure) => {
             let _ = writeln!(out, "```text\n{}\n```\n", figure.drawing.join("\n"));
         }
         Part::Details(summary, parts) => {
             let _ = writeln!(out, "<details><summary>{}</summary>\n", svg::escape(summary));
-            write_all(out, parts);
+            match parts.as_slice() {
+                [Part::Table(of)] if of.caption == *summary => rows(out, of),
+                parts => write_all(out, parts),
+            }
             out.push_str("</details>\n\n");
         }
     }
@@ -71,14 +86,24 @@ fn write(out: &mut String, part: &Part) {
 
 fn table(out: &mut String, of: &Table) {
     let _ = writeln!(out, "{}:\n", escape(&of.caption));
+    rows(out, of);
+}
+
+/// A table without its caption; figures stand at the right.
+fn rows(out: &mut String, of: &Table) {
     let heads: Vec<String> = of.heads.iter().map(|head| escape(head)).collect();
+    let line = |column: usize| if column == 0 || of.is_words(column) { "---" } else { "---:" };
+    let lines: Vec<&str> = (0..heads.len()).map(line).collect();
+    let _ = writeln!(out, "| {} |\n|{}|", heads.join(" | "), lines.join("|"));
     let cell = |cell: &Cell| {
-        let text = escape(&cell.text);
+        let text = escape(&cell.in_one_line());
         if cell.is_strong { format!("**{text}**") } else { text }
     };
     let (rows, more) = of.shown();
-    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(cell).collect()).collect();
-    text_table(out, &heads.iter().map(String::as_str).collect::<Vec<_>>(), &rows);
+    for row in rows {
+        let _ = writeln!(out, "| {} |", row.iter().map(cell).collect::<Vec<_>>().join(" | "));
+    }
+    out.push('\n');
     if let Some(more) = more {
         let _ = writeln!(out, "{}\n", escape(&more));
     }

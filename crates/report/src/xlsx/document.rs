@@ -64,7 +64,8 @@ fn sentences(sheet: &mut Worksheet, top: u32, parts: &[Part]) -> Result<u32, Xls
         row += 1;
         Ok::<(), XlsxError>(())
     };
-    let has_words = |part: &Part| matches!(part, Part::Text(..) | Part::List(_) | Part::Tiles(_));
+    let has_words =
+        |part: &Part| matches!(part, Part::Text(..) | Part::List(_) | Part::Tiles(_) | Part::Cards(_));
     for part in shown(&flat(parts), has_words) {
         match part {
             Part::Heading(_, words) | Part::Text(Tone::Trouble | Tone::Label, words) => put(words, &bold)?,
@@ -76,7 +77,10 @@ fn sentences(sheet: &mut Worksheet, top: u32, parts: &[Part]) -> Result<u32, Xls
                     put(&words.into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(": "), &wrap)?;
                 }
             }
-            Part::Table(_) | Part::Picture(_) | Part::Surface(_) | Part::Details(..) => {}
+            Part::Cards(cards) => {
+                cards.iter().try_for_each(|(figure, what)| put(&format!("{figure} {what}"), &wrap))?;
+            }
+            _ => {}
         }
     }
     Ok(row)
@@ -103,7 +107,7 @@ fn table(sheet: &mut Worksheet, caption: &str, table: &Table) -> Done {
                     let (value, unit) = scaled(*value, unit);
                     sheet.write_with_format(at, column, value, &strong(number(value, unit)))?
                 }
-                _ => sheet.write_with_format(at, column, clean(&cell.text), &strong(words))?,
+                _ => sheet.write_with_format(at, column, clean(&cell.in_one_line()), &strong(words))?,
             };
         }
     }

@@ -1,16 +1,15 @@
 //! Runs of many ranks: hosts beside each other, and when each rank was working, phase by phase.
 
-use super::table::{HtmlTable, heads};
-use super::{HtmlPage, RunView};
-use crate::svg::{self, escape};
-use crate::units;
+use super::RunView;
+use crate::document::{Document, Table};
+use crate::{svg, units};
 use fathom_record::Run;
 use fathom_record::ranks::{RankTimes, Summary, by_host, summary};
 
 /// Hosts in one table; of more, those that were done last.
 const MOST_HOSTS: usize = 64;
 
-pub(super) fn write(page: &mut HtmlPage, views: &[RunView<'_>]) {
+pub(super) fn write(out: &mut Document, views: &[RunView<'_>]) {
     for view in views {
         let pictures = svg::ranks(view.run);
         if pictures.is_empty() {
@@ -22,27 +21,27 @@ pub(super) fn write(page: &mut HtmlPage, views: &[RunView<'_>]) {
         };
         let tables = hosts(view.run);
         if !tables.is_empty() {
-            page.heading(2, &of("Hosts beside each other"));
-            page.body.push_str(&tables);
+            out.heading(2, of("Hosts beside each other"));
+            tables.into_iter().for_each(|table| out.table(table));
         }
-        page.heading(2, &of("Ranks x time"));
-        for picture in &pictures {
+        out.heading(2, of("Ranks x time"));
+        for picture in pictures {
             let caption = format!(
                 "{}. One line per rank. The pale part is wear-out; another colour marks a rank that did not finish.",
                 picture.description
             );
-            page.wide_picture(picture, &caption);
+            out.picture(picture, caption, Vec::new());
         }
     }
 }
 
 /// A table for every phase that several hosts worked in.
-fn hosts(run: &Run) -> String {
+fn hosts(run: &Run) -> Vec<Table> {
     let phases = run.environment.pointer("/ranks/phases").and_then(serde_json::Value::as_array);
     phases.into_iter().flatten().filter_map(of_phase).collect()
 }
 
-fn of_phase(phase: &serde_json::Value) -> Option<String> {
+fn of_phase(phase: &serde_json::Value) -> Option<Table> {
     let name = phase.get("name")?.as_str()?;
     let ranks: Vec<RankTimes> = serde_json::from_value(phase.get("ranks")?.clone()).ok()?;
     let mut hosts = by_host(&ranks);
@@ -57,14 +56,12 @@ fn of_phase(phase: &serde_json::Value) -> Option<String> {
         caption = format!("{caption}: the {MOST_HOSTS} of {all} that were done last");
     }
     let whole = summary(&ranks);
-    let mut table = HtmlTable::new(
-        &caption,
-        &heads(&["Host", "Ranks", "Rate", "Operations", "First done", "Last done", "Slow ranks"]),
-    );
+    let heads = ["Host", "Ranks", "Rate", "Operations", "First done", "Last done", "Slow ranks"];
+    let mut table = Table::new(caption, &heads);
     for (host, sum) in &hosts {
-        table.row(host, &cells(sum, &whole, host));
+        table.figures(host.as_str(), cells(sum, &whole, host));
     }
-    Some(table.finish())
+    Some(table)
 }
 
 fn cells(sum: &Summary, whole: &Summary, host: &str) -> [String; 6] {
@@ -96,7 +93,7 @@ fn named(slow: &[&RankTimes]) -> String {
     if !causes.is_empty() {
         text = format!("{text}: {}", causes.join("; "));
     }
-    escape(&text)
+    text
 }
 
 #[cfg(test)]
@@ -118,12 +115,13 @@ mod tests {
         ];
         let phase = json!({ "name": "write", "phase": 0, "repetition": 0, "ranks": ranks });
         let mut run = Run { environment: json!({ "ranks": { "phases": [phase] } }), ..Run::default() };
-        let html = hosts(&run);
-        assert_eq!(html.matches("scope=\"row\"").count(), 2, "{html}");
-        assert!(html.contains("&lt;b&gt;") && !html.contains("<b>"), "{html}");
-        assert!(html.contains("2: stood still for 5") && html.contains("none"), "{html}");
+        let tables = hosts(&run);
+        let words = |row: usize, column: usize| tables[0].rows[row][column].text.as_str();
+        assert_eq!((tables[0].rows.len(), words(0, 0), words(1, 0)), (2, "a", "<b>"));
+        assert_eq!(words(0, 6), "none");
+        assert!(words(1, 6).starts_with("2: stood still for 5"), "{}", words(1, 6));
         run.environment =
             json!({ "ranks": { "phases": [{ "name": "one", "ranks": [times(0, "a", 1, None)] }] } });
-        assert_eq!(hosts(&run), "", "one host has none beside it");
+        assert!(hosts(&run).is_empty(), "one host has none beside it");
     }
 }

@@ -1,4 +1,4 @@
-//! The head of a run's page: the title says what was measured where, and the line below it gives the device's size, the date
+//! The head of a report of runs: the title says what was measured where, and the line below it gives the device's size, the date
 //! and the duration. A simulated run has no place: its title is its name, which says that it is simulated.
 
 use super::RunView;
@@ -11,7 +11,7 @@ const MOST_LETTERS: usize = 70;
 const MOST_NAMED: usize = 4;
 
 /// "vda, ext4 on /mnt/data: database log"; for several runs, their names after the place they share.
-pub(super) fn title(views: &[RunView<'_>]) -> String {
+pub(crate) fn title(views: &[RunView<'_>]) -> String {
     let place = match views {
         [first, others @ ..] => {
             place(first).filter(|p| others.iter().all(|v| self::place(v).as_ref() == Some(p)))
@@ -66,8 +66,25 @@ fn names_of(runs: &[&str]) -> String {
     }
 }
 
-/// "256 GiB virtual disk · 2026-11-28 03:47 · 35 s".
-pub(super) fn lead(view: &RunView<'_>) -> String {
+/// "256 GiB virtual disk · 2026-11-28 03:47 · 35 s", or how many runs there are.
+pub(crate) fn lead(views: &[RunView<'_>]) -> String {
+    match views {
+        [view] => lead_of_one(view),
+        _ => side_by_side(views),
+    }
+}
+
+/// The number of runs, with a warning if a simulated one could be taken for measured.
+fn side_by_side(views: &[RunView<'_>]) -> String {
+    let all = views.len();
+    match views.iter().filter(|v| v.run.simulation.is_some()).count() {
+        0 => format!("{all} runs side by side"),
+        n if n == all => format!("{all} runs side by side, all of them simulated: nothing was measured"),
+        n => format!("{all} runs side by side: {} measured, {n} simulated", all - n),
+    }
+}
+
+fn lead_of_one(view: &RunView<'_>) -> String {
     let run = view.run;
     let day: String = run.started_at.chars().take(16).collect();
     let ended = (run.status != Status::Completed).then(|| run.status.word().to_owned());
@@ -123,7 +140,7 @@ mod tests {
     fn the_title_is_what_was_measured_where() {
         let run = at(samples::engine_run());
         assert_eq!(title(&[RunView::of(&run)]), format!("vda, ext4 on /mnt/data: {}", run.label));
-        assert_eq!(lead(&RunView::of(&run)), "256 GiB virtual disk · 2026-11-28 03:47 · 35 s");
+        assert_eq!(lead(&[RunView::of(&run)]), "256 GiB virtual disk · 2026-11-28 03:47 · 35 s");
         let mut survey = at(samples::survey_run());
         survey.phases[0].axes.tags.insert("stage".into(), survey::LADDER.into());
         assert_eq!(title(&[RunView::of(&survey)]), "vda, ext4 on /mnt/data");
@@ -138,7 +155,7 @@ mod tests {
     fn a_simulated_run_has_no_place() {
         let run = at(samples::simulated_run());
         assert_eq!(title(&[RunView::of(&run)]), Story::of(&run).title);
-        assert_eq!(lead(&RunView::of(&run)), "2026-11-28 03:47");
+        assert_eq!(lead(&[RunView::of(&run)]), "2026-11-28 03:47");
     }
 
     #[test]
@@ -162,7 +179,7 @@ mod tests {
         let mut run = at(samples::interrupted_run());
         run.environment = serde_json::Value::Null;
         run.ended_at.clear();
-        assert_eq!(lead(&RunView::of(&run)), "2026-11-28 03:47 · interrupted");
+        assert_eq!(lead(&[RunView::of(&run)]), "2026-11-28 03:47 · interrupted");
     }
 
     use crate::Story;

@@ -1,77 +1,44 @@
 //! What reached the devices in the phases of a survey, one line each: a hundred phases are too many for pictures, and would
 //! make the page too large to send. The distributions stay in the record; a note names the command that prints them.
 
-use super::{
-    HtmlPage, RunView,
-    block::{lost, observed_phases, statements},
-    blocks::{Shown, run_name},
-    links::Link,
-    table::{HtmlTable, heads},
-};
-use crate::{
-    block::{sentence, shown_repetition},
-    counters,
-    printable::clean,
-    section::full_title,
-    svg::{self, escape},
-};
+use super::Stage;
+use super::requests::{is_counted, lost, observed_phases, statements};
+use crate::block::{sentence, shown_repetition};
+use crate::document::{Document, Figure, Link, Table, Target, Tone};
+use crate::{counters, printable::clean, section::full_title, svg};
 use fathom_record::Phase;
-use std::fmt::Write as _;
 
 /// Maximum number of pictures of dirty data.
 const MOST_WAITING: usize = 2;
 
-pub(super) fn write(page: &mut HtmlPage, shown: &[Shown<'_, '_>], level: u8) {
-    for (view, section) in shown {
+pub(super) fn write(out: &mut Document, stage: &Stage<'_, '_>) {
+    for (view, section) in &stage.shown {
         let phases = observed_phases(section);
         if phases.is_empty() {
             continue;
         }
-        let id = page.heading(level + 1, "Requests at the device");
-        run_name(page, shown, view);
-        if phases.iter().any(|p| shown_repetition(p).is_some_and(|(_, layer)| counters::are_all(layer))) {
-            let _ = writeln!(page.body, "<p class=\"note\">{}</p>", escape(counters::LIMITS));
+        let lead = |phase: &&Phase| Target::phase(Link::Requests, &view.run.id, phase);
+        out.targets(phases.iter().flat_map(lead).collect());
+        out.heading(stage.level + 1, "Requests at the device");
+        stage.whose(out, view);
+        if phases.iter().any(|phase| is_counted(phase)) {
+            out.text(Tone::Note, counters::LIMITS);
         }
-        let mut table =
-            HtmlTable::new("Requests at the device, per phase", &heads(&["Phase", "What reached it"]));
-        for phase in &phases {
-            page.links.phase(Link::Requests, &view.run.id, phase, &id);
-            table.row(&full_title(phase), &[line(phase)]);
-        }
-        let _ = write!(page.body, "<div class=\"trust\">{}</div>\n{}", table.finish(), at_length(view));
-        waiting(page, &phases);
+        let mut table = Table::new("Requests at the device, per phase", &["Phase", "What reached it"]);
+        phases.iter().for_each(|phase| table.words([full_title(phase), line(phase)]));
+        out.table(table);
+        let rest = "Distributions of sizes, distances and times, who issued the requests, and what proves each finding, from the stored run";
+        out.text(Tone::Note, format!("{rest}: `fathom show {} --block`", clean(&view.run.id)));
+        let waiting = phases.iter().filter_map(|p| svg::cache_course(p)).take(MOST_WAITING);
+        out.pictures_beside(waiting.map(|picture| Figure::new(picture, "")).collect());
     }
 }
 
 fn line(phase: &Phase) -> String {
-    let mut cell = lost(phase) + &statements(phase);
-    if let Some((repetition, layer)) = shown_repetition(phase) {
-        let words = sentence(layer, &repetition.physical);
-        let _ = write!(cell, "<p>{}.</p>", escape(&words));
-    }
-    format!("<div class=\"text\">{cell}</div>")
-}
-
-/// Where to find the rest.
-fn at_length(view: &RunView<'_>) -> String {
-    format!(
-        "<p class=\"note\">Distributions of sizes, distances and times, who issued the requests, and what proves each finding, from the \
-         stored run: <code>fathom show {} --block</code></p>\n",
-        escape(&clean(&view.run.id))
-    )
-}
-
-/// Data waiting in memory to be written, for the first phases with any.
-fn waiting(page: &mut HtmlPage, phases: &[&Phase]) {
-    let pictures: Vec<_> = phases.iter().filter_map(|p| svg::cache_course(p)).take(MOST_WAITING).collect();
-    if pictures.is_empty() {
-        return;
-    }
-    page.body.push_str("<div class=\"pair\">\n");
-    for picture in &pictures {
-        page.picture(picture, "");
-    }
-    page.body.push_str("</div>\n");
+    let requests = shown_repetition(phase)
+        .map(|(repetition, layer)| format!("{}.", sentence(layer, &repetition.physical)));
+    let all: Vec<String> = lost(phase).into_iter().chain(statements(phase)).chain(requests).collect();
+    all.join(" ")
 }
 
 #[cfg(test)]
@@ -129,6 +96,6 @@ mod tests {
     #[test]
     fn activity_seen_by_counters_only_has_a_line() {
         let html = page_of(samples::counted_run());
-        assert!(html.contains("<p>vda: 4000 reads, mean 64.0 KiB;"), "{html}");
+        assert!(html.contains("vda: 4000 reads, mean 64.0 KiB;"), "{html}");
     }
 }

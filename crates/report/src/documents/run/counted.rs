@@ -1,13 +1,11 @@
 //! Internal counts of simulations: merges by kind, hits and timeouts of anticipation, pages and windows of read-ahead, commits;
 //! one column per simulated run.
 
-use super::{
-    HtmlPage, RunView,
-    table::{HtmlTable, folded},
-};
-use crate::{printable::clean, units};
+use super::RunView;
+use crate::document::{Document, Table};
+use crate::units;
 
-pub(super) fn write(page: &mut HtmlPage, views: &[RunView<'_>]) {
+pub(super) fn write(out: &mut Document, views: &[RunView<'_>]) {
     let simulated: Vec<_> = views
         .iter()
         .filter_map(|v| Some((&v.story.title, &v.run.simulation.as_ref()?.counts)))
@@ -22,25 +20,24 @@ pub(super) fn write(page: &mut HtmlPage, views: &[RunView<'_>]) {
             names.push(name);
         }
     }
-    page.heading(2, "Inside the simulation");
-    let heads: Vec<String> = match &simulated[..] {
-        [_] => vec!["counted".into(), "count".into()],
-        all => std::iter::once("counted".into()).chain(all.iter().map(|s| clean(s.0))).collect(),
-    };
-    let mut table = HtmlTable::new("What was counted; times in ns of virtual time", &heads);
+    out.heading(2, "Inside the simulation");
+    let mut table = Table::new("What was counted; times in ns of virtual time", &["counted"]);
+    match &simulated[..] {
+        [_] => table.heads.push("count".into()),
+        all => table.heads.extend(all.iter().map(|(title, _)| (*title).clone())),
+    }
     for name in &names {
         let cell = |counts: &[(String, u64)]| {
             counts.iter().find(|c| c.0 == *name).map_or("-".into(), |c| units::count(c.1))
         };
-        table.row(name, &simulated.iter().map(|s| cell(s.1)).collect::<Vec<_>>());
+        table.figures(*name, simulated.iter().map(|s| cell(s.1)));
     }
-    page.body.push_str(&folded(&format!("All {} counts", names.len()), &table.finish()));
+    out.details(format!("All {} counts", names.len()), |out| out.table(table));
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::page;
-    use crate::samples;
+    use crate::{html::page, samples};
 
     #[test]
     fn counts_of_simulated_runs_stand_side_by_side() {
