@@ -164,7 +164,7 @@ fn a_ring_lets_go_of_its_file_when_it_is_closed() {
     let Some(small) = fathom_testkit::TmpFs::mount(name, 3 * MIB) else { return };
     for registered in [true, false] {
         let options =
-            Uring { registered_file: registered, registered_buffers: registered, ..Uring::default() };
+            Uring { registered_file: registered, registered_buffers: Some(registered), ..Uring::default() };
         let stream = Stream {
             backend: Backend::Uring(options),
             queue_depth: 8,
@@ -191,6 +191,27 @@ fn a_ring_lets_go_of_its_file_when_it_is_closed() {
 fn free_bytes(path: &std::path::Path) -> u64 {
     let about = rustix::fs::statvfs(path).unwrap();
     about.f_bavail * about.f_frsize
+}
+
+#[test]
+fn buffers_beyond_the_limit_of_locked_memory_are_not_registered_unless_asked_for() {
+    let test = "buffers_beyond_the_limit";
+    fathom_testkit::without_call(test, libc::SYS_io_uring_register, libc::ENOMEM, || {
+        for (wanted, completes) in [(None, true), (Some(false), true), (Some(true), false)] {
+            let options = Uring { registered_file: false, registered_buffers: wanted, ..Uring::default() };
+            let stream = Stream {
+                backend: Backend::Uring(options),
+                queue_depth: 4,
+                ..Stream::new("f", Direction::Write, Bytes(64 * KIB))
+            };
+            let bench = Bench::new(MIB);
+            if bench.unsupported(stream.clone()).is_some() {
+                return fathom_testkit::skip(test, "no io_uring here");
+            }
+            let failed = failure(&bench.run(stream));
+            assert_eq!(failed.is_none(), completes, "{wanted:?}: {failed:?}");
+        }
+    });
 }
 
 #[test]

@@ -10,7 +10,7 @@ use fathom_workload::{
 const URING: Backend = Backend::Uring(Uring {
     batch: 0,
     registered_file: true,
-    registered_buffers: true,
+    registered_buffers: Some(true),
     deferred: true,
     submission_polling: false,
     submission_cpu: None,

@@ -13,7 +13,7 @@ fn backends() -> Vec<(Backend, u32)> {
     let uring = Uring {
         batch: 0,
         registered_file: false,
-        registered_buffers: false,
+        registered_buffers: Some(false),
         deferred: false,
         submission_polling: false,
         submission_cpu: None,

@@ -10,7 +10,7 @@ use fathom_workload::{
 const PLAIN: Uring = Uring {
     batch: 0,
     registered_file: false,
-    registered_buffers: false,
+    registered_buffers: Some(false),
     deferred: false,
     submission_polling: false,
     submission_cpu: None,
@@ -82,7 +82,15 @@ const BACKENDS: [(Backend, u32); 18] = [
     (Backend::Uring(PLAIN), 1),
     (Backend::Uring(Uring { batch: 5, ..PLAIN }), 16),
     (Backend::Uring(Uring { async_every: 3, ..PLAIN }), 16),
-    (Backend::Uring(Uring { registered_file: true, registered_buffers: true, deferred: true, ..PLAIN }), 32),
+    (
+        Backend::Uring(Uring {
+            registered_file: true,
+            registered_buffers: Some(true),
+            deferred: true,
+            ..PLAIN
+        }),
+        32,
+    ),
     (Backend::Uring(Uring { registered_file: true, deferred: true, ..PLAIN }), 7),
     (Backend::Uring(Uring { submission_polling: true, registered_file: true, ..PLAIN }), 4),
 ];

@@ -14,7 +14,7 @@ fn backends() -> Vec<(Backend, u32)> {
     let plain = Uring {
         batch: 1,
         registered_file: false,
-        registered_buffers: false,
+        registered_buffers: Some(false),
         deferred: false,
         submission_polling: false,
         submission_cpu: None,

@@ -33,7 +33,7 @@ pub struct Answer {
     pub limits: Vec<String>,
     /// Limits that affected few phases, by their short names.
     pub passing_limits: Vec<String>,
-    /// Where the time of main figures goes: "fsync: vda 75 %, kernel 25 %".
+    /// Where the time of main figures goes: "write with fsync: vda 75 %, kernel 25 %".
     pub time: Vec<String>,
     /// Whether the device is known. If not, neither are its limits.
     pub device_known: bool,
@@ -138,8 +138,14 @@ impl Answer {
         if !self.device_known {
             return Some("not known, as the device is not".into());
         }
-        let none = "none found in settings or control groups".to_owned();
-        Some(if self.time.is_empty() { none } else { format!("{none}. Time of {}", self.time.join("; of ")) })
+        Some("none found in settings or control groups".into())
+    }
+
+    /// Where the time of main figures goes; nothing if a limit explains them.
+    #[must_use]
+    pub fn unlimited_time(&self) -> &[String] {
+        let limited = !self.limits.is_empty() || !self.passing_limits.is_empty();
+        if limited { &[] } else { &self.time }
     }
 
     /// The doubts on one line.
@@ -177,7 +183,7 @@ const TIMED: [&str; 2] = ["fsync", "read"];
 
 fn time(main: &MainPhase<'_>) -> Option<String> {
     let budget = Budget::of(main.phase).filter(|budget| !budget.devices.is_empty())?;
-    let operation = if main.brief == "fsync" { "a write with its fsync" } else { "a read" };
+    let operation = if main.brief == "fsync" { "write with fsync" } else { "read" };
     Some(format!("{operation}: {}", largest_parts(&budget)))
 }
 
@@ -292,14 +298,14 @@ fn long_write(run: &Run) -> Option<(f64, Option<f64>)> {
     Some((median(&rates).or_else(|| phase.bytes_per_s())?, None))
 }
 
-/// The long write's name, including what took the data if that was not the device.
+/// What served the long write, if that was not a device.
+fn memory_of_long_write(run: &Run) -> Option<&'static str> {
+    let served = named(run, "sustained", "sustained write").map(Kind::served)?;
+    (served.contains("cache") && !served.contains("device")).then_some(served)
+}
+
 fn name_of_long_write(run: &Run) -> String {
-    let served = named(run, "sustained", "sustained write").map_or("", Kind::served);
-    if served.contains("cache") && !served.contains("device") {
-        format!("long write ({served})")
-    } else {
-        "long write".into()
-    }
+    memory_of_long_write(run).map_or_else(|| "long write".into(), |served| format!("long write ({served})"))
 }
 
 /// Rates of sequential reads and writes, bytes a second.
@@ -311,11 +317,15 @@ pub fn streams(run: &Run) -> Vec<(String, f64)> {
 }
 
 fn more(run: &Run) -> Vec<(&'static str, String)> {
-    let read =
-        streaming_read(run).map(|rate| format!("cold read {} ({} file)", units::rate(rate), largest(run)));
+    let read = streaming_read(run).map(|rate| format!("cold read {}", units::rate(rate)));
     let write = long_write(run).map(|(rate, before)| {
-        let both = before.map(|before| format!(" with its fsync ({} without)", units::rate(before)));
-        format!("{} {}{}", name_of_long_write(run), units::rate(rate), both.unwrap_or_default())
+        let beside = match (before, memory_of_long_write(run)) {
+            (None, None) => String::new(),
+            (None, Some(served)) => format!(" ({served})"),
+            (Some(_), None) => " with its fsync".into(),
+            (Some(_), Some(served)) => format!(" (fsync, {served})"),
+        };
+        format!("long write {}{beside}", units::rate(rate))
     });
     let streams: Vec<String> = [read, write].into_iter().flatten().collect();
     let small = |name| Some(units::count(files_per_s(named(run, "small files", name)?)?.round() as u64));
@@ -432,7 +442,7 @@ fn since(run: &Run, before: &Run) -> Option<String> {
         .filter(|(_, _, comparable)| *comparable)
         .filter_map(|(name, value, _)| {
             let (now, then) = (value(run)?, value(before).filter(|then| *then > 0.0)?);
-            Some(format!("{name} {:+.0} %", (now / then - 1.0) * 100.0))
+            Some(format!("{name} {}", change(now / then)))
         })
         .collect();
     if !whole || changes.is_empty() {
@@ -442,6 +452,18 @@ fn since(run: &Run, before: &Run) -> Option<String> {
     let now = run.started_at.get(..4).and_then(|year| year.parse::<i16>().ok());
     let then = then.strftime(if now == Some(then.year()) { "%-d %b %H:%M" } else { "%-d %b %Y" });
     Some(format!("{then}: {} (one run each)", changes.join(", ")))
+}
+
+/// "+4 %", or "2.4x faster": large changes are hard to read as percentages.
+fn change(ratio: f64) -> String {
+    let times = |factor: f64| if factor < 9.95 { format!("{factor:.1}x") } else { format!("{factor:.0}x") };
+    if ratio > 2.0 {
+        format!("{} faster", times(ratio))
+    } else if ratio > 0.0 && ratio < 0.5 {
+        format!("{} slower", times(1.0 / ratio))
+    } else {
+        format!("{:+.0} %", (ratio - 1.0) * 100.0)
+    }
 }
 
 /// Whether the user can do something about a doubt. The others follow from how a survey works.

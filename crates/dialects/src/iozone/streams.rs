@@ -116,7 +116,7 @@ fn backend(o: &Options, pass: &Pass) -> Backend {
         }
         _ if o.async_depth.is_some() => {
             // Registered buffers count towards the locked-memory limit, which is low for ordinary users.
-            Backend::Uring(Uring { registered_buffers: false, ..Uring::default() })
+            Backend::Uring(Uring { registered_buffers: Some(false), ..Uring::default() })
         }
         _ => Backend::Psync(SyncCall::Streamed),
     }

@@ -243,7 +243,7 @@ impl Tried {
                     }
                     self.rings.push(flags);
                 }
-                let registered = options.registered_buffers;
+                let registered = options.registered_buffers == Some(true);
                 let buffers = registered.then(|| asked.buffer_bytes.saturating_mul(asked.workers));
                 buffers.and_then(uring::locked_memory_refusal).or_else(|| {
                     let polls = options.completion_polling;

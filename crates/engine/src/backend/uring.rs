@@ -93,7 +93,8 @@ impl Handle for Uring {
     }
 
     fn register(&mut self, memory: &mut [Contents]) -> Result<(), Fault> {
-        if !self.options.registered_buffers {
+        let wanted = self.options.registered_buffers;
+        if wanted == Some(false) {
             return Ok(());
         }
         let vectors: Vec<libc::iovec> = memory
@@ -102,8 +103,12 @@ impl Handle for Uring {
             .map(|area| libc::iovec { iov_base: area.as_mut_ptr().cast(), iov_len: area.len() })
             .collect();
         // SAFETY: the areas belong to the worker's memory, which outlives this handle (it is dropped after it).
-        unsafe { self.ring.ring.submitter().register_buffers(&vectors) }.map_err(|e| setup_fault(&e))?;
-        self.ring.buffers = true;
+        match unsafe { self.ring.ring.submitter().register_buffers(&vectors) } {
+            Ok(()) => self.ring.buffers = true,
+            // The limit of locked memory: a part of a huge page counts as all of it.
+            Err(e) if wanted.is_none() && e.raw_os_error() == Some(libc::ENOMEM) => {}
+            Err(e) => return Err(setup_fault(&e)),
+        }
         Ok(())
     }
 

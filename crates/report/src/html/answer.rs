@@ -47,6 +47,9 @@ pub(super) fn write(page: &mut HtmlPage, view: &RunView<'_>) {
     if let Some(words) = answer.other_limits() {
         fact("Limits", &words);
     }
+    if !answer.unlimited_time().is_empty() {
+        fact("Time spent", &answer.unlimited_time().join("; "));
+    }
     fact("Doubts", &answer.doubts_in_words());
     page.body.push_str("</dl>\n</section>\n");
 }

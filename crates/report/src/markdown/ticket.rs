@@ -89,7 +89,9 @@ fn uses(answer: &Answer) -> Vec<String> {
 fn facts(answer: &Answer) -> Vec<String> {
     let files = answer.more.iter().filter(|(name, _)| *name != "streams");
     let files = files.map(|(name, words)| format!("{name}: {}", escape(words)));
-    let limits = answer.other_limits().map(|words| format!("Limits: {}", escape(&words)));
+    let time = answer.unlimited_time();
+    let time = if time.is_empty() { String::new() } else { format!(". Time of {}", time.join("; ")) };
+    let limits = answer.other_limits().map(|words| format!("Limits: {}", escape(&(words + &time))));
     files.chain(limits).chain([format!("Doubts: {}", escape(&answer.doubts_in_words()))]).collect()
 }
 

@@ -319,7 +319,7 @@ fn the_long_write_is_quoted_with_its_fsync() {
     let (line, figure, beside, worst, lasting) = of(4_000_000_000);
     let fsync = "The fsync after it took 3.00 s: with it, the rate is 250 MiB/s.";
     assert!(lasting.ends_with(fsync) && !lasting.contains("there is none"), "{lasting}");
-    assert_eq!(line, "long write 250 MiB/s with its fsync (1000 MiB/s without)");
+    assert_eq!(line, "long write 250 MiB/s with its fsync");
     assert_eq!((figure.as_str(), beside.as_str()), ("250 MiB/s", "1000 MiB/s without the fsync"));
     assert_eq!(worst, Some(250.0));
     let (line, .., lasting) = of(1_050_000_000);
@@ -531,6 +531,12 @@ fn changes_since_the_previous_survey_are_dated() {
         told(&now, &old).as_deref(),
         Some("25 Nov 2025: fsyncs -50 %, random reads +1 % (one run each)")
     );
+    let fast = of(500 * 18, 9000 * 3, "2026-11-26T09:00:00+01:00");
+    let many_times = "25 Nov 23:13: fsyncs 18x faster, random reads 3.0x faster (one run each)";
+    assert_eq!(told(&fast, &before).as_deref(), Some(many_times));
+    let slow = of(100, 9000, "2026-11-26T09:00:00+01:00");
+    let slower = "25 Nov 23:13: fsyncs 5.0x slower, random reads +0 % (one run each)";
+    assert_eq!(told(&slow, &before).as_deref(), Some(slower));
     // A figure that either survey lacks or did not finish is not compared.
     let mut shallow = before.clone();
     shallow.phases.truncate(1);

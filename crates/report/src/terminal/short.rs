@@ -30,10 +30,11 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
         n => format!(" (and {} more: see the page)", n - 1),
     };
     if let Some(limit) = answer.limits.first() {
-        named_line(&mut page, Style::Bad, "", &format!("{limit}{more}"), layout, 2);
+        let words = whole_clauses(&clean(limit), layout, 2, &more);
+        named_line(&mut page, Style::Bad, "", &words, layout, 2);
     }
     for words in answer.first.iter().take(2) {
-        named_line(&mut page, Style::Warn, "", words, layout, 2);
+        named_line(&mut page, Style::Warn, "", &whole_clauses(&clean(words), layout, 2, ""), layout, 2);
     }
     let limits = match answer.passing_limits.as_slice() {
         [] => answer.other_limits().into_iter().collect(),
@@ -55,13 +56,18 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
         spare -= usize::from(given);
         given
     };
-    // Figures get their full text first, then changes and doubts; blank lines come last.
+    // Figures get their full text first, then changes, doubts and limits; the time and blank lines come last.
     let wraps = |words: &str| wrapped(&clean(words), layout.saturating_sub(NAME + 1).max(8)).len() > 1;
     let more_lines: Vec<usize> =
         answer.more.iter().map(|(_, words)| 1 + usize::from(one_more(wraps(words)))).collect();
     let mut lines: Vec<usize> =
         named.iter().rev().map(|(_, parts)| 1 + usize::from(one_more(wraps(&parts.join("; "))))).collect();
     lines.reverse();
+    let time = answer.unlimited_time();
+    if one_more(!time.is_empty()) {
+        lines.insert(1, 1 + usize::from(one_more(wraps(&time.join("; ")))));
+        named.insert(1, ("Time spent", time.to_vec()));
+    }
     let blanks = [one_more(true), one_more(true)];
 
     rows(&mut page, &answer.rows[..shown], layout);
@@ -95,6 +101,16 @@ fn whole_parts(parts: &[String], layout: usize, most: usize) -> String {
     };
     let fits = |text: &String| wrapped(&clean(text), width).len() <= most;
     (1..=parts.len()).rev().map(first).find(fits).unwrap_or_else(|| parts.join("; "))
+}
+
+/// As many whole clauses of a sentence as fit on `most` lines before `end`; all of it if not even the first does.
+fn whole_clauses(words: &str, width: usize, most: usize, end: &str) -> String {
+    let fits = |text: &String| wrapped(text, width.max(8)).len() <= most;
+    let whole = format!("{words}{end}");
+    let clauses = words.rmatch_indices(['.', ';', ':']).map(|(at, _)| at);
+    let clauses = clauses.filter(|at| words[at + 1..].starts_with(' ') && *at > width);
+    let shorter = clauses.map(|at| format!("{}.{end}", &words[..at])).find(fits);
+    if fits(&whole) { whole } else { shorter.unwrap_or(whole) }
 }
 
 /// A named line, on at most `most` terminal lines.
@@ -292,5 +308,26 @@ mod tests {
         let answer = Answer { rows: Vec::new(), more: Vec::new(), ..answer() };
         let text = short(&answer, &[], 80, false);
         assert!(!text.contains("per s") && !text.contains("streams"), "{text}");
+    }
+
+    #[test]
+    fn a_sentence_that_is_too_long_ends_with_a_clause() {
+        let words = "Limited in 8 of 154 phases: The file behind loop1, /srv/images/xfs.img, had holes: the file system below allocated 32 MiB for it while loop1 wrote 32 MiB and more.";
+        let short = "Limited in 8 of 154 phases: The file behind loop1, /srv/images/xfs.img, had holes.";
+        assert_eq!(whole_clauses(words, 80, 2, ""), short);
+        assert_eq!(whole_clauses(words, 80, 2, " (and 1 more)"), format!("{short} (and 1 more)"));
+        assert_eq!(whole_clauses(words, 120, 2, ""), words);
+        let one = "x".repeat(200);
+        assert_eq!(whole_clauses(&one, 80, 2, ""), one, "it is cut elsewhere");
+    }
+
+    #[test]
+    fn the_time_is_shown_where_no_limit_was_found() {
+        let time = ["write with fsync: vda 62 %, kernel 37 %", "read: vda 57 %, kernel 41 %"];
+        let timed = Answer { time: time.map(String::from).to_vec(), ..answer() };
+        let text = short(&timed, &[], 80, false);
+        assert!(text.contains(" Time spent      write with fsync: vda 62 %, kernel 37 %; read:"), "{text}");
+        let limited = Answer { passing_limits: vec!["sparse image".into()], ..timed };
+        assert!(!short(&limited, &[], 80, false).contains("Time spent"));
     }
 }

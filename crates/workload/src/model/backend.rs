@@ -88,8 +88,9 @@ pub struct Uring {
     pub batch: u32,
     /// Register the file, which saves the kernel a descriptor lookup per operation.
     pub registered_file: bool,
-    /// Register the buffers, which saves the kernel pinning their pages per operation.
-    pub registered_buffers: bool,
+    /// Register the buffers, which saves the kernel pinning their pages per operation; `None`: if the limit of locked memory allows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub registered_buffers: Option<bool>,
     /// SINGLE_ISSUER, COOP_TASKRUN and DEFER_TASKRUN: completions run when this thread waits for them instead of interrupting it.
     pub deferred: bool,
     /// A kernel thread polls the submission queue (SQPOLL); it needs a dedicated CPU.
@@ -114,7 +115,7 @@ impl Default for Uring {
         Self {
             batch: 0,
             registered_file: true,
-            registered_buffers: true,
+            registered_buffers: None,
             deferred: true,
             submission_polling: false,
             submission_cpu: None,

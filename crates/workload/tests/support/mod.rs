@@ -547,7 +547,7 @@ fn backend() -> BoxedStrategy<Backend> {
             Backend::Uring(Uring {
                 batch,
                 registered_file: b[0],
-                registered_buffers: b[1],
+                registered_buffers: b[4].then_some(b[1]),
                 deferred: b[2],
                 submission_polling: b[3],
                 submission_cpu: b[3].then_some(1),

@@ -80,7 +80,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Rw, notes: &mut Notes) -> Re
         "io_uring" => Backend::Uring(Uring {
             batch,
             registered_file: registered,
-            registered_buffers: fixed,
+            registered_buffers: Some(fixed),
             deferred: !polling,
             submission_polling: polling,
             submission_cpu: polling_cpu(s, polling, notes)?,
