@@ -408,6 +408,7 @@ fn jobs<'a>(
                 group: name,
                 index,
                 stream,
+                alike: group.instances.saturating_mul(thread.instances),
                 ledger,
                 path: path_of(workload, sets, stream, index).unwrap_or_default(),
                 file: file as u32,

@@ -43,6 +43,8 @@ pub(crate) struct StreamPlan<'a> {
     pub group: String,
     pub index: usize,
     pub stream: &'a Stream,
+    /// Workers with this stream, including itself.
+    pub alike: u32,
     /// Which files are ours.
     pub ledger: &'a crate::Ledger,
     pub path: PathBuf,

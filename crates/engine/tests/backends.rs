@@ -194,27 +194,6 @@ fn free_bytes(path: &std::path::Path) -> u64 {
 }
 
 #[test]
-fn buffers_beyond_the_limit_of_locked_memory_are_not_registered_unless_asked_for() {
-    let test = "buffers_beyond_the_limit";
-    fathom_testkit::without_call(test, libc::SYS_io_uring_register, libc::ENOMEM, || {
-        for (wanted, completes) in [(None, true), (Some(false), true), (Some(true), false)] {
-            let options = Uring { registered_file: false, registered_buffers: wanted, ..Uring::default() };
-            let stream = Stream {
-                backend: Backend::Uring(options),
-                queue_depth: 4,
-                ..Stream::new("f", Direction::Write, Bytes(64 * KIB))
-            };
-            let bench = Bench::new(MIB);
-            if bench.unsupported(stream.clone()).is_some() {
-                return fathom_testkit::skip(test, "no io_uring here");
-            }
-            let failed = failure(&bench.run(stream));
-            assert_eq!(failed.is_none(), completes, "{wanted:?}: {failed:?}");
-        }
-    });
-}
-
-#[test]
 fn a_machine_that_forbids_io_uring_says_so_before_the_start() {
     let test = "a_machine_that_forbids_io_uring";
     fathom_testkit::without_call(test, libc::SYS_io_uring_setup, libc::EPERM, || {

@@ -65,7 +65,7 @@ impl Counters {
             Some(server) => {
                 let read = io(&server.process.to_string());
                 devices.push(DeviceReading {
-                    name: format!("storage (read by {})", server.name),
+                    name: format!("{}'s storage", server.name),
                     level: 0,
                     kind: "served",
                     holds_data: true,
@@ -811,7 +811,7 @@ mod tests {
         fake.put("/proc/30/io", &io(4096 + 10_240));
         let physical = before.until(&Counters::read_with(&fake, &stack));
         let told = physical.devices.first().expect("what it read");
-        assert_eq!((told.name.as_str(), told.kind.as_str()), ("storage (read by bindfs)", "served"));
+        assert_eq!((told.name.as_str(), told.kind.as_str()), ("bindfs's storage", "served"));
         assert_eq!((told.read_bytes, told.write_bytes), (10_240, 0));
         assert_eq!((physical.is_served(), physical.own_read_bytes), (true, Some(10_240)));
         fake.remove("/proc/30/io");

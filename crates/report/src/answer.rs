@@ -3,14 +3,16 @@
 
 use crate::budget::Budget;
 use crate::story::{DoubtGroup, Story};
-use crate::survey::facts::{FSYNC_MATTERS, course, files_per_s, in_memory, latency, named, of_stage, synced};
+use crate::survey::facts::{
+    FSYNC_MATTERS, by_storage, course, files_per_s, in_memory, latency, named, of_stage, synced,
+};
 use crate::survey::findings::{limit, place};
 use crate::survey::verdicts::{UseVerdict, best_reads, of_run as verdicts, slowest_tenth, streaming_read};
 use crate::why::largest_parts;
 use crate::{Kind, Machine, units};
 use fathom_compare::summary::median;
-use fathom_record::{Mark, Phase, Run, Status};
-use std::collections::BTreeMap;
+use fathom_record::{Finding, Mark, Phase, Run, Status};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The short answer of a survey.
 #[derive(Clone, Debug)]
@@ -31,9 +33,11 @@ pub struct Answer {
     pub doubts: Vec<String>,
     /// Settings and limits that hold the storage back.
     pub limits: Vec<String>,
+    /// What to do about the first of them.
+    pub remedy: Option<String>,
     /// Limits that affected few phases, by their short names.
     pub passing_limits: Vec<String>,
-    /// Where the time of main figures goes: "write with fsync: vda 75 %, kernel 25 %".
+    /// Where the time of main figures goes: "fsync: vda 75 %, kernel 25 %".
     pub time: Vec<String>,
     /// Whether the device is known. If not, neither are its limits.
     pub device_known: bool,
@@ -79,7 +83,7 @@ impl Answer {
         let mut first: Vec<String> = rough(run).into_iter().collect();
         first.extend(place(run).into_iter().map(|finding| capital(&finding.sentence)));
         first.extend(story.trouble.iter().cloned());
-        let (limits, passing_limits) = limits(run);
+        let (limits, remedy, passing_limits) = limits(run);
         let rows = rows(run);
         let time =
             main_phases(run).iter().filter(|m| TIMED.contains(&m.brief.as_str())).filter_map(time).collect();
@@ -92,6 +96,7 @@ impl Answer {
             uses: verdicts(run),
             doubts: story.doubts.iter().filter(|doubt| can_be_helped(doubt)).map(words).collect(),
             limits,
+            remedy,
             passing_limits,
             time,
             device_known: in_memory(run)
@@ -174,7 +179,10 @@ pub fn storage(run: &Run) -> String {
     match (machine.device, size.map(units::bytes)) {
         (Some(device), Some(size)) => format!("{kind} on {device}, {size}"),
         (Some(device), None) => format!("{kind} on {device}"),
-        (None, _) => kind,
+        (None, _) => match run.environment["filesystem"]["total_bytes"].as_u64() {
+            Some(bytes) => format!("{kind}, {}", units::bytes(bytes)),
+            None => kind,
+        },
     }
 }
 
@@ -183,8 +191,7 @@ const TIMED: [&str; 2] = ["fsync", "read"];
 
 fn time(main: &MainPhase<'_>) -> Option<String> {
     let budget = Budget::of(main.phase).filter(|budget| !budget.devices.is_empty())?;
-    let operation = if main.brief == "fsync" { "write with fsync" } else { "read" };
-    Some(format!("{operation}: {}", largest_parts(&budget)))
+    Some(format!("{}: {}", main.brief, largest_parts(&budget).replace("at most ", "≤ ")))
 }
 
 /// A phase whose figures are in the answer.
@@ -211,7 +218,9 @@ pub(crate) fn main_phases(run: &Run) -> Vec<MainPhase<'_>> {
     let alone = ladder("direct random read").or_else(|| ladder("cold random read"));
     let alone = alone.map(|p| main("random read, 1 in flight".into(), "read".into(), p, latency));
     let deep = of_stage(run, "depth").into_iter().filter(|p| p.axes.queue_depth.unwrap_or(1) > 1);
-    let deep = deep.max_by(|a, b| a.ops_per_s().unwrap_or(0.0).total_cmp(&b.ops_per_s().unwrap_or(0.0)));
+    // Those that memory served say nothing of the storage, unless there are no others.
+    let rank = |p: &Phase| (by_storage(p), p.ops_per_s().unwrap_or(0.0));
+    let deep = deep.max_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(std::cmp::Ordering::Equal));
     let deep = deep.map(|p| {
         let depth = p.axes.queue_depth.unwrap_or(1);
         main(format!("random read, {depth} in flight"), format!("read x{depth}"), p, latency)
@@ -383,24 +392,49 @@ const GROUPS: usize = 4;
 /// Any other limit must have affected at least this share of the phases.
 const HEADLINE: f64 = 0.05;
 
-/// The limits of the storage, each once: headlines, in the words of the phase that each affected longest, and the others by name.
-fn limits(run: &Run) -> (Vec<String>, Vec<String>) {
-    let mut found: BTreeMap<usize, (u64, usize, &str)> = BTreeMap::new();
+/// A limit that findings of several phases name.
+#[derive(Default)]
+struct Found<'r> {
+    phases: usize,
+    /// The findings, that of the longest phase first.
+    findings: Vec<(u64, &'r Finding)>,
+}
+
+impl Found<'_> {
+    /// In the words of the phase that it affected longest; limits of control groups on reads and on writes together.
+    fn sentence(&self) -> String {
+        const GROUP: &str = "A control group limits ";
+        let first = self.findings.first().map_or("", |(_, finding)| &finding.sentence);
+        let limited = |(_, finding): &(u64, &Finding)| {
+            let (what, _) = finding.sentence.strip_prefix(GROUP)?.split_once(", and they ran")?;
+            Some(what.to_owned())
+        };
+        let mut all: Vec<String> = self.findings.iter().filter_map(limited).collect();
+        let mut seen = BTreeSet::new();
+        all.retain(|what| seen.insert(what.clone()));
+        match all.as_slice() {
+            [_, _, ..] => format!("{GROUP}{}.", all.join(", and ")),
+            _ => first.to_owned(),
+        }
+    }
+}
+
+/// The limits of the storage, each once: headlines, what to do about the first, and the others by name.
+fn limits(run: &Run) -> (Vec<String>, Option<String>, Vec<String>) {
+    let mut found: BTreeMap<usize, Found<'_>> = BTreeMap::new();
     for phase in &run.phases {
-        let mut here: BTreeMap<usize, (u64, &str)> = BTreeMap::new();
+        let mut here: BTreeMap<usize, (u64, &Finding)> = BTreeMap::new();
         for repetition in &phase.repetitions {
             for finding in &repetition.findings {
                 if let Some(rank) = LIMITS.iter().position(|(rule, _)| *rule == finding.rule) {
-                    here.insert(rank, (repetition.elapsed_ns, &finding.sentence));
+                    here.insert(rank, (repetition.elapsed_ns, finding));
                 }
             }
         }
-        for (rank, (elapsed_ns, sentence)) in here {
-            let entry = found.entry(rank).or_insert((0, 0, sentence));
-            entry.1 += 1;
-            if elapsed_ns > entry.0 {
-                (entry.0, entry.2) = (elapsed_ns, sentence);
-            }
+        for (rank, finding) in here {
+            let entry = found.entry(rank).or_default();
+            entry.phases += 1;
+            entry.findings.push(finding);
         }
     }
     let all = run.phases.len();
@@ -408,19 +442,22 @@ fn limits(run: &Run) -> (Vec<String>, Vec<String>) {
         let word = if all == 1 { "phase" } else { "phases" };
         format!("{phases} of {all} {word}")
     };
-    let (mut many, mut few) = (Vec::new(), Vec::new());
-    for (rank, (_, phases, sentence)) in found {
-        if rank < GROUPS || phases as f64 >= all as f64 * HEADLINE {
-            many.push(format!("Limited in {}: {sentence}", of_all(phases)));
+    let (mut many, mut remedy, mut few) = (Vec::new(), None, Vec::new());
+    for (rank, mut limit) in found {
+        limit.findings.sort_by_key(|(elapsed_ns, _)| std::cmp::Reverse(*elapsed_ns));
+        if rank < GROUPS || limit.phases as f64 >= all as f64 * HEADLINE {
+            many.push(format!("Limited in {}: {}", of_all(limit.phases), limit.sentence()));
+            let advice = limit.findings.first().map(|(_, finding)| finding.advice.clone());
+            remedy = remedy.or(advice.filter(|advice| !advice.is_empty()));
         } else {
-            few.push(format!("{} ({})", LIMITS[rank].1, of_all(phases)));
+            few.push(format!("{} ({})", LIMITS[rank].1, of_all(limit.phases)));
         }
     }
     // A rate that no depth exceeds may be a limit of unknown origin.
     if many.is_empty() {
         many.extend(limit(run).map(|found| capital(&found.sentence)));
     }
-    (many, few)
+    (many, remedy, few)
 }
 
 fn fsyncs(run: &Run) -> Option<f64> {
@@ -451,7 +488,7 @@ fn since(run: &Run, before: &Run) -> Option<String> {
     let then = before.started_at.get(..19)?.parse::<jiff::civil::DateTime>().ok()?;
     let now = run.started_at.get(..4).and_then(|year| year.parse::<i16>().ok());
     let then = then.strftime(if now == Some(then.year()) { "%-d %b %H:%M" } else { "%-d %b %Y" });
-    Some(format!("{then}: {} (one run each)", changes.join(", ")))
+    Some(format!("since {then}: {} (one run each)", changes.join(", ")))
 }
 
 /// "+4 %", or "2.4x faster": large changes are hard to read as percentages.
@@ -494,8 +531,8 @@ pub(crate) fn words(doubt: &DoubtGroup) -> String {
         "impossible-sync" => "fsync without writes at the device",
         "impossible-sync-rate" => "synced faster than the device wrote",
         "not-cold" => "files were in memory before",
-        "spread" => "repetitions far apart",
-        "jitter" => "stalls of the machine in the tail",
+        "spread" => "repetitions differ by more than 20 %",
+        "jitter" => "longest latencies are pauses of this machine",
         other => &other.replace('-', " "),
     };
     match doubt.sentences.as_slice() {

@@ -25,7 +25,7 @@ pub struct Document {
 /// One part of a document.
 #[derive(Clone, Debug)]
 pub enum Part {
-    /// A heading of level 2 or 3; the title is level 1.
+    /// A heading of level 2 to 4; the title is level 1.
     Heading(u8, String),
     /// A paragraph.
     Text(Tone, String),
@@ -37,8 +37,8 @@ pub enum Part {
     Table(Table),
     /// A picture with its caption.
     Picture(Box<Figure>),
-    /// Pictures beside each other, where there is room.
-    Pictures(Vec<Figure>),
+    /// Pictures beside each other, where there is room, below a note about them that may be empty.
+    Pictures(String, Vec<Figure>),
     /// Small figures, each with what it is.
     Cards(Vec<(String, String)>),
     /// Lines for a terminal, with a name; folded where the output can fold.
@@ -97,8 +97,14 @@ pub struct Target {
 impl Target {
     /// For the figure of this title.
     #[must_use]
-    pub fn test(link: Link, run: &str, title: &str) -> Self {
+    pub fn figure(link: Link, run: &str, title: &str) -> Self {
         Self { link, run: run.into(), title: title.into() }
+    }
+
+    /// For all figures of a run.
+    #[must_use]
+    pub fn whole(link: Link, run: &str) -> Self {
+        Self::figure(link, run, "")
     }
 
     /// For the figure of a phase, or of the surface that it is a cell of.
@@ -109,7 +115,7 @@ impl Target {
         // A phase that could be a cell: only surfaces have figures of this name.
         let is_cell = phase.axes.file_bytes.is_some() && phase.axes.record_bytes.is_some();
         let of_surface = is_cell.then(|| title(phase));
-        [full, failed].into_iter().chain(of_surface).map(|title| Self::test(link, run, &title)).collect()
+        [full, failed].into_iter().chain(of_surface).map(|title| Self::figure(link, run, &title)).collect()
     }
 }
 
@@ -124,13 +130,15 @@ pub struct Figure {
     pub drawing: Vec<String>,
     /// The figures that lead here.
     pub targets: Vec<Target>,
+    /// Whether it needs the width of the page.
+    pub is_wide: bool,
 }
 
 impl Figure {
     /// A picture for outputs that can show it.
     #[must_use]
     pub fn new(picture: Picture, caption: impl Into<String>) -> Self {
-        Self { picture, caption: caption.into(), drawing: Vec::new(), targets: Vec::new() }
+        Self { picture, caption: caption.into(), drawing: Vec::new(), targets: Vec::new(), is_wide: false }
     }
 }
 
@@ -385,7 +393,7 @@ impl Document {
     /// Adds pictures beside each other, unless there are none.
     pub fn pictures_beside(&mut self, figures: Vec<Figure>) {
         if !figures.is_empty() {
-            self.parts.push(Part::Pictures(figures));
+            self.parts.push(Part::Pictures(String::new(), figures));
         }
     }
 
@@ -438,7 +446,7 @@ impl Document {
                 Part::Heading(..) => side = None,
                 Part::Text(Tone::Label, words) => side = Some(words),
                 Part::Picture(figure) => all.push(figure.picture.clone()),
-                Part::Pictures(figures) => all.extend(figures.iter().map(|figure| figure.picture.clone())),
+                Part::Pictures(_, figures) => all.extend(figures.iter().map(|figure| figure.picture.clone())),
                 Part::Surface(surface) => all.extend(surface.pictures().map(|picture| match side {
                     Some(side) => picture.of_side(side),
                     None => picture,
@@ -532,10 +540,10 @@ mod tests {
         out.heading(2, "a");
         details(&mut out);
         out.heading(2, "b");
-        out.parts.push(Part::Pictures(Vec::new()));
+        out.parts.push(Part::Pictures(String::new(), Vec::new()));
         details(&mut out);
         let parts: Vec<&Part> = out.parts.iter().collect();
-        let shown = shown(&parts, |part| !matches!(part, Part::Pictures(_)));
+        let shown = shown(&parts, |part| !matches!(part, Part::Pictures(..)));
         let headings = shown.iter().filter(|part| matches!(part, Part::Heading(..)));
         assert_eq!((shown.len(), headings.count()), (3, 1));
     }

@@ -172,6 +172,25 @@ fn an_empty_file_of_somebody_else_is_written_and_stays() {
     assert_eq!(dir.path().join("two").metadata().unwrap().len(), 0);
 }
 
+/// Pipelines make their disks with truncate or fallocate.
+#[test]
+fn a_file_of_somebody_else_that_is_one_hole_is_written_and_stays() {
+    let dir = TestDir::new();
+    let fathom = Fathom::new().working_in(dir.path());
+    let disk = dir.path().join("disk.img");
+    std::fs::File::create(&disk).unwrap().set_len(1 << 20).unwrap();
+    run(&fathom, "--name=a --filename=disk.img --size=64k --rw=write").expect_code(0);
+    assert_eq!(disk.metadata().unwrap().len(), 1 << 20);
+    // Data anywhere in it may be somebody's.
+    let with_data = dir.path().join("data.img");
+    let file = std::fs::File::create(&with_data).unwrap();
+    file.set_len(1 << 20).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, b"data", 512 << 10).unwrap();
+    run(&fathom, "--name=b --filename=data.img --size=64k --rw=write")
+        .expect_code(1)
+        .expect_stderr("--allow-write=data.img");
+}
+
 /// Each container of a pipeline has its own home, or none, and they share the directory.
 #[test]
 fn files_laid_out_by_another_home_are_written_until_somebody_changes_them() {

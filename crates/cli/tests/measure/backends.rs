@@ -156,3 +156,41 @@ fn a_workload_that_asks_for_what_is_lacking_is_refused_before_anything_is_made()
         assert_eq!(names_in(fathom.work()), ["w.toml"]);
     }
 }
+
+/// Runs with at most 64 KiB of locked memory, and without the capability to ignore that limit.
+fn with_little_locked_memory(fathom: &Fathom, text: &str) -> std::process::Output {
+    let path = fathom.dir().path().join("w.toml");
+    std::fs::write(&path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let run = fathom.command(["run".as_ref(), path.as_os_str()]);
+    let limited =
+        "ulimit -l 64; [ $(id -u) != 0 ] || exec setpriv --bounding-set -ipc_lock \"$@\"; exec \"$@\"";
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", limited, "sh"]).arg(run.get_program()).args(run.get_args());
+    command.current_dir(fathom.work()).stdin(std::process::Stdio::null());
+    command.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.output().expect("sh starts")
+}
+
+#[test]
+fn buffers_beyond_the_limit_of_locked_memory_are_registered_only_on_demand() {
+    let fathom = Fathom::new();
+    if fathom_testkit::find_tool("setpriv").is_none() {
+        return fathom_testkit::skip("buffers_beyond_the_limit", "no setpriv (util-linux)");
+    }
+    let text = |registered: &str| {
+        let stream = format!(
+            "record = {{ fixed = \"64KiB\" }}\nqueue_depth = 4\nopen = {{ create = true }}\nbackend = {{ uring = {{ {registered} }} }}"
+        );
+        let file = std::path::Path::new("a.dat");
+        Text::new("limited").file("set", file, "1MiB", "").phase("write", "set", "write", "", &stream).toml()
+    };
+    let unset = with_little_locked_memory(&fathom, &text(""));
+    let said = String::from_utf8_lossy(&unset.stderr).into_owned();
+    if said.contains("no io_uring") || said.contains("io_uring is") {
+        return fathom_testkit::skip("buffers_beyond_the_limit", "no io_uring here");
+    }
+    assert_eq!(unset.status.code(), Some(0), "{said}");
+    let wanted = with_little_locked_memory(&fathom, &text("registered_buffers = true"));
+    let said = String::from_utf8_lossy(&wanted.stderr).into_owned();
+    assert!(wanted.status.code() != Some(0) && said.contains("ulimit -l"), "{said}");
+}

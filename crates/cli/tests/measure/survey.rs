@@ -28,9 +28,9 @@ fn a_survey_prints_a_summary_writes_a_page_and_keeps_the_run() {
     let id = listed[0]["id"].as_str().expect("a run has an id");
     assert_eq!(names_in(fathom.work()), [format!("fathom-{id}.html")], "the page and nothing else");
     assert_eq!(journals(&fathom), [""; 0]);
-    assert!(outcome.stdout.contains(&format!("Page fathom-{id}.html")), "{}", outcome.stdout);
-    assert!(outcome.stdout.contains(&format!("fathom show {id}, fathom why {id}")), "{}", outcome.stdout);
-    assert!(!outcome.stdout.contains("Since"), "there is no survey before: {}", outcome.stdout);
+    assert!(outcome.stdout.contains(&format!("Report fathom-{id}.html")), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains(&format!("Run {id}: fathom why")), "{}", outcome.stdout);
+    assert!(!outcome.stdout.contains("Changes"), "there is no survey before: {}", outcome.stdout);
 
     let page = std::fs::read_to_string(fathom.work().join(format!("fathom-{id}.html"))).expect("the page");
     self_contained(&page);
@@ -39,7 +39,7 @@ fn a_survey_prints_a_summary_writes_a_page_and_keeps_the_run() {
     complete(&run);
 
     let again = fathom.run(["survey", "--quick"]).expect_code(0);
-    let since = again.stdout.lines().find(|line| line.starts_with(" Since "));
+    let since = again.stdout.lines().find(|line| line.starts_with(" Changes "));
     assert!(since.is_some_and(|line| line.contains("fsyncs ")), "{}", again.stdout);
     let longer = fathom.run(["show", id]).expect_code(0);
     assert!(longer.stdout.lines().count() > again.stdout.lines().count(), "{}", longer.stdout);

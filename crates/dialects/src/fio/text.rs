@@ -486,6 +486,10 @@ mod tests {
         let with = |names| setting("numjob=2", "a", &spots, &world(), names).map(|s| s.row.name);
         assert_eq!(with(Names::Beginning).unwrap(), "numjobs");
         assert!(with(Names::Whole).is_err());
+        let of =
+            |text: &str| setting(text, "a", &spots, &world(), Names::Beginning).map(|s| s.row.name).unwrap();
+        // fio 3.33 has one option that begins so.
+        assert_eq!([of("ioeng=psync"), of("nam=b"), of("end=1")], ["ioengine", "name", "end_fsync"]);
         let wrong = setting("rand=2", "a", &spots, &world(), Names::Beginning).unwrap_err();
         assert!(wrong.message.contains("several options"), "{}", wrong.message);
     }

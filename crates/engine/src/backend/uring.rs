@@ -28,6 +28,8 @@ pub(crate) struct Uring {
     /// Index of the file that `read_now` and `sync` use.
     selected: usize,
     options: Options,
+    /// Workers that register as many buffers, including this one.
+    alike: u64,
     /// RWF_ flags of every write.
     write_flags: i32,
     /// Operations since the last one that was sent to a kernel worker thread (`async_every`).
@@ -89,7 +91,8 @@ impl Handle for Uring {
             ring.file = true;
         }
         let write_flags = if options.atomic { ATOMIC as i32 } else { 0 };
-        Ok(Self { ring, files, selected: 0, options, write_flags, since_async: 0 })
+        let alike = plan.alike.into();
+        Ok(Self { ring, files, selected: 0, options, alike, write_flags, since_async: 0 })
     }
 
     fn register(&mut self, memory: &mut [Contents]) -> Result<(), Fault> {
@@ -102,10 +105,15 @@ impl Handle for Uring {
             .flat_map(Contents::areas)
             .map(|area| libc::iovec { iov_base: area.as_mut_ptr().cast(), iov_len: area.len() })
             .collect();
+        let bytes =
+            vectors.iter().map(|vector| vector.iov_len as u64).sum::<u64>().saturating_mul(self.alike);
+        if wanted.is_none() && !fits_locked_memory(bytes) {
+            return Ok(());
+        }
         // SAFETY: the areas belong to the worker's memory, which outlives this handle (it is dropped after it).
         match unsafe { self.ring.ring.submitter().register_buffers(&vectors) } {
             Ok(()) => self.ring.buffers = true,
-            // The limit of locked memory: a part of a huge page counts as all of it.
+            // Other programs of the user have used up the limit.
             Err(e) if wanted.is_none() && e.raw_os_error() == Some(libc::ENOMEM) => {}
             Err(e) => return Err(setup_fault(&e)),
         }
@@ -492,6 +500,13 @@ fn locked_memory_limit() -> Option<u64> {
     let effective = u64::from_str_radix(effective.trim(), 16).ok()?;
     const CAP_IPC_LOCK: u64 = 1 << 14;
     (effective & CAP_IPC_LOCK == 0).then_some(limit)
+}
+
+/// Whether all workers can register `bytes` bytes of buffers: some with and some without would not be comparable. The limit counts a
+/// part of a huge page as all of it, and is shared with other programs of the user.
+fn fits_locked_memory(bytes: u64) -> bool {
+    const SHARE: u64 = 4;
+    locked_memory_limit().is_none_or(|limit| bytes <= limit / SHARE)
 }
 
 /// Why buffers of `bytes` bytes cannot be registered.

@@ -19,6 +19,11 @@ fn holds_data(file: BorrowedFd<'_>) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|about| about.f_blocks > 0 && about.f_type as u64 != COUNTED)
 }
 
+/// Whether nothing was ever written to a file. File systems that do not know call all of it data.
+fn is_a_hole(file: BorrowedFd<'_>) -> bool {
+    rustix::fs::seek(file, rustix::fs::SeekFrom::Data(0)) == Err(Errno::NXIO)
+}
+
 #[cfg(test)]
 mod tests;
 pub(crate) mod tree;
@@ -517,15 +522,15 @@ impl Ledger {
     }
 
     /// Takes over a file that cannot lose data, until another program changes it; it is not removed. Returns whether it could be
-    /// taken: it must be empty, or created and kept by a run of another user or in a container, and have no second hard link. If
-    /// this run writes it, later runs recognise it.
+    /// taken: it must be empty or one hole (truncate, fallocate), or created and kept by a run of another user or in a container, and
+    /// have no second hard link. If this run writes it, later runs recognise it.
     pub fn take_harmless(&mut self, path: &Path) -> bool {
         let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let Ok(file) = rustix::fs::open(here(path), how, Mode::empty()) else { return false };
         let is_harmless = rustix::fs::fstat(&file).is_ok_and(|about| {
             FileType::from_raw_mode(about.st_mode).is_file()
                 && about.st_nlink == 1
-                && (about.st_size == 0 || kept_mark::is_set(file.as_fd()))
+                && (about.st_size == 0 || is_a_hole(file.as_fd()) || kept_mark::is_set(file.as_fd()))
         });
         if !is_harmless || !holds_data(file.as_fd()) {
             return false;

@@ -26,7 +26,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "Opening or creating a file took {}, {} of the time, and the workers computed in the kernel for {} of it. This ext4 has no journal: for minutes it does not reuse the inodes of deleted files, and each create searches past them.",
+            "Opening or creating a file took {}, {} of the time, and the workers computed in the kernel for {} of it. This ext4 has no journal: for minutes it does not reuse the inodes of deleted files, and a create may have to search past them.",
             time(each_ns),
             percent(took.min(1.0)),
             percent(computes),

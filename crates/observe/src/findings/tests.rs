@@ -2381,7 +2381,7 @@ fn inodes_freed_lately_are_a_cause_of_slow_creates_without_a_journal() {
     world.repetition.workers[0].stats[0].latency = each_takes(215_000);
     assert_eq!(
         world.says("freed-inodes").expect("told"),
-        "Opening or creating a file took 215 us, 86 % of the time, and the workers computed in the kernel for 90 % of it. This ext4 has no journal: for minutes it does not reuse the inodes of deleted files, and each create searches past them."
+        "Opening or creating a file took 215 us, 86 % of the time, and the workers computed in the kernel for 90 % of it. This ext4 has no journal: for minutes it does not reuse the inodes of deleted files, and a create may have to search past them."
     );
     world.environment["filesystem"]["journal"] = true.into();
     assert_eq!(world.says("freed-inodes"), None, "inodes are reused at once");

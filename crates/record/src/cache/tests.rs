@@ -414,15 +414,15 @@ fn memory_servers_and_blindness_have_words_of_their_own() {
 
     let mut by_program = disk(MIB, 0);
     by_program.method = "fuse-server".into();
-    by_program.devices = vec![device("storage (read by bindfs)", "served", 0, MIB, 0)];
+    by_program.devices = vec![device("bindfs's storage", "served", 0, MIB, 0)];
     let direct = Phase { direct: true, ..phase(true, false, MIB, by_program) };
-    says(&direct, "This is a device number: 100 % of the 1 MiB read came from storage (read by bindfs).");
+    says(&direct, "This is a device number: 100 % of the 1 MiB read came from bindfs's storage.");
     let mut cached = direct;
     let physical = &mut cached.repetitions[0].physical;
     (physical.devices[0].read_bytes, physical.own_read_bytes) = (0, Some(0));
     says(
         &cached,
-        "This is memory's number: 100 % of the 1 MiB read came from memory; storage (read by bindfs) moved 0 B.",
+        "This is memory's number: 100 % of the 1 MiB read came from memory; bindfs's storage moved 0 B.",
     );
     let physical = &mut cached.repetitions[0].physical;
     (physical.devices[0].read_bytes, physical.own_read_bytes) = (2 * MIB, Some(2 * MIB));

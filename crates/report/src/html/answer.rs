@@ -44,8 +44,11 @@ pub(super) fn write(page: &mut HtmlPage, view: &RunView<'_>) {
     let mut fact = |term: &str, words: &str| {
         let _ = writeln!(page.body, "<div><dt>{term}</dt><dd>{}</dd></div>", escape(&clean(words)));
     };
+    if let Some(words) = &answer.remedy {
+        fact("Remedy", words);
+    }
     if let Some(words) = answer.other_limits() {
-        fact("Limits", &words);
+        fact(if answer.limits.is_empty() { "Limits" } else { "Also" }, &words);
     }
     if !answer.unlimited_time().is_empty() {
         fact("Time spent", &answer.unlimited_time().join("; "));
@@ -69,7 +72,7 @@ fn judged(verdict: &UseVerdict) -> String {
     let mut figures: Vec<_> = verdict.figures.iter().filter(|f| f.value.is_some()).collect();
     figures.sort_by_key(|f| std::cmp::Reverse(f.grade));
     let words: Vec<String> = figures.iter().map(|f| escape(&f.words_with_threshold())).collect();
-    match (verdict.note, verdict.grade) {
+    match (&verdict.note, verdict.grade) {
         (Some(note), _) => escape(note),
         (None, Grade::Unknown) => String::new(),
         (None, _) => words.join("; "),

@@ -34,7 +34,8 @@ fn write(page: &mut HtmlPage, part: &Part) {
                 Tone::Label => " class=\"whose\"",
                 Tone::Trouble => " class=\"trouble\" role=\"note\"",
             };
-            let _ = writeln!(page.body, "<p{class}>{}</p>", with_code(words));
+            let words = if *tone == Tone::Label { escape(words) } else { with_code(words) };
+            let _ = writeln!(page.body, "<p{class}>{words}</p>");
         }
         Part::List(items) => {
             page.body.push_str("<ul>\n");
@@ -53,7 +54,10 @@ fn write(page: &mut HtmlPage, part: &Part) {
         }
         Part::Table(of) => page.body.push_str(&table(of)),
         Part::Targets(targets) => page.anchor(targets),
-        Part::Pictures(figures) => {
+        Part::Pictures(note, figures) => {
+            if !note.is_empty() {
+                write(page, &Part::Text(Tone::Note, note.clone()));
+            }
             page.body.push_str("<div class=\"pair\">\n");
             figures.iter().for_each(|figure| page.figure(figure));
             page.body.push_str("</div>\n");
@@ -63,10 +67,10 @@ fn write(page: &mut HtmlPage, part: &Part) {
             page.body.push_str(&folded(name, &preformatted(name, &text)));
         }
         // A small one is not drawn larger than others.
-        Part::Picture(figure) if figure.picture.width() <= LEAST_WIDE => {
-            page.picture(&figure.picture, &figure.caption);
+        Part::Picture(figure) if figure.is_wide || figure.picture.width() > LEAST_WIDE => {
+            page.wide_picture(&figure.picture, &figure.caption);
         }
-        Part::Picture(figure) => page.wide_picture(&figure.picture, &figure.caption),
+        Part::Picture(figure) => page.figure(figure),
         Part::Surface(of) => surface(page, of),
         Part::Details(summary, parts) => {
             page.fold(summary, |page| write_all(page, parts));
@@ -106,7 +110,7 @@ pub(super) fn with_links(of: &Table, links: &[String]) -> String {
         links.get(n).into_iter().for_each(|links| table.cell("", links));
         table.end();
     }
-    let more = more.map_or_else(String::new, |more| format!("<p class=\"note\">{}</p>\n", escape(&more)));
+    let more = more.map_or_else(String::new, |more| format!("<p class=\"note\">{}</p>\n", with_code(&more)));
     table.finish() + &more
 }
 
@@ -120,21 +124,28 @@ fn style(cell: &Cell) -> String {
 
 fn inside(cell: &Cell) -> String {
     let text = escape(&cell.text);
-    let text = if cell.is_strong { format!("<strong>{text}</strong>") } else { text };
-    let text = match class(cell.mood) {
-        "" => text,
-        class => format!("<span class=\"{class}\"{}>{text}</span>", hidden(cell.mood)),
+    let is_strong = cell.is_strong && cell.mood == Mood::Plain;
+    let text = if is_strong { format!("<strong>{text}</strong>") } else { text };
+    let class = class(cell.mood);
+    let text = match (class, text.split_once(' ')) {
+        ("", _) => text,
+        // A mark before the word is not read aloud.
+        (_, Some((mark, word))) if class.starts_with("verdict") => {
+            format!("<span class=\"{class}\"><span aria-hidden=\"true\">{mark}</span> {word}</span>")
+        }
+        _ => format!("<span class=\"{class}\"{}>{text}</span>", hidden(cell.mood)),
     };
     let kind = cell.kind.map_or_else(String::new, badge);
     let between = if text.is_empty() || kind.is_empty() { "" } else { " " };
-    let below = escape(&cell.below);
+    let below = with_code(&cell.below);
+    let low = if cell.mood == Mood::Bad { " class=\"low\"" } else { "" };
     match (cell.is_words, below.is_empty()) {
         (true, true) => format!("<span class=\"text\">{text}</span>"),
         (true, false) => {
             format!("<span class=\"text\">{text}</span><span class=\"text note\">{below}</span>")
         }
         (false, true) => format!("{text}{between}{kind}"),
-        (false, false) => format!("{text}{between}{kind}<small>{below}</small>"),
+        (false, false) => format!("{text}{between}{kind}<small{low}>{below}</small>"),
     }
 }
 

@@ -138,9 +138,9 @@ mod tests {
     fn nothing_leads_to_what_is_not_there() {
         let mut links = Links::default();
         let placeholder = links.placeholder("r", "write");
-        links.register(&[Target::test(Link::OverTime, "r", "write")], "s7");
-        links.register(&[Target::test(Link::OverTime, "r", "write")], "s8");
-        links.register(&[Target::test(Link::Surface, "another", "write")], "s9");
+        links.register(&[Target::figure(Link::OverTime, "r", "write")], "s7");
+        links.register(&[Target::figure(Link::OverTime, "r", "write")], "s8");
+        links.register(&[Target::figure(Link::Surface, "another", "write")], "s9");
         let html = links.led(&placeholder);
         assert_eq!(
             html,

@@ -12,7 +12,7 @@ pub(super) fn write(page: &mut HtmlPage, views: &[RunView<'_>]) {
     if views.iter().all(|v| v.run.phases.is_empty()) {
         return;
     }
-    let target = |view: &RunView<'_>| Target::test(Link::Raw, &view.run.id, "");
+    let target = |view: &RunView<'_>| Target::whole(Link::Raw, &view.run.id);
     page.anchor(&views.iter().map(target).collect::<Vec<_>>());
     page.heading(2, "Raw figures");
     for view in views {

@@ -1,4 +1,4 @@
-//! Any document as Markdown, for an issue or a pull request: `documents` makes them; `ticket` is shorter.
+//! Any document as Markdown: `documents` makes them; `ticket` is shorter, for an issue or a pull request.
 
 use super::escape;
 use crate::document::{Cell, Document, Part, Table, Tone, shown};
@@ -17,14 +17,17 @@ pub fn document(document: &Document) -> String {
     out + "\n"
 }
 
-/// Pictures only if they can be made of letters.
-fn write_all(out: &mut String, parts: &[Part]) {
-    let is_shown = |part: &Part| match part {
+/// Pictures only if they can be made of letters. Lines for a terminal are too many; `fathom show --block` prints them.
+fn is_shown(part: &Part) -> bool {
+    match part {
         Part::Picture(figure) => !figure.drawing.is_empty(),
-        // Lines for a terminal are too many for an issue; `fathom show --block` prints them.
-        Part::Pictures(_) | Part::Lines(..) | Part::Targets(_) => false,
+        Part::Pictures(..) | Part::Lines(..) | Part::Targets(_) => false,
+        Part::Details(_, parts) => parts.iter().any(is_shown),
         _ => true,
-    };
+    }
+}
+
+fn write_all(out: &mut String, parts: &[Part]) {
     shown(&parts.iter().collect::<Vec<_>>(), is_shown).into_iter().for_each(|part| write(out, part));
 }
 
@@ -69,7 +72,7 @@ fn write(out: &mut String, part: &Part) {
         }
         Part::Table(of) => table(out, of),
         Part::Surface(surface) => table(out, &surface.table()),
-        Part::Pictures(_) | Part::Lines(..) | Part::Targets(_) => {}
+        Part::Pictures(..) | Part::Lines(..) | Part::Targets(_) => {}
         Part::Picture(figure) => {
             let _ = writeln!(out, "```text\n{}\n```\n", figure.drawing.join("\n"));
         }

@@ -76,8 +76,8 @@ fn uses(answer: &Answer) -> Vec<String> {
         figures.first().map_or_else(String::new, |figure| figure.words_with_threshold())
     };
     let one = |verdict: &survey::UseVerdict| {
-        let words = match (verdict.note, verdict.grade) {
-            (Some(note), _) => note.to_string(),
+        let words = match (&verdict.note, verdict.grade) {
+            (Some(note), _) => note.clone(),
             (None, Grade::Unknown) => "not measured".into(),
             (None, _) => decided(verdict),
         };
@@ -90,7 +90,7 @@ fn facts(answer: &Answer) -> Vec<String> {
     let files = answer.more.iter().filter(|(name, _)| *name != "streams");
     let files = files.map(|(name, words)| format!("{name}: {}", escape(words)));
     let time = answer.unlimited_time();
-    let time = if time.is_empty() { String::new() } else { format!(". Time of {}", time.join("; ")) };
+    let time = if time.is_empty() { String::new() } else { format!(". Time spent: {}", time.join("; ")) };
     let limits = answer.other_limits().map(|words| format!("Limits: {}", escape(&(words + &time))));
     files.chain(limits).chain([format!("Doubts: {}", escape(&answer.doubts_in_words()))]).collect()
 }

@@ -138,7 +138,7 @@ pub static CRITERIA: [Criterion; 10] = [
 ];
 
 /// Uses whose data must survive a power cut.
-const DURABLE: [&str; 2] = ["database log", "mail"];
+const DURABLE: [&str; 3] = ["database log", "mail", "VM images"];
 
 /// The verdict for one use.
 #[derive(Clone, Debug)]
@@ -148,7 +148,7 @@ pub struct UseVerdict {
     /// The worst of its figures.
     pub grade: Grade,
     /// The reason for the grade, if no figure decided.
-    pub note: Option<&'static str>,
+    pub note: Option<String>,
     /// Grade, figures and thresholds in words.
     pub sentence: String,
     /// The figures behind the grade.
@@ -243,10 +243,12 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
     let mut figures = Vec::new();
     let mut told = Vec::new();
     let mut grade = None;
-    let mut cached = false;
+    let mut cached = None;
     for c in CRITERIA.iter().filter(|c| c.of == of) {
         let value = (c.value)(run, by_storage).filter(|v| v.is_finite());
-        cached |= value.is_none() && (c.value)(run, |_| true).is_some();
+        if value.is_none() && (c.value)(run, |_| true).is_some() {
+            cached = cached.or(Some(c.figure));
+        }
         let one = c.grade(value);
         if let Some(value) = value {
             told.push(c.sentence(value));
@@ -255,16 +257,17 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
         figures.push(JudgedCriterion { by: c, value, grade: one });
     }
     let mut grade = grade.unwrap_or(Grade::Unknown);
-    let mut note =
-        (in_memory(run) && DURABLE.contains(&of)).then_some("nothing in memory outlives a power cut");
-    if note.is_some() {
+    let mut note = None;
+    if in_memory(run) && DURABLE.contains(&of) {
+        note = Some("nothing in memory outlives a power cut".to_owned());
         grade = Grade::Poor;
-    } else if grade == Grade::Unknown && cached {
-        note = Some("the page cache served what was measured");
+    } else if let Some(figure) = cached
+        && matches!(grade, Grade::Unknown | Grade::Good)
+    {
+        note = Some(format!("memory served: {figure}"));
+        grade = Grade::Unknown;
     }
-    if let Some(note) = note {
-        told.insert(0, note.into());
-    }
+    told.splice(0..0, note.clone());
     let sentence =
         if told.is_empty() { grade.word().into() } else { format!("{}: {}", grade.word(), told.join("; ")) };
     UseVerdict { of, grade, note, sentence, figures }
@@ -335,9 +338,9 @@ fn cold_p50(run: &Run, counts: Counts) -> Option<f64> {
     latency(named(run, "ladder", "cold random read").filter(|p| counts(p))?, 50.0)
 }
 
-/// The best rate over queue depths, including one plain call at a time.
+/// The best rate over queue depths, including one plain call at a time; of the storage's own, if there are any.
 pub(crate) fn best_reads(run: &Run) -> Option<f64> {
-    best_of_reads(run, |_| true)
+    best_of_reads(run, by_storage).or_else(|| best_of_reads(run, |_| true))
 }
 
 fn best_of_reads(run: &Run, counts: Counts) -> Option<f64> {

@@ -50,6 +50,7 @@ mod tests {
             uses: Vec::new(),
             doubts: vec!["steal".into()],
             limits: Vec::new(),
+            remedy: None,
             passing_limits: Vec::new(),
             time: Vec::new(),
             device_known: true,

@@ -36,16 +36,16 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     for words in answer.first.iter().take(2) {
         named_line(&mut page, Style::Warn, "", &whole_clauses(&clean(words), layout, 2, ""), layout, 2);
     }
-    let limits = match answer.passing_limits.as_slice() {
-        [] => answer.other_limits().into_iter().collect(),
-        limits => limits.to_vec(),
+    let limits = match (&answer.remedy, answer.passing_limits.as_slice()) {
+        (Some(remedy), _) => ("Remedy", vec![remedy.clone()]),
+        (None, []) => ("Limits", answer.other_limits().into_iter().collect()),
+        (None, limits) => ("Limits", limits.to_vec()),
     };
     let doubts = match answer.doubts.as_slice() {
         [] => vec![answer.doubts_in_words()],
         doubts => doubts.to_vec(),
     };
-    let mut named =
-        vec![("Limits", limits), ("Doubts", doubts), ("Since", answer.since.iter().cloned().collect())];
+    let mut named = vec![limits, ("Doubts", doubts), ("Changes", answer.since.iter().cloned().collect())];
     named.retain(|(_, parts)| !parts.is_empty());
     // The head of the table, the blank before it and each named line take a line.
     let needed = page.lines.len() + 2 + answer.more.len() + answer.uses.len() + named.len() + after.len();
@@ -100,15 +100,16 @@ fn whole_parts(parts: &[String], layout: usize, most: usize) -> String {
         parts[..n].join("; ") + &others
     };
     let fits = |text: &String| wrapped(&clean(text), width).len() <= most;
-    (1..=parts.len()).rev().map(first).find(fits).unwrap_or_else(|| parts.join("; "))
+    let shorter = || whole_clauses(&clean(&parts.join("; ")), width, most, "");
+    (1..=parts.len()).rev().map(first).find(fits).unwrap_or_else(shorter)
 }
 
-/// As many whole clauses of a sentence as fit on `most` lines before `end`; all of it if not even the first does.
+/// As many whole clauses of a sentence as fit on `most` lines before `end`; all of it if only a few words do.
 fn whole_clauses(words: &str, width: usize, most: usize, end: &str) -> String {
     let fits = |text: &String| wrapped(text, width.max(8)).len() <= most;
     let whole = format!("{words}{end}");
     let clauses = words.rmatch_indices(['.', ';', ':']).map(|(at, _)| at);
-    let clauses = clauses.filter(|at| words[at + 1..].starts_with(' ') && *at > width);
+    let clauses = clauses.filter(|at| words[at + 1..].starts_with(' ') && *at > width / 2);
     let shorter = clauses.map(|at| format!("{}.{end}", &words[..at])).find(fits);
     if fits(&whole) { whole } else { shorter.unwrap_or(whole) }
 }
@@ -164,7 +165,7 @@ fn good_for(verdict: &UseVerdict, layout: usize) -> String {
     figures.sort_by_key(|f| std::cmp::Reverse(f.grade));
     let word = if verdict.grade == Grade::Unknown { "?" } else { verdict.grade.word() };
     let mut line = format!(" {:<NAME$}{word:<GRADE$}", verdict.of);
-    line += verdict.note.unwrap_or_default();
+    line += verdict.note.as_deref().unwrap_or_default();
     for (i, figure) in figures.iter().enumerate().filter(|_| verdict.note.is_none()) {
         let decided = i == 0;
         let words = if decided { figure.words_with_threshold() } else { figure.words() };
@@ -228,6 +229,7 @@ mod tests {
             uses: uses(),
             doubts: Vec::new(),
             limits: Vec::new(),
+            remedy: None,
             passing_limits: Vec::new(),
             time: Vec::new(),
             device_known: true,
@@ -237,8 +239,8 @@ mod tests {
 
     fn after() -> Vec<String> {
         vec![
-            "Page fathom-x.html".into(),
-            "More: fathom show 20261127T212028-35ace5, fathom why 20261127T212028-35ace5".into(),
+            "Report fathom-x.html".into(),
+            "Run 20261127T212028-35ace5: fathom why (causes), fathom show (all figures)".into(),
         ]
     }
 
@@ -263,7 +265,7 @@ mod tests {
             let text = short(&worst, &after(), width, false);
             assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
             assert!(text.lines().count() <= LINES, "{width}: {text}");
-            for words in ["Limited in 12", "Doubts", "Since", "Page fathom"] {
+            for words in ["Limited in 12", "Doubts", "Changes", "Report fathom"] {
                 assert!(text.contains(words), "{words} at {width}: {text}");
             }
         }
@@ -271,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_second_survey_says_what_changed_to_its_end() {
-        let since = "27 Nov 21:26: fsyncs +694 %, random reads -4 %, cold read -25 % (one run each)";
+        let since = "since 27 Nov 21:26: fsyncs +694 %, random reads -4 %, cold read -25 % (one run each)";
         let second = Answer { since: Some(since.into()), ..answer() };
         let text = short(&second, &after(), 80, false);
         insta::assert_snapshot!(text);
@@ -323,11 +325,27 @@ mod tests {
 
     #[test]
     fn the_time_is_shown_where_no_limit_was_found() {
-        let time = ["write with fsync: vda 62 %, kernel 37 %", "read: vda 57 %, kernel 41 %"];
+        let time = ["fsync: vda 62 %, kernel 37 %", "read: vda 57 %, kernel 41 %"];
         let timed = Answer { time: time.map(String::from).to_vec(), ..answer() };
         let text = short(&timed, &[], 80, false);
-        assert!(text.contains(" Time spent      write with fsync: vda 62 %, kernel 37 %; read:"), "{text}");
+        assert!(text.contains(" Time spent      fsync: vda 62 %, kernel 37 %; read:"), "{text}");
         let limited = Answer { passing_limits: vec!["sparse image".into()], ..timed };
         assert!(!short(&limited, &[], 80, false).contains("Time spent"));
+    }
+
+    #[test]
+    fn the_remedy_of_a_limit_has_a_line() {
+        let remedy = "`fallocate -l 6442450944 FILE` fills the holes and keeps the data; the first write to each new block may still cost more than the next. Or write the files once before.";
+        let limits = vec!["Limited in 9 of 80 phases: The file behind loop1 had holes.".into()];
+        let held = Answer {
+            limits,
+            remedy: Some(remedy.into()),
+            passing_limits: vec!["mounted with discard (1 of 80)".into()],
+            ..answer()
+        };
+        let text = short(&held, &[], 80, false);
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = "Remedy `fallocate -l 6442450944 FILE` fills the holes and keeps the data. Doubts";
+        assert!(flat.contains(words) && !flat.contains("discard"), "{text}");
     }
 }

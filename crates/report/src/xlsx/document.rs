@@ -116,9 +116,12 @@ fn table(sheet: &mut Worksheet, caption: &str, table: &Table) -> Done {
     // Fitting does not know that bold text is wider.
     for column in 0..table.heads.len() {
         let strong = table.rows.iter().filter_map(|row| row.get(column)).filter(|cell| cell.is_strong);
-        if let Some(letters) = strong.map(|cell| cell.text.chars().count()).max() {
-            let widest =
-                table.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.text.chars().count());
+        if let Some(letters) = strong.map(|cell| cell.in_one_line().chars().count()).max() {
+            let widest = table
+                .rows
+                .iter()
+                .filter_map(|row| row.get(column))
+                .map(|cell| cell.in_one_line().chars().count());
             let letters = widest.max().unwrap_or(0).max(letters + letters / 8);
             sheet.set_column_width(column as u16, letters as f64 + 2.0)?;
         }

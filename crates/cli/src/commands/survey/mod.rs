@@ -139,11 +139,11 @@ fn tell(finished: &Finished, earlier: Option<&Run>, page: Option<&PathBuf>, stor
         return console::out(&fathom_report::terminal::summary(&finished.run, width, colour));
     }
     let answer = fathom_report::answer::Answer::of(&finished.run, earlier);
-    let page = page.map(|page| format!("Page {}", page.display()));
+    let page = page.map(|page| format!("Report {}", page.display()));
     let id = &finished.run.id;
     let more = finished.stored.then(|| match store {
-        Some(store) => format!("More: fathom show {id} --store {}", store.display()),
-        None => format!("More: fathom show {id}, fathom why {id}"),
+        Some(store) => format!("Run {id}: fathom show {id} --store {}", store.display()),
+        None => format!("Run {id}: fathom why (causes), fathom show (all figures)"),
     });
     let after: Vec<String> = [page, more].into_iter().flatten().collect();
     console::out(&fathom_report::terminal::short(&answer, &after, width, colour));

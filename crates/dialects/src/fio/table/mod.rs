@@ -231,8 +231,26 @@ pub fn find(name: &str) -> Option<&'static Row> {
 /// Rows with a name or alias that begins with `start`: the command line accepts a unique prefix.
 #[must_use]
 pub fn beginning_with(start: &str) -> Vec<&'static Row> {
-    rows().filter(|r| std::iter::once(&r.name).chain(r.aliases).any(|name| name.starts_with(start))).collect()
+    let begins =
+        |row: &&Row| std::iter::once(&row.name).chain(row.aliases).any(|name| name.starts_with(start));
+    let all: Vec<&Row> = rows().filter(begins).collect();
+    let of_fio: Vec<&Row> = all.iter().copied().filter(|row| !NOT_OF_FIO_3_33.contains(&row.name)).collect();
+    if of_fio.len() == 1 { of_fio } else { all }
 }
+
+/// Options that came later than fio 3.33, went before, or belong to engines: they make no beginning ambiguous there.
+const NOT_OF_FIO_3_33: [&str; 10] = [
+    "container",
+    "end_syncfs",
+    "exit_on_io_done",
+    "fadvise_stream",
+    "fdp",
+    "fdp_pli",
+    "grace_time",
+    "ioengine_so_path",
+    "namenode",
+    "ramp_size",
+];
 
 /// The table as Markdown, for the manual page.
 #[must_use]

@@ -11,7 +11,7 @@ pub(super) fn write(out: &mut Document, views: &[RunView<'_>]) {
     if all.is_empty() {
         return;
     }
-    out.targets(all.iter().map(|(view, _)| Target::test(Link::Environment, &view.run.id, "")).collect());
+    out.targets(all.iter().map(|(view, _)| Target::whole(Link::Environment, &view.run.id)).collect());
     out.heading(2, "Environment");
     for (view, rows) in all {
         let caption = format!("Environment of {}", clean(&view.story.title));

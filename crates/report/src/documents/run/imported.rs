@@ -25,7 +25,7 @@ pub(super) fn write(out: &mut Document, stage: &Stage<'_, '_>) {
     joint(&columns).into_iter().for_each(|table| out.table(table));
     for (view, source, cells) in all {
         stage.whose(out, view);
-        out.text(Tone::Note, format!("{source}."));
+        out.text(Tone::Note, format!("These figures were {source}."));
         for (n, cell) in cells.iter().enumerate() {
             if n < MOST_OPEN {
                 out.table(table(cell));

@@ -183,6 +183,18 @@ mod tests {
     }
 
     #[test]
+    fn parts_about_requests_say_whose_they_are() {
+        let (a, b) = (samples::observed_run(), samples::lossy_run());
+        let html = crate::html::page(&[&a, &b]);
+        let headed = html.matches(">What reached the device: ").count();
+        let named = |part: &str| {
+            part.split_once("</h3>").is_some_and(|(_, rest)| rest.starts_with("\n<p class=\"whose\">"))
+        };
+        let parts = html.split(">What reached the device: ").skip(1).filter(|part| named(part)).count();
+        assert!(headed > 1 && parts == headed, "{parts} of {headed}");
+    }
+
+    #[test]
     fn two_runs_are_divided() {
         let text = summary(&[&samples::auto_run(), &samples::auto_run_changed()]);
         assert!(

@@ -1,7 +1,7 @@
 //! Throughput and latency over time, a chart for each of the longest phases.
 
 use super::{RunView, Stage};
-use crate::document::{Document, Figure, Link, Target, Tone};
+use crate::document::{Document, Figure, Link, Part, Target, Tone};
 use crate::{printable::clean, svg};
 use fathom_record::Phase;
 
@@ -24,16 +24,14 @@ pub(super) fn write(out: &mut Document, stage: &Stage<'_, '_>) {
     out.heading(stage.level, "Over time");
     let most = if stage.of_survey { MOST_OF_A_PART } else { MOST_SERIES };
     let left_out = charts.len().saturating_sub(most);
+    let mut note = String::new();
     if left_out > 0 {
         // The longest phases have the most informative course.
         charts.sort_by_key(|(_, p, _)| std::cmp::Reverse(p.repetitions.iter().map(|r| r.elapsed_ns).max()));
         charts.truncate(most);
         charts.sort_by_key(|(_, p, _)| p.seq);
         let elsewhere = if stage.of_survey { "left out" } else { "in the raw data" };
-        out.text(
-            Tone::Note,
-            format!("{most} charts, of the longest phases; {left_out} more are {elsewhere}."),
-        );
+        note = format!("{most} charts, of the longest phases; {left_out} more are {elsewhere}.");
         if let [(view, _)] = stage.shown.as_slice()
             && stage.of_survey
         {
@@ -45,7 +43,7 @@ pub(super) fn write(out: &mut Document, stage: &Stage<'_, '_>) {
         let targets = Target::phase(Link::OverTime, &view.run.id, phase);
         Figure { targets, ..Figure::new(picture, caption) }
     };
-    out.pictures_beside(charts.into_iter().map(figure).collect());
+    out.parts.push(Part::Pictures(note, charts.into_iter().map(figure).collect()));
 }
 
 /// Where to find the intervals of a survey's phases, which would be half of its figures.

@@ -1,7 +1,7 @@
 //! Runs of many ranks: hosts beside each other, and when each rank was working, phase by phase.
 
 use super::RunView;
-use crate::document::{Document, Table};
+use crate::document::{Document, Figure, Part, Table};
 use crate::{svg, units};
 use fathom_record::Run;
 use fathom_record::ranks::{RankTimes, Summary, by_host, summary};
@@ -30,7 +30,8 @@ pub(super) fn write(out: &mut Document, views: &[RunView<'_>]) {
                 "{}. One line per rank. The pale part is wear-out; another colour marks a rank that did not finish.",
                 picture.description
             );
-            out.picture(picture, caption, Vec::new());
+            let figure = Figure { is_wide: true, ..Figure::new(picture, caption) };
+            out.parts.push(Part::Picture(Box::new(figure)));
         }
     }
 }

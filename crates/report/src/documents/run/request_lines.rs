@@ -4,7 +4,7 @@
 use super::Stage;
 use super::requests::{is_counted, lost, observed_phases, statements};
 use crate::block::{sentence, shown_repetition};
-use crate::document::{Document, Figure, Link, Table, Target, Tone};
+use crate::document::{Cell, Document, Figure, Link, Mood, Table, Target, Tone};
 use crate::{counters, printable::clean, section::full_title, svg};
 use fathom_record::Phase;
 
@@ -25,7 +25,7 @@ pub(super) fn write(out: &mut Document, stage: &Stage<'_, '_>) {
             out.text(Tone::Note, counters::LIMITS);
         }
         let mut table = Table::new("Requests at the device, per phase", &["Phase", "What reached it"]);
-        phases.iter().for_each(|phase| table.words([full_title(phase), line(phase)]));
+        table.rows.extend(phases.iter().map(|phase| vec![Cell::words(full_title(phase)), cell(phase)]));
         out.table(table);
         let rest = "Distributions of sizes, distances and times, who issued the requests, and what proves each finding, from the stored run";
         out.text(Tone::Note, format!("{rest}: `fathom show {} --block`", clean(&view.run.id)));
@@ -34,11 +34,14 @@ pub(super) fn write(out: &mut Document, stage: &Stage<'_, '_>) {
     }
 }
 
-fn line(phase: &Phase) -> String {
+fn cell(phase: &Phase) -> Cell {
     let requests = shown_repetition(phase)
         .map(|(repetition, layer)| format!("{}.", sentence(layer, &repetition.physical)));
-    let all: Vec<String> = lost(phase).into_iter().chain(statements(phase)).chain(requests).collect();
-    all.join(" ")
+    let rest = statements(phase).into_iter().chain(requests).collect::<Vec<_>>().join(" ");
+    match lost(phase) {
+        Some(lost) => Cell::words(lost).meant(Mood::Bad).with_below(rest),
+        None => Cell::words(rest),
+    }
 }
 
 #[cfg(test)]

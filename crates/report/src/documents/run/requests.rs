@@ -26,7 +26,6 @@ pub(super) fn write(out: &mut Document, stage: &Stage<'_, '_>) {
         if observed.is_empty() {
             continue;
         }
-        stage.whose(out, view);
         if observed.iter().any(|phase| is_counted(phase)) {
             out.text(Tone::Note, counters::LIMITS);
         }
@@ -35,9 +34,13 @@ pub(super) fn write(out: &mut Document, stage: &Stage<'_, '_>) {
             out.targets(Target::phase(Link::Requests, &view.run.id, phase));
             if n < MOST_OPEN {
                 out.heading(stage.level + 1, heading);
+                stage.whose(out, view);
                 open(out, view.run, phase);
             } else {
-                out.details(heading, |out| shut(out, phase));
+                out.details(heading, |out| {
+                    stage.whose(out, view);
+                    shut(out, phase);
+                });
             }
         }
         if observed.len() > MOST_SHUT {
@@ -57,7 +60,8 @@ pub(super) fn observed_phases<'r>(section: &Section<'r>) -> Vec<&'r Phase> {
     let anything = |p: &&Phase| {
         let watched = shown_repetition(p).is_some() || !finding::of_phase(p).is_empty();
         // A surface has hundreds of cells, whose memory and disk shares are reported together.
-        watched || (alone(p) && (truth::statement(p).is_some() || truth::cold(p).is_some()))
+        let said = || truth::statement(p).is_some() || truth::cold(p).is_some();
+        watched || (alone(p) && (said() || !page_cache::sentences(p).is_empty()))
     };
     section.phases.iter().copied().filter(anything).collect()
 }
@@ -79,8 +83,7 @@ pub(super) fn statements(phase: &Phase) -> Vec<String> {
 }
 
 fn open(out: &mut Document, run: &Run, phase: &Phase) {
-    lost(phase).into_iter().for_each(|words| out.text(Tone::Trouble, words));
-    said(out, phase);
+    said(out, phase, is_counted(phase));
     let watched = shown_repetition(phase);
     if let Some((repetition, layer)) = watched {
         if let Some(device) = main_device(layer) {
@@ -116,16 +119,17 @@ fn open(out: &mut Document, run: &Run, phase: &Phase) {
 
 /// A folded phase: its findings and the text form.
 fn shut(out: &mut Document, phase: &Phase) {
-    said(out, phase);
+    said(out, phase, true);
     out.table(memory_or_device(phase));
     out.table(findings(phase));
     as_text(out, phase);
 }
 
-/// The sentences about a phase. Events have cards and pictures, the counters only words.
-fn said(out: &mut Document, phase: &Phase) {
+/// The sentences about a phase; its requests in words unless cards and pictures follow.
+fn said(out: &mut Document, phase: &Phase, requests: bool) {
+    lost(phase).into_iter().for_each(|words| out.text(Tone::Trouble, words));
     statements(phase).into_iter().for_each(|words| out.text(Tone::Plain, words));
-    if let Some((repetition, layer)) = shown_repetition(phase).filter(|(_, layer)| counters::are_all(layer)) {
+    if let Some((repetition, layer)) = shown_repetition(phase).filter(|_| requests) {
         out.text(Tone::Plain, format!("{}.", sentence(layer, &repetition.physical)));
     }
 }

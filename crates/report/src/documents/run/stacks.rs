@@ -18,10 +18,10 @@ pub(super) fn write(out: &mut Document, stage: &Stage<'_, '_>) {
         if noted.is_empty() {
             continue;
         }
-        stage.whose(out, view);
         for phase in noted {
             let heading = format!("Where the slowest calls waited: {}", clean(&full_title(phase)));
             out.heading(stage.level + 1, heading);
+            stage.whose(out, view);
             sentences(phase).into_iter().for_each(|words| out.text(Tone::Plain, words));
             of_phase(phase).iter().for_each(|slow| out.table(table(slow)));
         }

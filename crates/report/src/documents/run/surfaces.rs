@@ -21,12 +21,12 @@ pub(super) fn write(out: &mut Document, stage: &Stage<'_, '_>) {
         out.heading(2, "Throughput over file and record size");
     }
     for test in &tests {
-        let lead =
-            |(view, _): &(&RunView<'_>, Mapped)| Target::test(Link::Surface, &view.run.id, &test.title);
-        out.targets(test.runs.iter().map(lead).collect());
-        out.heading(3, test.title.as_str());
         let surfaces: Vec<Surface> = test.runs.iter().map(|(_, m)| m.surface.clone()).collect();
         let Some(scale) = Scale::of_all(&surfaces) else { continue };
+        let lead =
+            |(view, _): &(&RunView<'_>, Mapped)| Target::figure(Link::Surface, &view.run.id, &test.title);
+        out.targets(test.runs.iter().map(lead).collect());
+        out.heading(3, test.title.as_str());
         for (view, mapped) in &test.runs {
             stage.whose(out, view);
             surface(out, mapped.clone(), &view.machine, scale, String::new());
