@@ -4,7 +4,7 @@
 use crate::budget::Budget;
 use crate::story::{DoubtGroup, Story};
 use crate::survey::facts::{
-    FSYNC_MATTERS, by_storage, course, files_per_s, in_memory, latency, named, of_stage, synced,
+    FSYNC_MATTERS, by_storage, course, files_per_s, in_memory, latency, named, of_stage, of_storage, synced,
 };
 use crate::survey::findings::{limit, place};
 use crate::survey::verdicts::{UseVerdict, best_reads, of_run as verdicts, slowest_tenth, streaming_read};
@@ -179,7 +179,7 @@ pub fn storage(run: &Run) -> String {
     match (machine.device, size.map(units::bytes)) {
         (Some(device), Some(size)) => format!("{kind} on {device}, {size}"),
         (Some(device), None) => format!("{kind} on {device}"),
-        (None, _) => match run.environment["filesystem"]["total_bytes"].as_u64() {
+        (None, _) => match run.environment["filesystem"]["total_bytes"].as_u64().filter(|bytes| *bytes > 0) {
             Some(bytes) => format!("{kind}, {}", units::bytes(bytes)),
             None => kind,
         },
@@ -217,10 +217,8 @@ pub(crate) fn main_phases(run: &Run) -> Vec<MainPhase<'_>> {
     });
     let alone = ladder("direct random read").or_else(|| ladder("cold random read"));
     let alone = alone.map(|p| main("random read, 1 in flight".into(), "read".into(), p, latency));
-    let deep = of_stage(run, "depth").into_iter().filter(|p| p.axes.queue_depth.unwrap_or(1) > 1);
-    // Those that memory served say nothing of the storage, unless there are no others.
-    let rank = |p: &Phase| (by_storage(p), p.ops_per_s().unwrap_or(0.0));
-    let deep = deep.max_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(std::cmp::Ordering::Equal));
+    let deep = of_storage(run, "depth").into_iter().filter(|p| p.axes.queue_depth.unwrap_or(1) > 1);
+    let deep = deep.max_by(|a, b| a.ops_per_s().unwrap_or(0.0).total_cmp(&b.ops_per_s().unwrap_or(0.0)));
     let deep = deep.map(|p| {
         let depth = p.axes.queue_depth.unwrap_or(1);
         main(format!("random read, {depth} in flight"), format!("read x{depth}"), p, latency)
@@ -284,7 +282,7 @@ fn tiles(run: &Run, rows: &[AnswerRow]) -> Vec<Tile> {
 /// Rates of random reads by queue depth, ascending.
 pub fn depths(run: &Run) -> Vec<(u64, f64)> {
     let point = |p: &Phase| Some((p.axes.queue_depth.unwrap_or(1), p.ops_per_s()?));
-    let mut points: Vec<(u64, f64)> = of_stage(run, "depth").into_iter().filter_map(point).collect();
+    let mut points: Vec<(u64, f64)> = of_storage(run, "depth").into_iter().filter_map(point).collect();
     points.sort_by_key(|point| point.0);
     points
 }
@@ -419,6 +417,19 @@ impl Found<'_> {
     }
 }
 
+impl Found<'_> {
+    /// What to do about it: of limits in one sentence, about each.
+    fn advice(&self) -> Option<String> {
+        let mut seen = BTreeSet::new();
+        let all: Vec<&str> = self.findings.iter().map(|(_, finding)| finding.advice.as_str()).collect();
+        let all: Vec<&str> =
+            all.into_iter().filter(|advice| !advice.is_empty() && seen.insert(*advice)).collect();
+        let together = self.findings.iter().all(|(_, finding)| finding.rule == LIMITS[0].0);
+        let shown = if together { all.len() } else { 1 };
+        (!all.is_empty()).then(|| all[..shown].join(" "))
+    }
+}
+
 /// The limits of the storage, each once: headlines, what to do about the first, and the others by name.
 fn limits(run: &Run) -> (Vec<String>, Option<String>, Vec<String>) {
     let mut found: BTreeMap<usize, Found<'_>> = BTreeMap::new();
@@ -447,8 +458,9 @@ fn limits(run: &Run) -> (Vec<String>, Option<String>, Vec<String>) {
         limit.findings.sort_by_key(|(elapsed_ns, _)| std::cmp::Reverse(*elapsed_ns));
         if rank < GROUPS || limit.phases as f64 >= all as f64 * HEADLINE {
             many.push(format!("Limited in {}: {}", of_all(limit.phases), limit.sentence()));
-            let advice = limit.findings.first().map(|(_, finding)| finding.advice.clone());
-            remedy = remedy.or(advice.filter(|advice| !advice.is_empty()));
+            if many.len() == 1 {
+                remedy = limit.advice();
+            }
         } else {
             few.push(format!("{} ({})", LIMITS[rank].1, of_all(limit.phases)));
         }
@@ -468,6 +480,8 @@ fn fsyncs(run: &Run) -> Option<f64> {
 fn since(run: &Run, before: &Run) -> Option<String> {
     let whole = [run, before].iter().all(|run| run.status == Status::Completed);
     let deep = [run, before].iter().all(|run| !of_stage(run, "depth").is_empty());
+    let of_storage = |run: &Run| of_stage(run, "depth").into_iter().any(by_storage);
+    let deep = deep && of_storage(run) == of_storage(before);
     let same_file = largest(run) == largest(before);
     let headlines: [Headline; 3] = [
         ("fsyncs", fsyncs, true),
@@ -499,7 +513,8 @@ fn change(ratio: f64) -> String {
     } else if ratio > 0.0 && ratio < 0.5 {
         format!("{} slower", times(1.0 / ratio))
     } else {
-        format!("{:+.0} %", (ratio - 1.0) * 100.0)
+        // Adding 0 makes "-0" a "+0".
+        format!("{:+.0} %", ((ratio - 1.0) * 100.0).round() + 0.0)
     }
 }
 
@@ -532,7 +547,7 @@ pub(crate) fn words(doubt: &DoubtGroup) -> String {
         "impossible-sync-rate" => "synced faster than the device wrote",
         "not-cold" => "files were in memory before",
         "spread" => "repetitions differ by more than 20 %",
-        "jitter" => "longest latencies are pauses of this machine",
+        "jitter" => "p99.9 as long as pauses of this machine",
         other => &other.replace('-', " "),
     };
     match doubt.sentences.as_slice() {

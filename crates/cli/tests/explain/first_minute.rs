@@ -63,7 +63,7 @@ fn a_file_system_that_caches_nothing_has_no_warm_files() {
     let shown = fathom.run(["show"]).expect_code(0).stdout;
     let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("2 of 2 came from memory, not from the disk"), "{shown}");
-    assert!(flat.contains("storage (read by ") && !flat.contains("page-cache number"), "{shown}");
+    assert!(flat.contains("'s storage") && !flat.contains("page-cache number"), "{shown}");
     assert!(!flat.contains("or O_DIRECT"), "{shown}");
 }
 

@@ -29,7 +29,11 @@ fn a_survey_prints_a_summary_writes_a_page_and_keeps_the_run() {
     assert_eq!(names_in(fathom.work()), [format!("fathom-{id}.html")], "the page and nothing else");
     assert_eq!(journals(&fathom), [""; 0]);
     assert!(outcome.stdout.contains(&format!("Report fathom-{id}.html")), "{}", outcome.stdout);
-    assert!(outcome.stdout.contains(&format!("Run {id}: fathom why")), "{}", outcome.stdout);
+    assert!(
+        outcome.stdout.contains(&format!("More: fathom why {} (causes)", &id[..15])),
+        "{}",
+        outcome.stdout
+    );
     assert!(!outcome.stdout.contains("Changes"), "there is no survey before: {}", outcome.stdout);
 
     let page = std::fs::read_to_string(fathom.work().join(format!("fathom-{id}.html"))).expect("the page");

@@ -451,8 +451,10 @@ fn block_sizes() {
     let why = refused("--name=a --size=16m --rw=rw --bssplit=4k/100,4k/50:6k/50");
     assert!(why.contains("multiples of the smallest"), "{why}");
     assert!(refused("--name=a --size=16m --rw=rw --bs=4k,0").contains("0 bytes"));
-    // Conversions between sizes and operation counts need a single block size.
-    assert!(refused("--name=a --size=16m --rw=rw --bs=4k,8k --rate=1m,1m").contains("one block size"));
+    // Conversions between sizes and operation counts need a single block size for each kind.
+    assert!(
+        refused("--name=a --size=16m --rw=rw --bsrange=4k-8k,8k-16k --rate=1m,1m").contains("one block size")
+    );
 }
 
 #[test]

@@ -502,11 +502,15 @@ fn locked_memory_limit() -> Option<u64> {
     (effective & CAP_IPC_LOCK == 0).then_some(limit)
 }
 
-/// Whether all workers can register `bytes` bytes of buffers: some with and some without would not be comparable. The limit counts a
-/// part of a huge page as all of it, and is shared with other programs of the user.
+/// Whether all workers of a stream can register `bytes` bytes of buffers: some with and some without would not be comparable.
 fn fits_locked_memory(bytes: u64) -> bool {
+    locked_memory_limit().is_none_or(|limit| is_a_small_part(bytes, limit))
+}
+
+/// The limit counts a part of a huge page as all of it, and other programs of the user share it.
+fn is_a_small_part(bytes: u64, limit: u64) -> bool {
     const SHARE: u64 = 4;
-    locked_memory_limit().is_none_or(|limit| bytes <= limit / SHARE)
+    bytes <= limit / SHARE
 }
 
 /// Why buffers of `bytes` bytes cannot be registered.
@@ -657,6 +661,13 @@ mod tests {
         assert!(no_ring(Errno::NOSYS).contains("5.1"));
         let other = no_ring_but(Errno::NOSYS, "read without it");
         assert!(other.ends_with("; read without it") && !other.contains("psync"), "{other}");
+    }
+
+    #[test]
+    fn buffers_are_registered_if_they_need_a_small_part_of_the_limit() {
+        assert!(is_a_small_part(2 << 20, 8 << 20));
+        assert!(!is_a_small_part((2 << 20) + 1, 8 << 20));
+        assert!(!is_a_small_part(1, 0));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The first screen of a survey's page: tiles with its main figures, the ladder of latencies beside the curve of depths, what
 //! the storage is good for, and what to know about it. Everything else is folded below.
 
-use super::{HtmlPage, tiles};
+use super::{HtmlPage, document, tiles};
 use crate::answer::{Answer, depths};
 use crate::documents::run::RunView;
 use crate::survey::{Grade, LADDER, UseVerdict};
@@ -42,7 +42,8 @@ pub(super) fn write(page: &mut HtmlPage, view: &RunView<'_>) {
     }
     page.body.push_str("</tbody></table></div>\n<dl class=\"facts\">\n");
     let mut fact = |term: &str, words: &str| {
-        let _ = writeln!(page.body, "<div><dt>{term}</dt><dd>{}</dd></div>", escape(&clean(words)));
+        let _ =
+            writeln!(page.body, "<div><dt>{term}</dt><dd>{}</dd></div>", document::with_code(&clean(words)));
     };
     if let Some(words) = &answer.remedy {
         fact("Remedy", words);
@@ -73,7 +74,8 @@ fn judged(verdict: &UseVerdict) -> String {
     figures.sort_by_key(|f| std::cmp::Reverse(f.grade));
     let words: Vec<String> = figures.iter().map(|f| escape(&f.words_with_threshold())).collect();
     match (&verdict.note, verdict.grade) {
-        (Some(note), _) => escape(note),
+        (Some(note), _) if words.is_empty() => escape(note),
+        (Some(note), _) => format!("{}; {}", escape(note), words.join("; ")),
         (None, Grade::Unknown) => String::new(),
         (None, _) => words.join("; "),
     }

@@ -166,7 +166,7 @@ fn hidden(mood: Mood) -> &'static str {
 }
 
 /// Words between backticks are a command.
-fn with_code(words: &str) -> String {
+pub(super) fn with_code(words: &str) -> String {
     let escaped = escape(words);
     let parts: Vec<&str> = escaped.split('`').collect();
     if parts.len().is_multiple_of(2) {

@@ -92,7 +92,12 @@ fn facts(answer: &Answer) -> Vec<String> {
     let time = answer.unlimited_time();
     let time = if time.is_empty() { String::new() } else { format!(". Time spent: {}", time.join("; ")) };
     let limits = answer.other_limits().map(|words| format!("Limits: {}", escape(&(words + &time))));
-    files.chain(limits).chain([format!("Doubts: {}", escape(&answer.doubts_in_words()))]).collect()
+    let remedy = answer.remedy.as_ref().map(|words| format!("Remedy: {}", escape(words)));
+    files
+        .chain(remedy)
+        .chain(limits)
+        .chain([format!("Doubts: {}", escape(&answer.doubts_in_words()))])
+        .collect()
 }
 
 fn verdicts(story: &Story) -> Vec<String> {

@@ -76,6 +76,13 @@ pub(crate) fn by_storage(phase: &Phase) -> bool {
     !matches!(Kind::from(phase.origin().regime), Kind::PageCache | Kind::CpuCache | Kind::Holes)
 }
 
+/// Phases of a stage that say something of the storage; all of them if none does.
+pub(crate) fn of_storage<'r>(run: &'r Run, stage: &str) -> Vec<&'r Phase> {
+    let all = of_stage(run, stage);
+    let own: Vec<&Phase> = all.iter().copied().filter(|p| by_storage(p)).collect();
+    if own.is_empty() { all } else { own }
+}
+
 /// Whether the survey ran on a file system in memory.
 pub(crate) fn in_memory(run: &Run) -> bool {
     run.phases.iter().flat_map(|p| &p.repetitions).any(|r| r.physical.is_memory())

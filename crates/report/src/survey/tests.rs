@@ -513,7 +513,10 @@ fn reads_that_memory_served_are_not_the_storages() {
     };
     assert_eq!(images(&phases), (Grade::Good, None));
     let only_cached = [phases[0].clone(), phases.last().expect("the deepest").clone()];
-    assert_eq!(images(&only_cached), (Grade::Unknown, Some("memory served: random reads at best".into())));
+    assert_eq!(
+        images(&only_cached),
+        (Grade::Unknown, Some("not the storage's own: random reads at best".into()))
+    );
 }
 
 #[test]
@@ -623,5 +626,5 @@ fn a_figure_of_the_page_cache_grades_no_disk() {
     assert_eq!((disk.grade, disk.note), (Grade::Good, None), "{}", disk.sentence);
     let cache = of_reads(0);
     assert_eq!(cache.grade, Grade::Unknown, "{}", cache.sentence);
-    assert_eq!(cache.sentence, "not measured: memory served: random reads at best");
+    assert_eq!(cache.sentence, "not measured: not the storage's own: random reads at best");
 }

@@ -264,7 +264,7 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
     } else if let Some(figure) = cached
         && matches!(grade, Grade::Unknown | Grade::Good)
     {
-        note = Some(format!("memory served: {figure}"));
+        note = Some(format!("not the storage's own: {figure}"));
         grade = Grade::Unknown;
     }
     told.splice(0..0, note.clone());

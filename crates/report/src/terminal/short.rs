@@ -25,7 +25,8 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     let layout = width.max(NARROWEST);
     let mut page = TerminalPage { lines: Vec::new(), width, paint: Paint { on: colour } };
     page.line(Style::Bold, &cut(&clean(&answer.place.join("   ")), layout));
-    let more = match answer.limits.len() {
+    let not_shown = if answer.remedy.is_some() { answer.passing_limits.len() } else { 0 };
+    let more = match answer.limits.len() + not_shown {
         0 | 1 => String::new(),
         n => format!(" (and {} more: see the page)", n - 1),
     };
@@ -100,7 +101,8 @@ fn whole_parts(parts: &[String], layout: usize, most: usize) -> String {
         parts[..n].join("; ") + &others
     };
     let fits = |text: &String| wrapped(&clean(text), width).len() <= most;
-    let shorter = || whole_clauses(&clean(&parts.join("; ")), width, most, "");
+    let more = if parts.len() > 1 { format!("; and {} more", parts.len() - 1) } else { String::new() };
+    let shorter = || whole_clauses(&clean(&parts[0]), width, most, &more);
     (1..=parts.len()).rev().map(first).find(fits).unwrap_or_else(shorter)
 }
 
@@ -108,8 +110,11 @@ fn whole_parts(parts: &[String], layout: usize, most: usize) -> String {
 fn whole_clauses(words: &str, width: usize, most: usize, end: &str) -> String {
     let fits = |text: &String| wrapped(text, width.max(8)).len() <= most;
     let whole = format!("{words}{end}");
-    let clauses = words.rmatch_indices(['.', ';', ':']).map(|(at, _)| at);
-    let clauses = clauses.filter(|at| words[at + 1..].starts_with(' ') && *at > width / 2);
+    // An explanation after a colon may be left out, but not what an introduction announces.
+    let least = |end: &str| if end == ":" { width } else { width / 2 };
+    let clauses = words.rmatch_indices(['.', ';', ':']);
+    let clauses =
+        clauses.filter(|(at, end)| words[at + 1..].starts_with(' ') && *at > least(end)).map(|(at, _)| at);
     let shorter = clauses.map(|at| format!("{}.{end}", &words[..at])).find(fits);
     if fits(&whole) { whole } else { shorter.unwrap_or(whole) }
 }
@@ -166,8 +171,8 @@ fn good_for(verdict: &UseVerdict, layout: usize) -> String {
     let word = if verdict.grade == Grade::Unknown { "?" } else { verdict.grade.word() };
     let mut line = format!(" {:<NAME$}{word:<GRADE$}", verdict.of);
     line += verdict.note.as_deref().unwrap_or_default();
-    for (i, figure) in figures.iter().enumerate().filter(|_| verdict.note.is_none()) {
-        let decided = i == 0;
+    for (i, figure) in figures.iter().enumerate() {
+        let decided = i == 0 && verdict.note.is_none();
         let words = if decided { figure.words_with_threshold() } else { figure.words() };
         let joined = if decided { words } else { format!(", {words}") };
         if decided || line.chars().count() + joined.chars().count() <= layout {
@@ -240,7 +245,7 @@ mod tests {
     fn after() -> Vec<String> {
         vec![
             "Report fathom-x.html".into(),
-            "Run 20261127T212028-35ace5: fathom why (causes), fathom show (all figures)".into(),
+            "More: fathom why 20261127T212028 (causes), fathom show 20261127T212028 (all)".into(),
         ]
     }
 
@@ -268,6 +273,19 @@ mod tests {
             for words in ["Limited in 12", "Doubts", "Changes", "Report fathom"] {
                 assert!(text.contains(words), "{words} at {width}: {text}");
             }
+        }
+    }
+
+    #[test]
+    fn a_narrow_terminal_keeps_the_limit_and_the_change() {
+        let limit = "Limited in 16 of 108 phases: A control group limits writes of loop0 to 400 a second, and reads of loop0 to 400 a second.";
+        let since =
+            "since 27 Nov 21:26: fsyncs 18x faster, random reads -4 %, cold read -25 % (one run each)";
+        let answer = Answer { limits: vec![limit.into()], since: Some(since.into()), ..answer() };
+        for width in [40, 50, 60, 80] {
+            let text = short(&answer, &[], width, false);
+            let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(flat.contains("A control group") && flat.contains("fsyncs"), "{width}: {text}");
         }
     }
 
@@ -346,6 +364,6 @@ mod tests {
         let text = short(&held, &[], 80, false);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let words = "Remedy `fallocate -l 6442450944 FILE` fills the holes and keeps the data. Doubts";
-        assert!(flat.contains(words) && !flat.contains("discard"), "{text}");
+        assert!(flat.contains(words) && flat.contains("(and 1 more: see the page)"), "{text}");
     }
 }

@@ -140,10 +140,12 @@ fn tell(finished: &Finished, earlier: Option<&Run>, page: Option<&PathBuf>, stor
     }
     let answer = fathom_report::answer::Answer::of(&finished.run, earlier);
     let page = page.map(|page| format!("Report {}", page.display()));
+    // The beginning of an id is enough.
     let id = &finished.run.id;
+    let begins = id.split('-').next().unwrap_or(id);
     let more = finished.stored.then(|| match store {
-        Some(store) => format!("Run {id}: fathom show {id} --store {}", store.display()),
-        None => format!("Run {id}: fathom why (causes), fathom show (all figures)"),
+        Some(store) => format!("More: fathom show {id} --store {}", store.display()),
+        None => format!("More: fathom why {begins} (causes), fathom show {begins} (all)"),
     });
     let after: Vec<String> = [page, more].into_iter().flatten().collect();
     console::out(&fathom_report::terminal::short(&answer, &after, width, colour));

@@ -126,6 +126,10 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Rw) -> Result<(), UsageError
                 .hint("leave one of them out"));
         }
         (None, Some(rates)) => ("rate_iops", rates.map(|rate| rate as f64)),
+        (Some([reads, writes, _]), None) if rw.mixed && sizes_of_kinds(&stream.record).is_some() => {
+            let [read, write] = sizes_of_kinds(&stream.record).unwrap_or([1; 2]);
+            ("rate", [reads as f64 / read as f64, writes as f64 / write as f64, 0.0])
+        }
         (Some(rates), None) => {
             if !matches!(stream.record, Record::Fixed(_)) {
                 per = stream.record.unit();
@@ -136,7 +140,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Rw) -> Result<(), UsageError
     };
     if matches!(stream.record, Record::ByKind { .. }) && per.0 > 0 && rw.mixed {
         return Err(s
-            .wrong("rate", "a rate in bytes of a mix needs one block size for reads and writes")
+            .wrong("rate", "a rate in bytes of a mix needs one block size for reads and one for writes")
             .hint("instead: rate_iops"));
     }
     let [r, w, _] = rates;
@@ -177,6 +181,15 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Rw) -> Result<(), UsageError
         stream.pace.rate = Some(Rate { operations_per_s: total, arrivals, per, common: false });
     }
     Ok(())
+}
+
+/// The sizes of reads and of writes, if each kind has one and they differ.
+fn sizes_of_kinds(record: &Record) -> Option<[u64; 2]> {
+    let Record::ByKind { read, write } = record else { return None };
+    match (&**read, &**write) {
+        (Record::Fixed(read), Record::Fixed(write)) if read.0 > 0 && write.0 > 0 => Some([read.0, write.0]),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -234,8 +247,10 @@ mod tests {
         assert_eq!(paced("--rate_iops=100,200"), (mix(Mix::ReadsPerWriteIssued(0.5)), Some(300.0)));
         assert_eq!(paced("--rate=4m,1m --bs=4k"), (mix(Mix::ReadsPerWriteIssued(4.0)), Some(1280.0)));
         assert_eq!(paced("--rate=2m,1m --bs=4k"), (mix(Mix::ReadsPerWriteIssued(2.0)), Some(768.0)));
-        let why = refused("--name=a --size=1m --rw=rw --rate=1m,1m --bs=4k,8k");
-        assert!(why.contains("one block size for reads and writes"), "{why}");
+        let apart = paced("--rate=1m,1m --bs=4k,8k");
+        assert_eq!(apart, (mix(Mix::ReadsPerWriteIssued(2.0)), Some(384.0)), "256 reads and 128 writes");
+        let why = refused("--name=a --size=1m --rw=rw --rate=1m,1m --bsrange=4k-8k,8k-16k");
+        assert!(why.contains("one block size for reads and one for writes"), "{why}");
         let why = refused("--name=a --size=1m --rw=randrw --rate_iops=100,200 --rate_process=poisson");
         assert!(why.contains("no whole percentages"), "{why}");
     }

@@ -1,7 +1,7 @@
 //! Throughput and latency over time, a chart for each of the longest phases.
 
 use super::{RunView, Stage};
-use crate::document::{Document, Figure, Link, Part, Target, Tone};
+use crate::document::{Document, Figure, Link, Part, Target};
 use crate::{printable::clean, svg};
 use fathom_record::Phase;
 
@@ -35,7 +35,7 @@ pub(super) fn write(out: &mut Document, stage: &Stage<'_, '_>) {
         if let [(view, _)] = stage.shown.as_slice()
             && stage.of_survey
         {
-            out.text(Tone::Note, intervals_elsewhere(&view.run.id));
+            note = format!("{note} {}", intervals_elsewhere(&view.run.id));
         }
     }
     let figure = |(view, phase, picture): (&RunView<'_>, &Phase, svg::Picture)| {

@@ -2,7 +2,7 @@
 
 use super::noise::{highest, overlap};
 use super::{counted, finding, per_s, proof};
-use crate::survey::facts::{in_memory, latency, of_stage};
+use crate::survey::facts::{in_memory, latency, of_stage, of_storage};
 use crate::units::{percent, rate, ratio};
 use fathom_compare::summary::median;
 use fathom_record::{Evidence, Finding, Phase, Run};
@@ -38,7 +38,7 @@ fn curve(run: &Run) -> Vec<(u64, f64, f64, Option<f64>)> {
         let busy = median(&p.repetitions.iter().filter_map(busy).collect::<Vec<f64>>());
         Some((p.axes.queue_depth.unwrap_or(1), p.ops_per_s()?, latency(p, 50.0)?, busy))
     };
-    let mut points: Vec<_> = of_stage(run, "depth").iter().filter_map(point).collect();
+    let mut points: Vec<_> = of_storage(run, "depth").iter().filter_map(point).collect();
     points.sort_by_key(|p| p.0);
     points
 }
