@@ -8,7 +8,7 @@
 //! `finding` and `budget` why; `why` is the answer for a phase, `answer` and `bottlenecks` those for a survey, whose figures
 //! `survey` knows by stage. `text` draws plain text; `story` and `trust` put a run into words; `svg`, `html`, `xlsx`, `markdown`
 //! and `terminal` lay it out; `units`, `spark`, `printable` and `colour` serve them all. `comparison` divides two runs. `document` is a
-//! report without a form, which every output can draw; `documents` makes them: of two sides that `compared` judges, of all runs of
+//! report without a form, which every output can draw; `documents` makes them: of runs, of two sides that `compared` judges, of all runs of
 //! a workload (`history`), of a workload under different settings (`sweep`), of a fitted device profile (`calibrated`), and of a
 //! published table beside its simulation (`reproduced`).
 

@@ -33,7 +33,7 @@ pub(super) fn write(page: &mut HtmlPage, view: &RunView<'_>) {
     }
     page.body.push_str("</div>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Good for\"><table class=\"uses\"><caption>Good for</caption><tbody>\n");
     for verdict in &answer.uses {
-        let (grade, words) = (verdict.grade.word(), judged(verdict));
+        let (grade, words) = (verdict.word(), judged(verdict));
         let _ = writeln!(
             page.body,
             "<tr><th scope=\"row\">{}</th><td><strong class=\"grade g-{grade}\">{grade}</strong></td><td>{words}</td></tr>",

@@ -81,7 +81,7 @@ fn uses(answer: &Answer) -> Vec<String> {
             (None, Grade::Unknown) => "not measured".into(),
             (None, _) => decided(verdict),
         };
-        format!("{}: **{}**, {}", verdict.of, verdict.grade.word(), escape(&words))
+        format!("{}: **{}**, {}", verdict.of, verdict.word(), escape(&words))
     };
     answer.uses.iter().map(one).collect()
 }

@@ -36,7 +36,7 @@ pub fn json(run: &Run) -> String {
         })).collect::<Vec<Value>>(),
         "verdicts": verdicts(run).iter().map(|v| json!({
             "use": v.of,
-            "grade": v.grade.word(),
+            "grade": v.word(),
             "sentence": v.sentence,
             "figures": v.figures.iter().map(|f| json!({
                 "name": f.by.figure, "value": f.value, "unit": f.by.unit, "good": f.by.good, "fair": f.by.fair,

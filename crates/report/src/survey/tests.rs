@@ -626,5 +626,5 @@ fn a_figure_of_the_page_cache_grades_no_disk() {
     assert_eq!((disk.grade, disk.note), (Grade::Good, None), "{}", disk.sentence);
     let cache = of_reads(0);
     assert_eq!(cache.grade, Grade::Unknown, "{}", cache.sentence);
-    assert_eq!(cache.sentence, "not measured: not the storage's own: random reads at best");
+    assert_eq!(cache.sentence, "not judged: not the storage's own: random reads at best");
 }

@@ -166,6 +166,17 @@ pub struct JudgedCriterion {
     pub grade: Grade,
 }
 
+impl UseVerdict {
+    /// The grade in sentences and in JSON. What was measured, but not of the storage, is not judged.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match (self.grade, &self.note) {
+            (Grade::Unknown, Some(_)) => "not judged",
+            (grade, _) => grade.word(),
+        }
+    }
+}
+
 impl Criterion {
     /// Whether lower is better.
     #[must_use]
@@ -268,9 +279,10 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
         grade = Grade::Unknown;
     }
     told.splice(0..0, note.clone());
-    let sentence =
-        if told.is_empty() { grade.word().into() } else { format!("{}: {}", grade.word(), told.join("; ")) };
-    UseVerdict { of, grade, note, sentence, figures }
+    let mut verdict = UseVerdict { of, grade, note, sentence: String::new(), figures };
+    let word = verdict.word();
+    verdict.sentence = if told.is_empty() { word.into() } else { format!("{word}: {}", told.join("; ")) };
+    verdict
 }
 
 fn sync_p99(run: &Run, _: Counts) -> Option<f64> {
