@@ -424,9 +424,18 @@ impl Found<'_> {
         let all: Vec<&str> = self.findings.iter().map(|(_, finding)| finding.advice.as_str()).collect();
         let all: Vec<&str> =
             all.into_iter().filter(|advice| !advice.is_empty() && seen.insert(*advice)).collect();
-        let together = self.findings.iter().all(|(_, finding)| finding.rule == LIMITS[0].0);
-        let shown = if together { all.len() } else { 1 };
-        (!all.is_empty()).then(|| all[..shown].join(" "))
+        const RAISE: &str = "raise the limit in ";
+        let limits: Option<Vec<(&str, &str)>> = all.iter().map(|advice| advice.split_once(RAISE)).collect();
+        let limits = limits.filter(|_| self.findings.iter().all(|(_, f)| f.rule == LIMITS[0].0));
+        match limits.as_deref() {
+            // The limits of one group lie in different files.
+            Some([(lead, _), _, ..]) => {
+                let files: Vec<&str> =
+                    limits.iter().flatten().map(|(_, file)| file.trim_end_matches('.')).collect();
+                Some(format!("{lead}raise the limits in {}.", files.join(" and ")))
+            }
+            _ => all.first().map(|advice| (*advice).to_owned()),
+        }
     }
 }
 
@@ -502,7 +511,7 @@ fn since(run: &Run, before: &Run) -> Option<String> {
     let then = before.started_at.get(..19)?.parse::<jiff::civil::DateTime>().ok()?;
     let now = run.started_at.get(..4).and_then(|year| year.parse::<i16>().ok());
     let then = then.strftime(if now == Some(then.year()) { "%-d %b %H:%M" } else { "%-d %b %Y" });
-    Some(format!("since {then}: {} (one run each)", changes.join(", ")))
+    Some(format!("since {then}: {}; one run each", changes.join("; ")))
 }
 
 /// "+4 %", or "2.4x faster": large changes are hard to read as percentages.

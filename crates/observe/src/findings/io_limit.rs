@@ -62,7 +62,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             told(limit.per_s),
             told(rate)
         ),
-        &format!("Measure outside of the group, or raise the limit in {}.", limit.file),
+        &format!("Measure outside of that control group; or raise the limit in {}.", limit.file),
         vec![
             evidence("limit", limit.per_s, if limit.operations { "/s" } else { "bytes/s" }, &limit.file),
             evidence("rate at the device", rate, if limit.operations { "/s" } else { "bytes/s" }, EVENTS),

@@ -487,14 +487,15 @@ fn limits_of_reads_and_of_writes_are_told_together_with_what_to_do() {
         let sentence = format!(
             "A control group limits {what} of vda to 400 a second, and they ran at 396 a second: the limit holds them back."
         );
-        let advice = "Raise or remove the limit.".to_owned();
+        let advice = format!("Measure outside of it; or raise the limit in /sys/{what}.");
         phase.repetitions[0].findings =
             vec![Finding { rule: "io-limit".into(), sentence, advice, ..Finding::default() }];
     }
     let found = answer(&run, None);
     let both = "Limited in 3 of 3 phases: A control group limits writes of vda to 400 a second, and reads of vda to 400 a second.";
     assert_eq!(found.limits, [both]);
-    assert_eq!(found.remedy.as_deref(), Some("Raise or remove the limit."));
+    let remedy = "Measure outside of it; or raise the limits in /sys/writes and /sys/reads.";
+    assert_eq!(found.remedy.as_deref(), Some(remedy));
 }
 
 #[test]
@@ -566,23 +567,23 @@ fn changes_since_the_previous_survey_are_dated() {
     let told = |now: &Run, before: &Run| answer(now, Some(before)).since;
     assert_eq!(
         told(&now, &before).as_deref(),
-        Some("since 25 Nov 23:13: fsyncs -50 %, random reads +1 % (one run each)")
+        Some("since 25 Nov 23:13: fsyncs -50 %; random reads +1 %; one run each")
     );
     let old = of(500, 9000, "2025-11-25T23:13:56+01:00");
     assert_eq!(
         told(&now, &old).as_deref(),
-        Some("since 25 Nov 2025: fsyncs -50 %, random reads +1 % (one run each)")
+        Some("since 25 Nov 2025: fsyncs -50 %; random reads +1 %; one run each")
     );
     let fast = of(500 * 18, 9000 * 3, "2026-11-26T09:00:00+01:00");
-    let many_times = "since 25 Nov 23:13: fsyncs 18x faster, random reads 3.0x faster (one run each)";
+    let many_times = "since 25 Nov 23:13: fsyncs 18x faster; random reads 3.0x faster; one run each";
     assert_eq!(told(&fast, &before).as_deref(), Some(many_times));
     let slow = of(100, 9000, "2026-11-26T09:00:00+01:00");
-    let slower = "since 25 Nov 23:13: fsyncs 5.0x slower, random reads +0 % (one run each)";
+    let slower = "since 25 Nov 23:13: fsyncs 5.0x slower; random reads +0 %; one run each";
     assert_eq!(told(&slow, &before).as_deref(), Some(slower));
     // A figure that either survey lacks or did not finish is not compared.
     let mut shallow = before.clone();
     shallow.phases.truncate(1);
-    assert_eq!(told(&now, &shallow).as_deref(), Some("since 25 Nov 23:13: fsyncs -50 % (one run each)"));
+    assert_eq!(told(&now, &shallow).as_deref(), Some("since 25 Nov 23:13: fsyncs -50 %; one run each"));
     let broken_off = Run { status: Status::Interrupted, ..now.clone() };
     assert_eq!(told(&broken_off, &before), None);
     assert_eq!(answer(&now, Some(&run(vec![synced(1, 0)]))).since, None);

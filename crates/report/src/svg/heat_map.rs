@@ -331,21 +331,22 @@ fn differs(mapped: &Mapped, row: usize, cell: &SurfaceCell) -> bool {
     mapped.band_of(row).is_some_and(|band| mapped.kind_of(row, cell) != band.kind)
 }
 
-/// "page cache: files 32 MiB to 256 MiB, median 4.2 GiB/s"; with an unknown source, "files fit memory: 2 MiB to 1 GiB, median
-/// 206 MiB/s".
+/// "page cache: files 32 MiB to 256 MiB, 2.1 GiB/s to 4.2 GiB/s"; with an unknown source, "files fit memory: 2 MiB to 1 GiB, ...".
 fn band_words(band: &crate::Band) -> String {
+    let (slowest, fastest) = (units::rate(band.rates.min), units::rate(band.rates.max));
+    let rates = if slowest == fastest { slowest } else { format!("{slowest} to {fastest}") };
     let knee = band.knee().map_or(String::new(), |k| format!("; {k}"));
     if let Some(sizes) = &band.sizes {
         let (from, to) = (units::bytes(band.from_bytes), units::bytes(band.to_bytes));
         let files = if from == to { from } else { format!("{from} to {to}") };
-        return format!("{sizes}: {files}, median {}{knee}", units::rate(band.rates.median));
+        return format!("{sizes}: {files}, {rates}{knee}");
     }
     let files = if band.from_bytes == band.to_bytes {
         format!("files of {}", units::bytes(band.from_bytes))
     } else {
         format!("files {} to {}", units::bytes(band.from_bytes), units::bytes(band.to_bytes))
     };
-    format!("{}: {files}, median {}{knee}", band.words(), units::rate(band.rates.median))
+    format!("{}: {files}, {rates}{knee}", band.words())
 }
 
 fn description(mapped: &Mapped) -> String {

@@ -279,8 +279,7 @@ mod tests {
     #[test]
     fn a_narrow_terminal_keeps_the_limit_and_the_change() {
         let limit = "Limited in 16 of 108 phases: A control group limits writes of loop0 to 400 a second, and reads of loop0 to 400 a second.";
-        let since =
-            "since 27 Nov 21:26: fsyncs 18x faster, random reads -4 %, cold read -25 % (one run each)";
+        let since = "since 27 Nov 21:26: fsyncs 18x faster; random reads -4 %; cold read -25 %; one run each";
         let answer = Answer { limits: vec![limit.into()], since: Some(since.into()), ..answer() };
         for width in [40, 50, 60, 80] {
             let text = short(&answer, &[], width, false);
@@ -291,11 +290,11 @@ mod tests {
 
     #[test]
     fn a_second_survey_says_what_changed_to_its_end() {
-        let since = "since 27 Nov 21:26: fsyncs +694 %, random reads -4 %, cold read -25 % (one run each)";
+        let since = "since 27 Nov 21:26: fsyncs +694 %; random reads -4 %; cold read -25 %; one run each";
         let second = Answer { since: Some(since.into()), ..answer() };
         let text = short(&second, &after(), 80, false);
         insta::assert_snapshot!(text);
-        assert!(text.contains("each)"), "{text}");
+        assert!(text.contains("one run each"), "{text}");
         assert!(text.lines().count() <= LINES, "{text}");
     }
 
