@@ -15,6 +15,7 @@ use crate::run_store::{self, RunStore};
 use crate::script::{InOrder, Script};
 use crate::{cold, console, flows, sampled, small};
 use fathom_engine::{Engine, EngineError, Moments, interrupted_by};
+use fathom_observe::cache::ImagePages;
 use fathom_observe::cache::bypass_check::CacheBypassCheck;
 use fathom_observe::cache::cold::Reach;
 use fathom_observe::cache::course::Sampler;
@@ -373,6 +374,7 @@ fn measure(
         course,
         passing,
         below: (None, None),
+        images: (None, None),
         listener,
         watch,
         phase: (phase, number),
@@ -393,7 +395,7 @@ fn measure(
     let own_user_ns =
         measured.workers.iter().map(|w| w.cpu_user_ns).fold(watched.observer_cpu_ns(), u64::saturating_add);
     let crowd = readings.stop.as_ref().and_then(|(now, _)| counters.crowd(now, own_user_ns));
-    let every = synced_every(phase);
+    let every = synced_every(phase, paths.len());
     let waits = |residency: Residency| {
         written::since_last_sync(written::without_rest_of_folios(residency, &measured), &measured, every)
     };
@@ -401,6 +403,10 @@ fn measure(
     let after = residency::of(&paths);
     let waits_after = after.map(waits);
     let about = described(phase, number);
+    measured.physical.image_cached_bytes = match readings.images {
+        (Some(before), Some(at_stop)) => before.gained_until(at_stop),
+        _ => None,
+    };
     measured.physical.written_in_clock_bytes = readings.stop.and_then(|(now, _)| {
         let (below_before, below_at_stop) = readings.below;
         let ends = written::Ends { before, at_stop, below_before, below_at_stop, window: readings.window };
@@ -444,6 +450,7 @@ struct Readings<'a> {
     passing: Option<CacheBypassCheck>,
     /// Page cache residency of files that back disks, if anything is written.
     below: (Option<Residency>, Option<Residency>),
+    images: (Option<ImagePages>, Option<ImagePages>),
     listener: &'a mut dyn Listener,
     watch: PhaseWatch<'a>,
     phase: (&'a fathom_workload::Phase, usize),
@@ -460,6 +467,7 @@ impl Moments for Readings<'_> {
         self.watch.begin();
         let resident = residency::of(self.paths);
         self.below.0 = self.waiting_below();
+        self.images.0 = ImagePages::of(self.stack);
         self.start = Some((Counters::read(self.stack), resident));
         self.passing.iter_mut().for_each(|p| p.start(resident));
         self.began = Instant::now();
@@ -501,6 +509,7 @@ impl Moments for Readings<'_> {
         self.course.start();
         self.passing.iter_mut().for_each(CacheBypassCheck::restart);
         self.below.0 = self.waiting_below();
+        self.images.0 = ImagePages::of(self.stack);
     }
 
     fn wants_state(&mut self) -> bool {
@@ -536,6 +545,7 @@ impl Moments for Readings<'_> {
         self.window = self.began.elapsed();
         self.stop = Some((counted, self.writes.then(|| residency::of(self.paths)).flatten()));
         self.below.1 = self.waiting_below();
+        self.images.1 = ImagePages::of(self.stack);
         self.listener.stopped();
     }
 }
@@ -642,10 +652,10 @@ fn one_file(phase: &fathom_workload::Phase) -> bool {
 }
 
 /// After how many writes each stream of a phase syncs the one file that it writes; `None` if they differ or do not.
-fn synced_every(phase: &fathom_workload::Phase) -> Option<u64> {
+fn synced_every(phase: &fathom_workload::Phase, files: usize) -> Option<u64> {
     let threads = || phase.groups.iter().flat_map(|g| &g.threads);
     let every = |thread: &fathom_workload::Thread| match &thread.program {
-        Program::Stream(stream) if matches!(stream.pick, Pick::One(_)) => {
+        Program::Stream(stream) if files == 1 || matches!(stream.pick, Pick::One(_)) => {
             stream.sync_every.filter(|e| e.range.is_none() && !e.inside).map(|e| e.writes)
         }
         _ => None,

@@ -403,6 +403,7 @@ impl Snapshot {
             dirty_before_bytes: self.dirty_bytes,
             dirty_after_bytes: later.dirty_bytes,
             machine_cpu_ns: None,
+            image_cached_bytes: None,
         }
     }
 

@@ -221,20 +221,28 @@ fn on_overlay(file: &File) -> bool {
     about.f_type as u64 == OVERLAYFS_SUPER_MAGIC
 }
 
+/// Cached pages of a file, and those that left the cache for want of memory; `None` where the kernel does not report both.
+pub(crate) fn cached_and_evicted(path: &Path) -> Option<(u64, u64)> {
+    let answer = ask_cachestat(&open(path).ok()?, WHOLE).ok()?;
+    Some((answer.nr_cache, answer.nr_evicted))
+}
+
 fn cachestat(file: &File, range: CachestatRange) -> io::Result<Residency> {
-    let mut answer = Cachestat::default();
-    // SAFETY: the descriptor is open, both structures have the kernel's layout and outlive the call, flags are 0.
-    let done =
-        unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut answer, 0u32) };
-    if done != 0 {
-        return Err(io::Error::last_os_error());
-    }
+    let answer = ask_cachestat(file, range)?;
     Ok(Residency {
         total_pages: 0,
         cached_pages: answer.nr_cache,
         dirty_pages: answer.nr_dirty,
         writeback_pages: answer.nr_writeback,
     })
+}
+
+fn ask_cachestat(file: &File, range: CachestatRange) -> io::Result<Cachestat> {
+    let mut answer = Cachestat::default();
+    // SAFETY: the descriptor is open, both structures have the kernel's layout and outlive the call, flags are 0.
+    let done =
+        unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut answer, 0u32) };
+    if done == 0 { Ok(answer) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Whether mincore reports the truth about this file.

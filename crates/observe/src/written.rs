@@ -57,7 +57,14 @@ pub fn since_last_sync(waits: Residency, measured: &Repetition, every: Option<u6
         let known = worker.uncounted_bytes == 0 && writes >= every && ops(OpKind::Sync) == writes / every;
         known.then(|| (writes % every).saturating_mul(worker.bytes.div_ceil(writes)))
     };
-    let bytes = measured.workers.iter().map(after).try_fold(0u64, |sum, n| Some(sum.saturating_add(n?)));
+    // Where the device saw no write, nothing took the syncs seriously.
+    let device = measured.physical.devices.first().filter(|_| !measured.physical.is_served());
+    let written = device.is_none_or(|device| device.write_ios > 0);
+    let bytes = measured
+        .workers
+        .iter()
+        .map(|worker| after(worker).filter(|_| written))
+        .try_fold(0u64, |sum, n| Some(sum.saturating_add(n?)));
     let Some(pages) = bytes.map(|b| b.div_ceil(page_bytes())) else { return waits };
     Residency {
         dirty_pages: waits.dirty_pages.min(pages),
@@ -278,5 +285,18 @@ mod tests {
         assert_eq!(without_rest_of_folios(folios, &measured), folios);
         measured.physical.own_write_bytes = None;
         assert_eq!(without_rest_of_folios(folios, &measured), folios);
+    }
+
+    #[test]
+    fn syncs_that_the_device_never_saw_leave_all_dirty() {
+        let stat = |op, ops| OpStat { op, ops, bytes: 0, latency: Histogram::default() };
+        let stats = vec![stat(OpKind::Write, 500), stat(OpKind::Sync, 500)];
+        let worker = Worker { bytes: 500 * page_bytes(), stats, ..Worker::default() };
+        let mut measured = Repetition { workers: vec![worker], ..Repetition::default() };
+        measured.physical.devices = vec![DeviceDelta { write_ios: 500, ..device("sda", "disk", 0, 1) }];
+        let waits = dirty(90).unwrap();
+        assert_eq!(since_last_sync(waits, &measured, Some(1)).dirty_pages, 0);
+        measured.physical.devices[0].write_ios = 0;
+        assert_eq!(since_last_sync(waits, &measured, Some(1)), waits);
     }
 }

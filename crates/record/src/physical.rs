@@ -38,6 +38,10 @@ pub struct Physical {
     /// CPU time of all programs on the machine until the last worker's clock stopped, ns, in ticks of 10 ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_cpu_ns: Option<u64>,
+    /// Bytes that the image files of the file system's own loop devices gained in the page cache while the clock ran: the disks
+    /// below read no more than that for us. `None` without such devices, with direct I/O, or if pages left the cache meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_cached_bytes: Option<u64>,
 }
 
 /// Activity of one block device between two readings of /proc/diskstats. Other programs' I/O is included.

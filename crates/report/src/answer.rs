@@ -5,6 +5,7 @@ use crate::budget::Budget;
 use crate::story::{DoubtGroup, Story};
 use crate::survey::facts::{
     FSYNC_MATTERS, by_storage, course, files_per_s, in_memory, latency, named, of_stage, of_storage, synced,
+    syncs_without_flush,
 };
 use crate::survey::findings::{limit, place};
 use crate::survey::verdicts::{UseVerdict, best_reads, of_run as verdicts, slowest_tenth, streaming_read};
@@ -80,7 +81,7 @@ impl Answer {
     pub fn of(run: &Run, before: Option<&Run>) -> Self {
         let story = Story::of(run);
         // Explanations of figures come before the reason for an early end, which the command reports itself.
-        let mut first: Vec<String> = rough(run).into_iter().collect();
+        let mut first: Vec<String> = rough(run).into_iter().chain(unflushed(run)).collect();
         first.extend(place(run).into_iter().map(|finding| capital(&finding.sentence)));
         first.extend(story.trouble.iter().cloned());
         let (limits, remedy, passing_limits) = limits(run);
@@ -117,6 +118,16 @@ fn rough(run: &Run) -> Option<String> {
     (largest <= SMALL && free / 20 < SMALL * 2).then(|| {
         let (free, largest) = (units::bytes(free), units::bytes(largest));
         format!("Only {free} are free: the largest file has {largest}, so that figures are rough.")
+    })
+}
+
+/// Why synced data can be lost all the same.
+fn unflushed(run: &Run) -> Option<String> {
+    let device = Machine::of(run).device.unwrap_or_else(|| "the device".into());
+    syncs_without_flush(run).then(|| {
+        format!(
+            "fsync does not flush the write cache of {device}: a power cut can lose what it reported as safe."
+        )
     })
 }
 
@@ -346,7 +357,7 @@ fn more(run: &Run) -> Vec<(&'static str, String)> {
 
 /// Rules whose findings name a setting or limit of the place, each with a short name. Other rules name what programs do: the CPU
 /// time they use, pieces of a file.
-pub const LIMITS: [(&str, &str); 36] = [
+pub const LIMITS: [(&str, &str); 37] = [
     ("io-limit", "I/O limit of a control group"),
     ("io-share", "I/O weight or class"),
     ("cpu-quota", "CPU quota of a control group"),
@@ -358,6 +369,7 @@ pub const LIMITS: [(&str, &str); 36] = [
     ("sync-mount", "mounted with sync"),
     ("sync-attribute", "attribute S (sync)"),
     ("mount-option", "costly mount option"),
+    ("small-journal", "small journal"),
     ("data-journal", "data in the journal"),
     ("two-copies", "two copies of the data"),
     ("external-journal", "external journal"),
@@ -553,6 +565,7 @@ pub(crate) fn words(doubt: &DoubtGroup) -> String {
         "impossible-device" => "reads that the device did not count",
         "impossible-direct" => "O_DIRECT not by the device alone",
         "impossible-sync" => "fsync without writes at the device",
+        "unflushed-sync" => "fsync did not flush the device",
         "impossible-sync-rate" => "synced faster than the device wrote",
         "not-cold" => "files were in memory before",
         "spread" => "repetitions differ by more than 20 %",

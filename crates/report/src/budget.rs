@@ -77,8 +77,9 @@ impl Budget {
         };
         let layer = layer.filter(|l| l.lost == 0 && tops(l).next().is_some());
         let spent = Spent::of(repetition)?;
-        // Data from the page cache waits for no request: any requests are read-ahead, write-back or another program's.
-        let cached = Origin::of(phase, repetition).regime == Regime::PageCache;
+        // Data from the page cache waits for no request: any requests are read-ahead, write-back or another program's. Data from
+        // the page cache below a loop device does.
+        let cached = Origin::of(phase, repetition).regime == Regime::PageCache && !phase.is_image_cached();
         let requests = layer
             .map(|l| if cached { RequestTime::default() } else { RequestTime::of(l, spent.in_flight()) });
         let together = spent.in_calls / spent.elapsed > TOGETHER;
@@ -131,9 +132,13 @@ impl Spent {
         let sum = |of: fn(&fathom_record::Worker) -> u64| -> f64 {
             repetition.workers.iter().map(|w| of(w) as f64).sum()
         };
-        let stats = repetition.workers.iter().flat_map(|w| &w.stats);
+        let stats = || repetition.workers.iter().flat_map(|w| &w.stats);
+        let data: u64 = stats().filter(|s| matches!(s.op, OpKind::Read | OpKind::Write)).map(|s| s.ops).sum();
+        // Where only reads and writes count as operations, files are opened and closed outside the clock.
+        let files_apart = data == repetition.workers.iter().map(|w| w.ops).sum::<u64>();
+        let apart = |op| files_apart && matches!(op, OpKind::Open | OpKind::Close);
         // Only some workloads time the final fsync; in the others it is not part of the time.
-        let timed = stats.filter(|s| !s.op.is_part() && s.op != OpKind::FinalSync);
+        let timed = stats().filter(|s| !s.op.is_part() && s.op != OpKind::FinalSync && !apart(s.op));
         let spent = Self {
             workers: repetition.workers.len() as f64,
             ops: sum(|w| w.ops),
@@ -312,6 +317,35 @@ mod tests {
         assert_eq!(parts(&budget), expected);
         assert!(!budget.at_most);
         assert!((budget.share(Layer::Device) - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn opening_files_outside_the_clock_is_no_part_of_a_read() {
+        let mut one = worker(10, 90_000, 1_000_000, 50_000, 200_000);
+        let latency = Histogram::from_values([1_290_000]);
+        one.stats.push(OpStat { op: OpKind::Open, ops: 1, bytes: 0, latency });
+        let total = |one: &Worker| Budget::of(&phase(vec![one.clone()], None)).unwrap().total_ns;
+        assert!((total(&one) - 100_000.0).abs() < 1.0, "the elapsed time of a read");
+        // A flow opens files within its time.
+        one.ops += 1;
+        assert!(total(&one) > 190_000.0);
+    }
+
+    #[test]
+    fn a_read_of_a_cached_image_waits_for_the_loop_device() {
+        let mut phase =
+            phase(vec![worker(10, 90_000, 1_000_000, 50_000, 200_000)], Some((10, 4_000, 50_000)));
+        let device = |name: &str, kind: &str, level, read_bytes| fathom_record::DeviceDelta {
+            name: name.into(),
+            kind: kind.into(),
+            level,
+            read_bytes,
+            ..Default::default()
+        };
+        phase.repetitions[0].physical.devices =
+            vec![device("loop0", "loop", 0, 40_960), device("vda", "disk", 1, 0)];
+        assert_eq!(phase.origin().regime, Regime::PageCache);
+        assert!((Budget::of(&phase).unwrap().share(Layer::Device) - 0.5).abs() < 1e-9);
     }
 
     #[test]

@@ -114,8 +114,11 @@ fn facts(run: &Run, machine: &Machine) -> Vec<(&'static str, String)> {
     };
     add("Command", Some(run.argv.join(" ")));
     add("Directory", Some(run.directory.clone()));
-    let storage = [machine.filesystem.clone(), machine.device.clone().map(|d| format!("on {d}"))];
-    add("Storage", Some(storage.into_iter().flatten().collect::<Vec<_>>().join(" ")));
+    let storage = match (&machine.filesystem, &machine.device) {
+        (Some(filesystem), Some(device)) => Some(format!("{filesystem} on {device}")),
+        (filesystem, device) => filesystem.clone().or(device.clone()),
+    };
+    add("Storage", storage);
     let caches = machine.caches.iter().map(|c| format!("{} {}", c.label, units::bytes(c.bytes)));
     let memory = machine.memory_bytes.map(|b| format!("{} of memory", units::bytes(b)));
     let parts: Vec<String> = machine.cpu_model.clone().into_iter().chain(caches).chain(memory).collect();
@@ -336,7 +339,8 @@ fn past_the_cache(run: &Run, machine: &Machine) -> Option<Verdict> {
     } else if cached.iter().any(|p| !p.direct && !blind(p)) {
         ways.push("O_DIRECT".into());
     }
-    if cached.iter().all(|p| !p.sync_in_clock && !blind(p)) {
+    let writes = cached.iter().any(|p| p.writes);
+    if writes && cached.iter().all(|p| !p.sync_in_clock && !blind(p)) {
         ways.push("fsync inside the clock for writes".into());
     }
     let ways = match ways.as_slice() {
@@ -520,13 +524,16 @@ mod tests {
 
     #[test]
     fn a_hint_names_only_what_helps() {
-        let wanted = "To see the disk itself: files larger than memory, O_DIRECT, or fsync inside the clock for writes.";
-        assert_eq!(hint(&of_one(reading(false), 0)), wanted);
+        let read = "To see the disk itself: files larger than memory, or O_DIRECT.";
+        assert_eq!(hint(&of_one(reading(false), 0)), read);
+        let written = "To see the disk itself: files larger than memory, O_DIRECT, or fsync inside the clock for writes.";
+        let writing = Phase { writes: true, reads: false, ..reading(false) };
+        assert_eq!(hint(&of_one(writing, 0)), written);
         let direct = hint(&of_one(reading(true), 0));
         assert!(!direct.contains("O_DIRECT"), "it was requested: {direct}");
         let synced = Phase { writes: true, reads: false, sync_in_clock: true, ..reading(false) };
         let synced = hint(&of_one(synced, 0));
-        assert_eq!(synced, "To see the disk itself: files larger than memory, or O_DIRECT.");
+        assert_eq!(synced, read);
         let mut image = of_one(reading(false), 64 * MIB);
         let disk = fathom_record::DeviceDelta { name: "vda".into(), level: 1, ..Default::default() };
         image.phases[0].repetitions[0].physical.devices.push(disk);

@@ -255,7 +255,7 @@ impl Aio {
         self.events.copy_within(self.fetched.clone(), 0);
         self.fetched = 0..kept;
         let mut most = most_ns.map(|ns| libc::timespec {
-            tv_sec: (ns / 1_000_000_000) as libc::time_t,
+            tv_sec: (ns / 1_000_000_000) as _,
             tv_nsec: (ns % 1_000_000_000) as libc::c_long,
         });
         loop {

@@ -114,7 +114,7 @@ impl Posix {
     /// Waits for one of the operations in flight, at most `most_ns`.
     fn wait(&mut self, most_ns: Option<u64>) -> Result<(), Fault> {
         let most = most_ns.map(|ns| libc::timespec {
-            tv_sec: (ns / 1_000_000_000) as libc::time_t,
+            tv_sec: (ns / 1_000_000_000) as _,
             tv_nsec: (ns % 1_000_000_000) as libc::c_long,
         });
         self.waited.clear();

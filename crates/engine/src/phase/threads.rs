@@ -3,6 +3,7 @@
 //! created with `pthread_create`, which is safe after a fork.
 
 use std::ffi::{CString, c_void};
+use std::mem::MaybeUninit;
 
 /// The default stack size of Rust's threads.
 const STACK: usize = 2 << 20;
@@ -34,18 +35,19 @@ pub(super) fn in_threads<T: Sync>(items: &[T], name: &str, work: &(dyn Fn(&T) + 
 }
 
 fn start<T: Sync>(errand: &Errand<'_, T>) -> Option<libc::pthread_t> {
-    let mut thread = 0;
+    let mut thread = MaybeUninit::uninit();
     // SAFETY: the attributes are initialised before use. The errand lives until the thread was joined, or the process ended.
     let failed = unsafe {
         let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
         libc::pthread_attr_init(&raw mut attributes);
         libc::pthread_attr_setstacksize(&raw mut attributes, STACK);
         let argument = std::ptr::from_ref(errand).cast_mut().cast();
-        let failed = libc::pthread_create(&raw mut thread, &raw const attributes, run::<T>, argument);
+        let failed = libc::pthread_create(thread.as_mut_ptr(), &raw const attributes, run::<T>, argument);
         libc::pthread_attr_destroy(&raw mut attributes);
         failed
     };
-    (failed == 0).then_some(thread)
+    // SAFETY: the call succeeded, so it has written the thread's handle.
+    (failed == 0).then(|| unsafe { thread.assume_init() })
 }
 
 extern "C" fn run<T: Sync>(errand: *mut c_void) -> *mut c_void {

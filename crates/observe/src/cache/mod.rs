@@ -7,10 +7,10 @@ pub mod cold;
 pub mod course;
 pub(crate) mod overlay;
 
-use crate::device::{DeviceKind, DeviceStack};
+use crate::device::{Device, DeviceKind, DeviceStack};
 use crate::residency::{self, page_bytes};
 use fathom_record::{Residency, UnwrittenData};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Dirty data of the files at three points in time; `None` where the kernel does not report dirty pages. `at_stop` is unknown for phases
 /// that write nothing. `meanwhile_bytes` comes from [`bypass_check`].
@@ -44,6 +44,41 @@ pub fn waiting_below(stack: &DeviceStack) -> Option<Residency> {
     if files.is_empty() { None } else { residency::of(&files) }
 }
 
+/// Pages of image files in the page cache, and those that left it for want of memory.
+#[derive(Clone, Copy, Debug)]
+pub struct ImagePages {
+    cached: u64,
+    evicted: u64,
+}
+
+impl ImagePages {
+    /// Of the files behind the file system's own loop devices; `None` if it has none, if one uses direct I/O, or if the kernel
+    /// does not report them.
+    #[must_use]
+    pub fn of(stack: &DeviceStack) -> Option<Self> {
+        let own: Vec<_> = stack.devices.iter().filter(|d| d.level == 0).collect();
+        let cached = |d: &&Device| d.kind == DeviceKind::Loop && text(d, "loop/dio").as_deref() == Some("0");
+        if own.is_empty() || !own.iter().all(cached) {
+            return None;
+        }
+        let pages = |d: &&Device| residency::cached_and_evicted(Path::new(&text(d, "loop/backing_file")?));
+        let all: Option<Vec<(u64, u64)>> = own.iter().map(pages).collect();
+        let sum = |all: &[(u64, u64)], part: fn(&(u64, u64)) -> u64| all.iter().map(part).sum();
+        all.map(|all| Self { cached: sum(&all, |p| p.0), evicted: sum(&all, |p| p.1) })
+    }
+
+    /// Bytes gained until `later`; `None` if pages left the cache meanwhile.
+    #[must_use]
+    pub fn gained_until(self, later: Self) -> Option<u64> {
+        let stayed = later.evicted <= self.evicted;
+        later
+            .cached
+            .checked_sub(self.cached)
+            .filter(|_| stayed)
+            .map(|pages| pages.saturating_mul(page_bytes()))
+    }
+}
+
 /// A page dirtied again during write-back is counted twice, because it will be written twice.
 fn bytes(r: Residency) -> u64 {
     r.dirty_pages.saturating_add(r.writeback_pages).saturating_mul(page_bytes())
@@ -52,6 +87,12 @@ fn bytes(r: Residency) -> u64 {
 /// The files that back devices of a stack, where they can be opened.
 fn backing_files(stack: &DeviceStack) -> Vec<PathBuf> {
     let loops = stack.devices.iter().filter(|d| d.kind == DeviceKind::Loop);
-    let named = loops.filter_map(|d| std::fs::read_to_string(d.sys.join("loop/backing_file")).ok());
-    named.map(|text| PathBuf::from(text.trim_end_matches('\n'))).filter(|p| p.is_file()).collect()
+    let named = loops.filter_map(|d| text(d, "loop/backing_file"));
+    named.map(PathBuf::from).filter(|p| p.is_file()).collect()
+}
+
+/// One of a device's files in /sys.
+fn text(device: &Device, name: &str) -> Option<String> {
+    let text = std::fs::read_to_string(device.sys.join(name)).ok()?;
+    Some(text.trim_end_matches('\n').to_owned())
 }

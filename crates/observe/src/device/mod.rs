@@ -122,11 +122,13 @@ impl DeviceStack {
         all.any(|d| d.role == Role::Log)
     }
 
-    /// The file system's compression according to its mount options ("zstd:3"); `None` if it does not compress or does not say.
+    /// The file system's compression according to its mount options ("zstd:3"), or its type if that compresses by itself; `None` if it
+    /// does not compress or does not say.
     #[must_use]
     pub fn compression(&self) -> Option<String> {
         let mount = self.mount.as_ref()?;
         let option = match mount.kind.as_str() {
+            packed @ ("squashfs" | "erofs") => Some(packed),
             "btrfs" => mount.option("compress-force").or_else(|| mount.option("compress")),
             "f2fs" => mount.option("compress_algorithm"),
             _ => None,

@@ -78,6 +78,10 @@ fn fits_memory(run: &Run, environment: &Value) -> Option<Doubt> {
 }
 
 fn space(run: &Run, environment: &Value) -> Option<Doubt> {
+    // A file system that is only read, such as squashfs, is always full.
+    if word(environment, "filesystem.options").is_some_and(|options| options.split(',').any(|o| o == "ro")) {
+        return None;
+    }
     let total = number(environment, "filesystem.total_bytes").filter(|&n| n > 0)?;
     let free = number(environment, "filesystem.free_bytes")?;
     let share = free as f64 / total as f64;

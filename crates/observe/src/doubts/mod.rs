@@ -35,7 +35,7 @@ pub struct DoubtInputs {
 #[must_use]
 pub fn of(run: &Run, environment: &Value, seen: &DoubtInputs) -> Vec<Doubt> {
     let mut all = phases::of(run, seen);
-    all.extend(impossible::of(run));
+    all.extend(impossible::of(run, environment));
     all.extend(conditions::of(run));
     all.extend(machine::of(run, environment, seen));
     all

@@ -28,6 +28,9 @@ pub(super) fn capture(doc: &mut Document, dir: &Path, stack: &DeviceStack) {
     if mount.is_some_and(|m| m.kind == "ext4") {
         let journal = stack.tops().next().and_then(|device| has_journal(doc, &device.name));
         doc.set("filesystem.journal", journal, "/sys/fs/ext4 does not show it");
+        let blocks = stack.tops().next().and_then(|device| transaction_blocks(doc, &device.name));
+        let most = blocks.and_then(|n| n.checked_mul(space.as_ref()?.block_bytes));
+        doc.set("filesystem.journal_transaction_bytes", most, "/proc/fs/jbd2 does not show it");
     }
     if mount.is_some_and(|m| m.kind == "btrfs") {
         let of_device = |read: fn(&Document, &str) -> Option<String>| read(doc, &stack.tops().next()?.name);
@@ -43,6 +46,20 @@ pub(super) fn capture(doc: &mut Document, dir: &Path, stack: &DeviceStack) {
 fn has_journal(doc: &Document, device: &str) -> Option<bool> {
     let task = doc.files.trimmed(Path::new(&format!("/sys/fs/ext4/{device}/journal_task")))?;
     Some(task != "<none>")
+}
+
+/// How many blocks a transaction of the ext4 journal on a device may have: a third or a quarter of the journal, depending on the
+/// kernel. The directory is named after the device and the journal's inode, or after the journal's own device.
+fn transaction_blocks(doc: &Document, device: &str) -> Option<u64> {
+    const DIR: &str = "/proc/fs/jbd2";
+    let journals = doc.files.list(Path::new(DIR)).ok()?;
+    let journal = journals.iter().find(|name| {
+        name.strip_prefix(device)
+            .and_then(|rest| rest.strip_prefix('-'))
+            .is_some_and(|inode| inode.parse::<u32>().is_ok())
+    })?;
+    let info = doc.files.trimmed(&Path::new(DIR).join(journal).join("info"))?;
+    info.split_once("each up to ")?.1.split_once(" blocks")?.0.parse().ok()
 }
 
 /// How btrfs on a device keeps data: "single", "dup", "raid1"; the first of this list if it has several.

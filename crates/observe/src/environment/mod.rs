@@ -149,6 +149,7 @@ mod tests {
             .on_mount("/", 27, (8, 1))
             .space(Space { block_bytes: 4096, total_bytes: 1 << 30, free_bytes: 1 << 28, files_total: 100, files_free: 40, ..Space::default() })
             .file("/proc/sys/kernel/osrelease", "6.18.0-test\n")
+            .file("/proc/fs/jbd2/sda1-8/info", "2 transactions (1 requested), each up to 1365 blocks\naverage: \n")
             .file("/proc/sys/kernel/hostname", "box\n")
             .file("/etc/os-release", "NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n")
             .file("/proc/uptime", "100.50 90\n")
@@ -205,6 +206,7 @@ mod tests {
             ("filesystem.uuid", "aa-bb".into()),
             ("filesystem.free_bytes", (1 << 28).into()),
             ("filesystem.files_free", 40.into()),
+            ("filesystem.journal_transaction_bytes", (1365 * 4096).into()),
             ("devices.0.name", "sda1".into()),
             ("devices.0.kind", "partition".into()),
             ("devices.0.scheduler", "mq-deadline".into()),

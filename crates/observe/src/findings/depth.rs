@@ -1,23 +1,13 @@
 //! Compares the device's actual queue depth with the requested one.
 
 use super::facts::{Facts, mean};
-use super::{EVENTS, evidence, finding};
+use super::{EVENTS, evidence, finding, growing_file};
 use fathom_record::Finding;
-use fathom_record::block::{DeviceActivity, RequestClass};
-
-/// Reported if the actual depth is below this share of the requested one.
-const NOTABLE: f64 = 0.6;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
-    if !facts.phase.direct {
-        // For buffered I/O the kernel decides what is in flight.
-        return None;
-    }
-    let asked = facts.kept_in_flight();
-    let device = facts.device()?;
-    let busy = while_busy(device)?;
-    let most = device.in_device.iter().map(|d| d.depth).max().unwrap_or(0);
-    if asked < 2 || device.busy_ns == 0 || busy >= NOTABLE * asked as f64 {
+    let (asked, busy) = facts.depth_below_asked()?;
+    let most = facts.device()?.in_device.iter().map(|d| d.depth).max().unwrap_or(0);
+    if growing_file::by_direct_writes(facts).is_some() {
         return None;
     }
     Some(finding(
@@ -32,18 +22,4 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             evidence("requests in the device, most", f64::from(most), "requests", EVENTS),
         ],
     ))
-}
-
-/// Mean depth over the time in which it was not 0. Flushes do not count: a device handles one at a time, and the one at the end
-/// of a phase may take longer than all writes.
-fn while_busy(device: &DeviceActivity) -> Option<f64> {
-    let flushes = device.requests.iter().filter(|r| r.class == RequestClass::Flush);
-    let flushing: u128 = flushes.map(|r| r.d2c.sum_ns()).sum();
-    let (mut area, mut time) = (0.0, 0.0);
-    for at in device.in_device.iter().filter(|d| d.depth > 0) {
-        let ns = u128::from(at.ns).saturating_sub(if at.depth == 1 { flushing } else { 0 });
-        area += f64::from(at.depth) * ns as f64;
-        time += ns as f64;
-    }
-    (time > 0.0).then(|| area / time)
 }

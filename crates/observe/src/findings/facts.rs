@@ -258,6 +258,16 @@ impl<'a> Facts<'a> {
         self.phase.axes.queue_depth.unwrap_or(1).saturating_mul(self.repetition.workers.len() as u64)
     }
 
+    /// The requested depth, and the mean depth of the busy device, if that is much lower.
+    pub(super) fn depth_below_asked(&self) -> Option<(u64, f64)> {
+        const NOTABLE: f64 = 0.6;
+        // For buffered I/O the kernel decides what is in flight.
+        let asked = if self.phase.direct { self.kept_in_flight() } else { return None };
+        let device = self.device()?;
+        let busy = depth_while_busy(device)?;
+        (asked >= 2 && device.busy_ns > 0 && busy < NOTABLE * asked as f64).then_some((asked, busy))
+    }
+
     /// Time of all workers, ns.
     pub(super) fn workers_ns(&self) -> f64 {
         self.repetition.elapsed_ns as f64 * self.repetition.workers.len() as f64
@@ -370,4 +380,18 @@ pub(super) fn times(ratio: f64) -> String {
 /// A mean with two digits, for use in sentences.
 pub(super) fn mean(value: f64) -> String {
     if (value - value.round()).abs() < 0.005 { format!("{value:.0}") } else { format!("{value:.2}") }
+}
+
+/// Mean depth over the time in which it was not 0. Flushes do not count: a device handles one at a time, and the one at the end
+/// of a phase may take longer than all writes.
+fn depth_while_busy(device: &DeviceActivity) -> Option<f64> {
+    let flushes = device.requests.iter().filter(|r| r.class == RequestClass::Flush);
+    let flushing: u128 = flushes.map(|r| r.d2c.sum_ns()).sum();
+    let (mut area, mut time) = (0.0, 0.0);
+    for at in device.in_device.iter().filter(|d| d.depth > 0) {
+        let ns = u128::from(at.ns).saturating_sub(if at.depth == 1 { flushing } else { 0 });
+        area += f64::from(at.depth) * ns as f64;
+        time += ns as f64;
+    }
+    (time > 0.0).then(|| area / time)
 }

@@ -1,7 +1,7 @@
 //! Workers that somebody stopped: a signal, or a control group that was frozen.
 
 use super::facts::Facts;
-use super::{CALLS, THREADS, evidence, finding};
+use super::{CALLS, THREADS, evidence, finding, traced};
 use crate::words::percent;
 use fathom_record::Finding;
 
@@ -14,7 +14,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let whole = facts.workers_ns();
     let (stopped, frozen) = (halts.stopped_ns as f64, halts.frozen_ns as f64);
     let share = (stopped + frozen) / whole.max(1.0);
-    if facts.repetition.elapsed_ns < LEAST_NS || share < NOTABLE {
+    // A tracer stops the workers, too.
+    if facts.repetition.elapsed_ns < LEAST_NS || share < NOTABLE || traced::find(facts).is_some() {
         return None;
     }
     let (how, advice) = if frozen >= stopped {

@@ -1,4 +1,5 @@
-//! A loop device that holds requests while the device below has none: something between the two does not pass them on.
+//! A loop device that holds requests while the device below has none, because something between the two does not pass them on, or
+//! that passes them on one after the other, because it has no direct I/O.
 
 use super::facts::Facts;
 use super::{EVENTS, evidence, finding};
@@ -15,7 +16,50 @@ const ENOUGH_REQUESTS: u64 = 50;
 /// Minimum time that a request spends above the device below, on average. A healthy loop driver takes less than 50 us.
 const LATE_NS: u128 = 100_000;
 
+/// Without direct I/O: minimum mean number of requests in the loop device, and maximum in the device below.
+const TOGETHER: f64 = 4.0;
+const IN_TURN: f64 = 1.5;
+
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    passed_on_late(facts).or_else(|| passed_on_in_turn(facts))
+}
+
+fn passed_on_in_turn(facts: &Facts<'_>) -> Option<Finding> {
+    let device = facts.device()?;
+    let described = facts.described(&device.name)?;
+    let cached =
+        described.get("kind")?.as_str()? == "loop" && described.get("direct_io")?.as_bool() == Some(false);
+    let below = facts.below(device)?;
+    let count = |d: &DeviceActivity| d.requests.iter().map(|r| r.completed).sum::<u64>();
+    // The page cache takes writes at once, and passes them on later.
+    let only_reads = facts.phase.reads && !facts.phase.writes && facts.requests_are_ours();
+    let elapsed = facts.repetition.elapsed_ns.max(1) as f64;
+    let depth = |d: &DeviceActivity| d.requests.iter().map(|r| r.d2c.sum_ns()).sum::<u128>() as f64 / elapsed;
+    if !cached
+        || !only_reads
+        || count(below) < ENOUGH_REQUESTS
+        || depth(device) < TOGETHER
+        || depth(below) > IN_TURN
+    {
+        return None;
+    }
+    Some(finding(
+        format!(
+            "{} has no direct I/O, so its driver reads the image one request after the other: {:.0} requests were in it on average, and {:.1} in {} below.",
+            device.name,
+            depth(device),
+            depth(below),
+            below.name,
+        ),
+        &format!("`losetup --direct-io=on /dev/{}` lets it pass them on together.", device.name),
+        vec![
+            evidence("requests in the loop device on average", depth(device), "requests", EVENTS),
+            evidence("requests in the device below on average", depth(below), "requests", EVENTS),
+        ],
+    ))
+}
+
+fn passed_on_late(facts: &Facts<'_>) -> Option<Finding> {
     let device = facts.device()?;
     let described = facts.described(&device.name)?;
     // Without direct I/O the page cache below answers.

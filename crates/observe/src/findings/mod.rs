@@ -71,6 +71,7 @@ mod shared_blocks;
 mod slow_calls;
 mod slow_system_calls;
 mod small_blocks;
+mod small_journal;
 mod small_requests;
 mod snapshot;
 mod sparse_image;
@@ -113,6 +114,7 @@ const CAUSES: &[Rule] = &[
     ("sync-mount", sync_mount::find),
     ("sync-attribute", sync_attribute::find),
     ("mount-option", mount_option::find),
+    ("small-journal", small_journal::find),
     ("data-journal", data_journal::find),
     ("two-copies", two_copies::find),
     ("external-journal", external_journal::find),

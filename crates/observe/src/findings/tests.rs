@@ -462,6 +462,26 @@ fn the_journal_and_other_programs_are_counted_by_their_bytes() {
 }
 
 #[test]
+fn direct_writes_that_extend_a_file_wait_for_each_other() {
+    let mut world = World::new(OpKind::Write, 8192, 16_384);
+    world.phase.direct = true;
+    world.phase.axes.queue_depth = Some(32);
+    world.device().requests = vec![requests(RequestClass::Write, 2340, 57_344)];
+    world.device().in_device = vec![DepthTime { depth: 5, ns: 600_000_000 }];
+    world.device().busy_ns = 600_000_000;
+    let pages = |total_pages| Some(fathom_record::Residency { total_pages, ..Default::default() });
+    (world.repetition.resident_before, world.repetition.resident_after) = (pages(0), pages(32_768));
+    assert_eq!(
+        world.says("growing-file").expect("told"),
+        "The direct writes extend the file (by 128 MiB), and a file system lets only one at a time do that: 32 were kept in flight, but the device, while busy, had 5 at once on average."
+    );
+    assert_eq!(world.says("depth"), None, "the cause is known");
+    world.repetition.resident_before = pages(32_768);
+    assert_eq!(world.says("growing-file"), None, "overwritten");
+    assert!(world.says("depth").is_some());
+}
+
+#[test]
 fn a_device_that_gets_less_than_was_asked_for_and_one_that_waits() {
     let mut world = World::new(OpKind::Read, 1000, 4096);
     world.phase.direct = true;
@@ -2500,6 +2520,78 @@ fn a_loop_device_that_passes_requests_on_late() {
     devices(&mut world, 120_000_000);
     world.environment["devices"][0]["direct_io"] = false.into();
     assert_eq!(world.says("loop-driver"), None, "the page cache below answers");
+}
+
+#[test]
+fn a_loop_device_without_direct_io_reads_its_image_in_turn() {
+    let mut world = World::new(OpKind::Read, 26_789, 4096);
+    world.repetition.elapsed_ns = 1_500_000_000;
+    world.environment = serde_json::json!({
+        "devices": [
+            { "name": "loop0", "kind": "loop", "above": null, "direct_io": false },
+            { "name": "vda", "kind": "disk", "above": "loop0" },
+        ],
+    });
+    let device = |name: &str, level, each_ns| DeviceActivity {
+        name: name.into(),
+        level,
+        busy_ns: 1_400_000_000,
+        requests: vec![RequestStats {
+            d2c: Histogram::from_values([each_ns; 26_789]),
+            ..requests(RequestClass::Read, 26_789, 4096)
+        }],
+        ..DeviceActivity::default()
+    };
+    let below = |world: &mut World, each_ns| {
+        let both = vec![device("loop0", 0, 1_700_000), device("vda", 1, each_ns)];
+        world.repetition.block.as_mut().expect("made with one").devices = both;
+    };
+    below(&mut world, 50_000);
+    let told = world.says("loop-driver").expect("told");
+    assert!(
+        told.contains("one request after the other: 30 requests were in it on average, and 0.9 in vda"),
+        "{told}"
+    );
+    below(&mut world, 1_600_000);
+    assert_eq!(world.says("loop-driver"), None, "they are passed on together");
+    below(&mut world, 50_000);
+    world.environment["devices"][0]["direct_io"] = true.into();
+    assert_eq!(world.says("loop-driver"), None, "with direct I/O they are not read in turn");
+}
+
+#[test]
+fn writers_that_wait_for_room_in_a_small_journal() {
+    let mut world = World::new(OpKind::Write, 4096, 16_384);
+    world.repetition.elapsed_ns = 250_000_000;
+    world.environment = serde_json::json!({ "filesystem": { "journal_transaction_bytes": 1_398_101 } });
+    let stack = |waits_in: &str, total_ns| fathom_record::slow_calls::WaitStack {
+        waits_in: waits_in.into(),
+        total_ns,
+        ..Default::default()
+    };
+    let slow = |stacks| {
+        vec![fathom_record::SlowCalls {
+            op: OpKind::Write,
+            calls: 4096,
+            first_only: false,
+            slowest: 40,
+            from_ns: 1_880_000,
+            total_ns: 80_000_000,
+            stacks,
+            examples: Vec::new(),
+        }]
+    };
+    world.repetition.slow_calls = slow(vec![stack("jbd2_log_do_checkpoint", 42_000_000)]);
+    let told = world.says("small-journal").expect("told");
+    assert_eq!(
+        told,
+        "The journal is small (a transaction takes at most 1.3 MiB): the slowest 40 writes spent 42.0 ms waiting for room in it, 17 % of the time."
+    );
+    world.environment["filesystem"]["journal_transaction_bytes"] = (64 << 20).into();
+    assert_eq!(world.says("small-journal"), None, "not small");
+    world.environment["filesystem"]["journal_transaction_bytes"] = 1_398_101.into();
+    world.repetition.slow_calls = slow(vec![stack("jbd2_log_wait_commit", 42_000_000)]);
+    assert_eq!(world.says("small-journal"), None, "they wait for their own commit");
 }
 
 #[test]

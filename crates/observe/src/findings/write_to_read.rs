@@ -25,7 +25,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             sum(|i| i.writes),
             size(read as f64)
         ),
-        "Another program writes these files through the page cache, or did so shortly before. Let both use O_DIRECT, or read when it is quiet.",
+        "An earlier phase or another program wrote these files through the page cache. Sync them before, or let the writer use O_DIRECT, too.",
         vec![
             evidence("read by calls", read as f64, "bytes", super::CALLS),
             evidence("written by the workers", written as f64, "bytes", EVENTS),

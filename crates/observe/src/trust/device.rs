@@ -72,12 +72,15 @@ fn figures(phase: &Phase, repetition: &Repetition, share: f64, devices: &[&Devic
     let work = if share < OURS { asked_in } else { format!("{ios} I/Os for {asked_in}") };
     if later > asked / 20 {
         let later = bytes_words(later);
-        return format!("{beginning} while timed ({}); {later} more after, in {work}", percent(share));
+        return format!(
+            "{beginning} while timed ({}); {later} more after, in {work}",
+            percent(share.min(1.0))
+        );
     }
     let more = if moved > asked.saturating_add(asked / 20) {
         format!("; it moved {} in all", bytes_words(moved))
     } else {
         String::new()
     };
-    format!("{beginning} ({}), in {work}{more}", percent(share))
+    format!("{beginning} ({}), in {work}{more}", percent(share.min(1.0)))
 }

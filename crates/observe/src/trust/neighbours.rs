@@ -18,9 +18,11 @@ pub(super) fn check(run: &Run) -> Trust {
                 } else {
                     percent(f.share())
                 };
+                let device = phase.repetitions.iter().find_map(|r| r.physical.devices.first());
                 let words = format!(
-                    "others moved {} of the device's {} ({share})",
+                    "others moved {} of {}'s {} ({share})",
                     bytes_words(moved),
+                    device.map_or("the device", |d| d.name.as_str()),
                     bytes_words(f.device_bytes)
                 );
                 // As in the doubt, the share decides which is worst; below the threshold the share is noise, so bytes decide.

@@ -1,6 +1,7 @@
 //! Whether the written data was durable at the end of the measured time.
 
 use super::{PhaseResult, summary};
+use crate::words::count;
 use fathom_record::origin::bytes_words;
 use fathom_record::{OpKind, Phase, Regime, Repetition, Run, Trust, Verdict};
 
@@ -18,11 +19,12 @@ fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
     let syncs = syncs(last);
     let words = match (phase.sync_in_clock, after) {
         (false, _) if syncs > 0 && had_it_all(last) => {
-            format!("{syncs} fsyncs inside the clock; the device had as much as was written")
+            format!("{} inside the clock; the device had as much as was written", count(syncs, "fsync"))
         }
         (false, _) if syncs > 0 => {
             format!(
-                "{syncs} fsyncs inside the clock, and what they did not cover may still be in memory{left}"
+                "{} inside the clock, and what it did not cover may still be in memory{left}",
+                count(syncs, "fsync")
             )
         }
         (true, _) => "fsync or synchronous writes inside the clock".to_string(),

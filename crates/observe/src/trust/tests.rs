@@ -115,7 +115,7 @@ fn a_good_run_is_good_throughout_and_says_why() {
         "good latency: Service time p50 100 us, p99.9 5.00 ms, max 5.00 ms; closed loop, timed from the issue.",
         "good clock: Source tsc: a reading costs 13 ns, resolves 10 ns; drift 0.4 ppm.",
         "good machine: read: steal 0.1 %; p99.9 5.00 ms beside stalls of 89.6 us (max 5.00 ms beside 90.0 us); write: steal 0.0 %; p99.9 5.00 ms beside stalls of 89.6 us (max 5.00 ms beside 90.0 us).",
-        "good neighbours: Others moved 0 B of the device's 100 MiB (0.0 %).",
+        "good neighbours: Others moved 0 B of sda's 100 MiB (0.0 %).",
         "good data: Written data shrinks to 100 % by zstd (a sample), to 100 % by its rule.",
         "good steady: Yes: range 0.0 %, trend 0.0 %; operations over 5 rounds of 20.0 ms.",
         "good repeats: 2 repetitions, least to most 0.0 % of the median.",
@@ -309,7 +309,7 @@ fn syncs_on_the_way_are_told() {
         &syncing(50 * MIB),
         "sync",
         Verdict::Doubtful,
-        "10 fsyncs inside the clock, and what they did not cover may still be in memory; 99 MiB dirty",
+        "10 fsyncs inside the clock, and what it did not cover may still be in memory; 99 MiB dirty",
     );
     let all = "10 fsyncs inside the clock; the device had as much as was written";
     expect(&syncing(100 * MIB), "sync", Verdict::Good, all);
@@ -395,12 +395,7 @@ fn machine_sets_its_stalls_beside_the_tail() {
 #[test]
 fn neighbours_are_counted() {
     let beside = change(0, |r| r.physical.devices[0].read_bytes += 10 * MIB);
-    expect(
-        &beside,
-        "neighbours",
-        Verdict::Doubtful,
-        "read: others moved 10 MiB of the device's 110 MiB (9.1 %)",
-    );
+    expect(&beside, "neighbours", Verdict::Doubtful, "read: others moved 10 MiB of sda's 110 MiB (9.1 %)");
     let little = change(0, |r| {
         r.physical.devices[0].read_bytes = 96 << 10;
         r.physical.own_read_bytes = Some(0);
@@ -409,7 +404,7 @@ fn neighbours_are_counted() {
         &little,
         "neighbours",
         Verdict::Good,
-        "read: others moved 96 KiB of the device's 96 KiB (too little to matter)",
+        "read: others moved 96 KiB of sda's 96 KiB (too little to matter)",
     );
     let blind = change(0, |r| r.physical.devices = Vec::<DeviceDelta>::new());
     expect(&blind, "neighbours", Verdict::Unknown, "no counters");

@@ -61,6 +61,8 @@ pub(crate) struct DirectionTraffic {
     pub bottomless: bool,
     /// O_DIRECT was requested, but the page cache was filled all the same.
     pub through_cache: bool,
+    /// Whether the device is a file that is read through the page cache, which O_DIRECT does not go past.
+    pub through_image: bool,
     /// Requested bytes that came from or reached a device although fewer bytes moved, because the file system compresses.
     pub unpacked: Option<u64>,
     /// Whether a program in user space read the bytes for us.
@@ -136,6 +138,7 @@ impl DirectionTraffic {
             later,
             bottomless,
             through_cache: through_cache(phase, repetition),
+            through_image: physical.image_cached_bytes.is_some(),
             unpacked: None,
             is_served: physical.is_served(),
             memory: physical.is_memory(),
@@ -298,9 +301,27 @@ pub(crate) struct CachedBelow {
 }
 
 impl CachedBelow {
-    /// The lowest such figure of the stack. The threshold is half, because the counters of two devices are never read at the
-    /// same time, and a file system in between may compress.
+    /// The lowest such figure of the stack.
     fn of(physical: &Physical, direction: Direction) -> Option<Self> {
+        Self::by_page_cache(physical, direction).or_else(|| Self::by_counters(physical, direction))
+    }
+
+    /// For reads, by what the image files gained in the page cache: the counters below also have other programs' reads.
+    fn by_page_cache(physical: &Physical, direction: Direction) -> Option<Self> {
+        let gained = physical.image_cached_bytes.filter(|_| direction == Direction::Read)?;
+        let (top, below) = (physical.level(0), physical.level(1));
+        let read = top.iter().fold(0u64, |sum, d| sum.saturating_add(d.read_bytes));
+        let supplied = regime_of(gained as f64 / read.max(1) as f64) == Regime::Device;
+        (!below.is_empty() && !supplied).then(|| Self {
+            above: names(&top),
+            below: names(&below),
+            bytes: gained,
+        })
+    }
+
+    /// The threshold is half, because the counters of two devices are never read at the same time, and a file system in between
+    /// may compress.
+    fn by_counters(physical: &Physical, direction: Direction) -> Option<Self> {
         let sum = |devices: &[&DeviceDelta]| {
             devices.iter().fold(0u64, |sum, d| sum.saturating_add(direction.of(d)))
         };

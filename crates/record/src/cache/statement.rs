@@ -70,13 +70,14 @@ fn read(phase: &Phase, traffic: &DirectionTraffic, truth: &ReadTruth, device: &s
     let moved = bytes_words(traffic.at_top);
     let mut words = match (&traffic.cached, regime_of(traffic.share())) {
         (Some(c), Regime::PageCache | Regime::Mixed) => format!(
-            "{from_cache} of the {asked} read came from memory: {} moved {moved}, but it is a file, and {} below moved only {}",
+            "{from_cache} of the {asked} read came from memory: {} moved {moved}, but it is a file, of which only {} came from {} below",
             c.above,
+            bytes_words(c.bytes),
             c.below,
-            bytes_words(c.bytes)
         ),
         (_, Regime::Device) => {
-            let direct = phase.direct && !traffic.through_cache && !traffic.is_served;
+            let direct =
+                phase.direct && !traffic.through_cache && !traffic.is_served && !traffic.through_image;
             let past = if direct { ", past the page cache (O_DIRECT)" } else { "" };
             format!("{from_device} of the {asked} read came from {device}{past}")
         }

@@ -175,8 +175,27 @@ fn a_direct_read_of_a_cached_image_is_memory_s() {
     p.direct = true;
     says(
         &p,
-        "This is a page-cache number: 100 % of the 64 MiB read came from memory: loop0 moved 64 MiB, but it is a file, and vda below moved only 0 B.",
+        "This is a page-cache number: 100 % of the 64 MiB read came from memory: loop0 moved 64 MiB, but it is a file, of which only 0 B came from vda below.",
     );
+}
+
+#[test]
+fn of_an_image_without_direct_io_only_what_entered_the_page_cache_came_from_the_disk() {
+    let says_with = |gained: u64, below: u64, wanted: &str| {
+        let devices = vec![device("loop0", "loop", 0, 64 * MIB, 0), device("vda", "disk", 1, below, 0)];
+        let image_cached_bytes = Some(gained);
+        let physical = Physical { devices, image_cached_bytes, ..disk(64 * MIB, 0) };
+        let mut p = phase(true, false, 64 * MIB, physical);
+        p.direct = true;
+        says(&p, wanted);
+    };
+    let half = "This number is partly memory's, partly the device's: 38 % of the 64 MiB read came from memory: loop0 moved 64 MiB, but it is a file, of which only 40 MiB came from vda below.";
+    says_with(40 * MIB, 40 * MIB, half);
+    let none = "This is a page-cache number: 100 % of the 64 MiB read came from memory: loop0 moved 64 MiB, but it is a file, of which only 0 B came from vda below.";
+    // Another program reads the disk.
+    says_with(0, 600 * MIB, none);
+    let all = "This is a device number: 100 % of the 64 MiB read came from loop0.";
+    says_with(72 * MIB, 72 * MIB, all);
 }
 
 #[test]

@@ -129,6 +129,7 @@ fn physical(ours: &mut Physical, mut theirs: Physical) {
     ours.written_in_clock_bytes = sum(ours.written_in_clock_bytes, theirs.written_in_clock_bytes);
     ours.dirty_before_bytes = sum(ours.dirty_before_bytes, theirs.dirty_before_bytes);
     ours.dirty_after_bytes = sum(ours.dirty_after_bytes, theirs.dirty_after_bytes);
+    ours.image_cached_bytes = sum(ours.image_cached_bytes, theirs.image_cached_bytes);
     ours.machine_cpu_ns = sum(ours.machine_cpu_ns, theirs.machine_cpu_ns);
     if ours.method.is_empty() {
         ours.method = std::mem::take(&mut theirs.method);

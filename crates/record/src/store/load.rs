@@ -180,6 +180,7 @@ fn repetition_head(r: &Row) -> rusqlite::Result<(i64, Repetition)> {
         dirty_before_bytes: maybe(r, "dirty_before_bytes")?,
         dirty_after_bytes: maybe(r, "dirty_after_bytes")?,
         machine_cpu_ns: maybe(r, "machine_cpu_ns")?,
+        image_cached_bytes: maybe(r, "image_cached_bytes")?,
         devices: Vec::new(),
         waiting: None,
         compression: r.get("compression")?,

@@ -70,6 +70,8 @@ pub(super) const MIGRATIONS: &[&str] = &[
          doc           TEXT NOT NULL,
          PRIMARY KEY (repetition_id, position)
      ) STRICT, WITHOUT ROWID;",
+    // What the files behind loop devices gained in the page cache; unknown before.
+    "ALTER TABLE repetition ADD COLUMN image_cached_bytes INTEGER;",
 ];
 
 /// The schema version this program writes.

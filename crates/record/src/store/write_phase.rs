@@ -64,9 +64,10 @@ fn append_repetition(
         "INSERT INTO repetition (phase_id, n, started_ns, elapsed_ns, start_skew_ns, bytes, ops, bytes_per_s, ops_per_s,
              parent_bytes_per_s, regime, device_share, evidence, physical_method, physical_note, own_read_bytes,
              own_write_bytes, written_in_clock_bytes, dirty_after_bytes, ramp_ns, cache, extents_bytes, hole_bytes,
-             unwritten_bytes, filled_bytes, jitter_watched_ns, machine_cpu_ns, compression, dirty_before_bytes)
+             unwritten_bytes, filled_bytes, jitter_watched_ns, machine_cpu_ns, compression, dirty_before_bytes,
+             image_cached_bytes)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24,
-             ?25, ?26, ?27, ?28, ?29)",
+             ?25, ?26, ?27, ?28, ?29, ?30)",
     )?
     .execute(params![
         phase_id,
@@ -98,6 +99,7 @@ fn append_repetition(
         physical.machine_cpu_ns.map(int),
         physical.compression,
         physical.dirty_before_bytes.map(int),
+        physical.image_cached_bytes.map(int),
     ])?;
     let repetition_id = t.last_insert_rowid();
     for worker in &r.workers {

@@ -83,6 +83,11 @@ pub(crate) fn of_storage<'r>(run: &'r Run, stage: &str) -> Vec<&'r Phase> {
     if own.is_empty() { all } else { own }
 }
 
+/// Whether syncs returned without a flush of the device's volatile write cache, or without any write.
+pub(crate) fn syncs_without_flush(run: &Run) -> bool {
+    run.doubts.iter().any(|doubt| ["unflushed-sync", "impossible-sync"].contains(&doubt.code.as_str()))
+}
+
 /// Whether the survey ran on a file system in memory.
 pub(crate) fn in_memory(run: &Run) -> bool {
     run.phases.iter().flat_map(|p| &p.repetitions).any(|r| r.physical.is_memory())

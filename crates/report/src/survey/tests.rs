@@ -175,6 +175,25 @@ fn thresholds_are_in_order() {
 }
 
 #[test]
+fn what_is_not_flushed_is_not_durable() {
+    let mut run = run(vec![synced(1, 5000)]);
+    let others = answer(&run, None).first;
+    let code = "unflushed-sync".to_owned();
+    run.doubts = vec![fathom_record::Doubt { code, phase: None, sentence: String::new() }];
+    let found = answer(&run, None);
+    let wanted =
+        "fsync does not flush the write cache of vda: a power cut can lose what it reported as safe.";
+    assert!(
+        found.first.contains(&wanted.to_owned()) && found.first.len() == others.len() + 1,
+        "{:?}",
+        found.first
+    );
+    let log = &found.uses[0];
+    assert_eq!((log.of, log.grade), ("database log", Grade::Poor));
+    assert!(log.sentence.starts_with("poor: fsync does not flush the device's cache"), "{}", log.sentence);
+}
+
+#[test]
 fn nothing_in_memory_is_durable() {
     let mut phase = synced(0, 100_000);
     phase.repetitions[0].physical = Physical { method: "memory".into(), ..Physical::default() };

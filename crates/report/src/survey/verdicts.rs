@@ -1,6 +1,9 @@
 //! What the storage is good for: a verdict for each use, by thresholds from one table that are shown with the verdict.
 
-use super::facts::{by_storage, course, files_per_s, in_memory, is_survey, latency, named, of_stage, synced};
+use super::facts::{
+    by_storage, course, files_per_s, in_memory, is_survey, latency, named, of_stage, synced,
+    syncs_without_flush,
+};
 use crate::units;
 use fathom_record::{Mark, Phase, Run};
 
@@ -271,6 +274,9 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
     let mut note = None;
     if in_memory(run) && DURABLE.contains(&of) {
         note = Some("nothing in memory outlives a power cut".to_owned());
+        grade = Grade::Poor;
+    } else if syncs_without_flush(run) && DURABLE.contains(&of) {
+        note = Some("fsync does not flush the device's cache".to_owned());
         grade = Grade::Poor;
     } else if let Some(figure) = cached
         && matches!(grade, Grade::Unknown | Grade::Good)

@@ -7,19 +7,25 @@ mod direct;
 mod other_device;
 mod silent_sync;
 mod sync_rate;
+mod unflushed_sync;
 
 use fathom_record::{Doubt, Phase, Physical, Repetition, Run};
+use serde_json::Value;
 
 /// Counters are read at slightly different times, and may differ by a few pages.
 const TOLERANCE: f64 = 0.05;
 /// Smaller amounts never raise a doubt.
 const LEAST_BYTES: u64 = 1 << 20;
 
-pub(super) fn of(run: &Run) -> Vec<Doubt> {
-    [direct::check(run), other_device::check(run), silent_sync::check(run), sync_rate::check(run)]
-        .into_iter()
-        .flatten()
-        .collect()
+pub(super) fn of(run: &Run, environment: &Value) -> Vec<Doubt> {
+    let found = [
+        direct::check(run),
+        other_device::check(run),
+        silent_sync::check(run),
+        unflushed_sync::check(run, environment),
+        sync_rate::check(run),
+    ];
+    found.into_iter().flatten().collect()
 }
 
 /// Whether there are counters to compare with.

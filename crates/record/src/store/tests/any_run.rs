@@ -410,6 +410,7 @@ fn any_physical() -> BoxedStrategy<Physical> {
             dirty_before_bytes: five.2,
             dirty_after_bytes: five.3,
             machine_cpu_ns: five.4,
+            image_cached_bytes: five.0,
             ..Physical::default()
         })
         .boxed()
