@@ -67,15 +67,13 @@ impl ImagePages {
         all.map(|all| Self { cached: sum(&all, |p| p.0), evicted: sum(&all, |p| p.1) })
     }
 
-    /// Bytes gained until `later`; `None` if pages left the cache meanwhile.
+    /// Bytes gained until `later`, those that left again included; `None` if a large part of the cache left meanwhile, so that pages
+    /// may have come back, too.
     #[must_use]
     pub fn gained_until(self, later: Self) -> Option<u64> {
-        let stayed = later.evicted <= self.evicted;
-        later
-            .cached
-            .checked_sub(self.cached)
-            .filter(|_| stayed)
-            .map(|pages| pages.saturating_mul(page_bytes()))
+        let left = later.evicted.saturating_sub(self.evicted);
+        let gained = later.cached.saturating_add(left).saturating_sub(self.cached);
+        (left <= self.cached / 4).then(|| gained.saturating_mul(page_bytes()))
     }
 }
 
@@ -95,4 +93,22 @@ fn backing_files(stack: &DeviceStack) -> Vec<PathBuf> {
 fn text(device: &Device, name: &str) -> Option<String> {
     let text = std::fs::read_to_string(device.sys.join(name)).ok()?;
     Some(text.trim_end_matches('\n').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_image_gained_includes_what_left_again() {
+        let gained = |before: (u64, u64), later: (u64, u64)| {
+            let pages = |(cached, evicted)| ImagePages { cached, evicted };
+            pages(before).gained_until(pages(later)).map(|bytes| bytes / page_bytes())
+        };
+        assert_eq!(gained((100, 0), (350, 0)), Some(250));
+        assert_eq!(gained((100, 40), (100, 40)), Some(0));
+        assert_eq!(gained((100, 300), (350, 50)), Some(250), "pages that had been there before came back");
+        assert_eq!(gained((100, 0), (90, 10)), Some(0), "the kernel freed a few");
+        assert_eq!(gained((100, 0), (110, 60)), None, "too many to know");
+    }
 }

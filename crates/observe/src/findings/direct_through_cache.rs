@@ -10,15 +10,30 @@ const NOTABLE: f64 = 0.5;
 const LEAST_BYTES: u64 = 1 << 20;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
-    let moves = facts.repetition.page_cache.as_ref()?.pages.as_ref()?;
+    let moves = facts.repetition.page_cache.as_ref().and_then(|events| events.pages.as_ref());
+    let brought = moves.map_or(0, |moves| moves.own_bytes);
     let (_, written) = facts.calls(OpKind::Write);
-    let seen_waiting = facts.repetition.physical.waiting.is_some_and(|w| w.meanwhile_bytes > 0);
-    let much = moves.own_bytes as f64 >= NOTABLE * written as f64 || seen_waiting;
-    if !facts.phase.direct || facts.phase.reads || moves.own_bytes < LEAST_BYTES || !much {
-        return None;
-    }
+    let waiting = facts.repetition.physical.waiting.map_or(0, |w| w.meanwhile_bytes);
     let kind =
         facts.environment.pointer("/filesystem/type").and_then(|t| t.as_str()).unwrap_or("file system");
+    let much = match brought {
+        LEAST_BYTES.. => brought as f64 >= NOTABLE * written as f64 || waiting > 0,
+        // Elsewhere another program may have written what waits.
+        _ => kind == "btrfs" && waiting > 0 && written >= LEAST_BYTES,
+    };
+    if !facts.phase.direct || facts.phase.reads || !much {
+        return None;
+    }
+    let how = match brought {
+        LEAST_BYTES.. => {
+            format!(
+                "calls brought {} into it while they wrote {}",
+                size(brought as f64),
+                size(written as f64)
+            )
+        }
+        _ => format!("{} of {} written were seen waiting in it", size(waiting as f64), size(written as f64)),
+    };
     let advice = match kind {
         "btrfs" => {
             "btrfs does so for files with checksums. A file created in a directory with chattr +C has none, and is not copied on write."
@@ -26,14 +41,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         _ => "Direct writes need calls and offsets that are multiples of the file system's block size.",
     };
     Some(finding(
-        format!(
-            "O_DIRECT was asked for, but {kind} wrote through the page cache: calls brought {} into it while they wrote {}.",
-            size(moves.own_bytes as f64),
-            size(written as f64)
-        ),
+        format!("O_DIRECT was asked for, but {kind} wrote through the page cache: {how}."),
         advice,
         vec![
-            evidence("brought into the page cache by calls", moves.own_bytes as f64, "bytes", PAGES),
+            evidence("brought into the page cache by calls", brought as f64, "bytes", PAGES),
+            evidence("seen waiting in the page cache", waiting as f64, "bytes", "cachestat"),
             evidence("written by calls", written as f64, "bytes", super::CALLS),
         ],
     ))

@@ -265,7 +265,12 @@ impl<'a> Facts<'a> {
         let asked = if self.phase.direct { self.kept_in_flight() } else { return None };
         let device = self.device()?;
         let busy = depth_while_busy(device)?;
-        (asked >= 2 && device.busy_ns > 0 && busy < NOTABLE * asked as f64).then_some((asked, busy))
+        // Operations that were merged are in the device together.
+        let operations = self.calls(OpKind::Read).0.saturating_add(self.calls(OpKind::Write).0);
+        let moving = device.requests.iter().filter(|r| r.class != RequestClass::Flush);
+        let requests: u64 = moving.map(|r| r.issued).sum();
+        let together = busy * (operations as f64 / requests.max(1) as f64).max(1.0);
+        (asked >= 2 && device.busy_ns > 0 && together < NOTABLE * asked as f64).then_some((asked, busy))
     }
 
     /// Time of all workers, ns.

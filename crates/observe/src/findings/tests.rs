@@ -479,6 +479,8 @@ fn direct_writes_that_extend_a_file_wait_for_each_other() {
     world.repetition.resident_before = pages(32_768);
     assert_eq!(world.says("growing-file"), None, "overwritten");
     assert!(world.says("depth").is_some());
+    world.device().requests = vec![requests(RequestClass::Write, 1024, 131_072)];
+    assert_eq!(world.says("depth"), None, "eight writes are merged to a request");
 }
 
 #[test]
@@ -1616,6 +1618,12 @@ fn direct_writes_that_went_through_the_page_cache() {
     let waiting = fathom_record::cache::UnwrittenData { meanwhile_bytes: 4096, ..Default::default() };
     world.repetition.physical.waiting = Some(waiting);
     assert!(world.says("direct-through-cache").is_some(), "the rest was in the cache before");
+    world.repetition.page_cache = entered(0);
+    let said = world.says("direct-through-cache").expect("told");
+    assert!(said.ends_with("4 KiB of 4 MiB written were seen waiting in it."), "{said}");
+    world.environment = serde_json::json!({ "filesystem": { "type": "ext4" } });
+    assert_eq!(world.says("direct-through-cache"), None, "another program may have written it");
+    world.environment = serde_json::json!({ "filesystem": { "type": "btrfs" } });
     world.repetition.physical.waiting = None;
     world.repetition.page_cache = entered(4 * MIB);
     world.phase.direct = false;
