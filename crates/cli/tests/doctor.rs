@@ -128,7 +128,7 @@ fn a_full_file_system_on_a_loop_device() {
     let (document, _) = examined(fs.path());
     says(&document, "backing", "warning", &format!("{device} is a sparse file"));
     says(&document, "loop-cache", "warning", &format!("{device} goes through the page cache"));
-    says(&document, "space", "notice", "little space");
+    says(&document, "space", "notice", "files this small stay in caches");
     says(&document, "journal", "good", "has a journal");
 
     let mut file = std::fs::File::create(fs.path().join("fill")).expect("a file");

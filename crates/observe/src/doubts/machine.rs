@@ -160,12 +160,16 @@ fn compression(run: &Run, environment: &Value, seen: &DoubtInputs) -> Option<Dou
     }
     let who = compresses(environment)?;
     let share = shrinks_to(seen)?;
-    if !run.phases.iter().any(|p| p.writes || p.reads) {
+    // What is in the page cache is not decompressed again.
+    let decompresses = |p: &Phase| p.reads && p.origin().regime != Regime::PageCache;
+    let writes = run.phases.iter().any(|p| p.writes);
+    if !writes && !run.phases.iter().any(decompresses) {
         return None;
     }
+    let written = if writes { " written" } else { "" };
     let data = match share {
-        Some(share) => format!("the data written shrinks to {} of its size", percent(share)),
-        None => "the compressibility of the data written is not known".into(),
+        Some(share) => format!("the data{written} shrinks to {} of its size", percent(share)),
+        None => format!("the compressibility of the data{written} is not known"),
     };
     Some(about_run(
         "compression",

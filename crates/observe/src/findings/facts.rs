@@ -273,6 +273,19 @@ impl<'a> Facts<'a> {
         (asked >= 2 && device.busy_ns > 0 && together < NOTABLE * asked as f64).then_some((asked, busy))
     }
 
+    /// Bytes by which the files grew.
+    pub(super) fn grown_bytes(&self) -> Option<u64> {
+        let pages = |r: Option<fathom_record::Residency>| r.map(|r| r.total_pages);
+        let (before, after) = (pages(self.repetition.resident_before)?, pages(self.repetition.resident_after)?);
+        Some(after.saturating_sub(before).saturating_mul(page_bytes()))
+    }
+
+    /// Whether writes may have needed new blocks, as far as that is known.
+    pub(super) fn allocates(&self) -> bool {
+        let holes = self.repetition.extents.is_none_or(|e| e.hole_bytes > 0 || e.bytes == 0);
+        holes || self.grown_bytes().is_none_or(|bytes| bytes > 0)
+    }
+
     /// Time of all workers, ns.
     pub(super) fn workers_ns(&self) -> f64 {
         self.repetition.elapsed_ns as f64 * self.repetition.workers.len() as f64

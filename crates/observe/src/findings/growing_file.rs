@@ -3,7 +3,6 @@
 
 use super::facts::{Facts, mean, size};
 use super::{CALLS, EVENTS, evidence, finding};
-use crate::residency::page_bytes;
 use crate::words::count;
 use fathom_record::block::IssuerKind;
 use fathom_record::{Finding, OpKind};
@@ -22,7 +21,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
 pub(super) fn by_direct_writes(facts: &Facts<'_>) -> Option<Finding> {
     let (_, written) = facts.calls(OpKind::Write);
     let (asked, seen) = facts.depth_below_asked()?;
-    let grown = growth(facts)?;
+    let grown = facts.grown_bytes()?;
     // Workers with one operation each may write different files.
     let together = facts.phase.axes.queue_depth.is_some_and(|depth| depth > 1);
     if facts.phase.reads || !together || (grown as f64) < NOTABLE * written as f64 {
@@ -43,13 +42,6 @@ pub(super) fn by_direct_writes(facts: &Facts<'_>) -> Option<Finding> {
     ))
 }
 
-/// Bytes by which the files grew.
-fn growth(facts: &Facts<'_>) -> Option<u64> {
-    let pages = |r: Option<fathom_record::Residency>| r.map(|r| r.total_pages);
-    let (before, after) = (pages(facts.repetition.resident_before)?, pages(facts.repetition.resident_after)?);
-    Some(after.saturating_sub(before).saturating_mul(page_bytes()))
-}
-
 fn by_synced_writes(facts: &Facts<'_>) -> Option<Finding> {
     let (writes, written) = facts.calls(OpKind::Write);
     let (opens, _) = facts.calls(OpKind::Open);
@@ -57,7 +49,7 @@ fn by_synced_writes(facts: &Facts<'_>) -> Option<Finding> {
         0 if facts.workload.all_synced => (writes, "synchronous write"),
         syncs => (syncs, "sync"),
     };
-    let grown = growth(facts)?;
+    let grown = facts.grown_bytes()?;
     let issuers = &facts.device()?.issuers;
     let journal = issuers.iter().filter(|i| i.kind == IssuerKind::Journal);
     let (requests, bytes) = journal.fold((0, 0), |sum, i| (sum.0 + i.writes, sum.1 + i.write_bytes));

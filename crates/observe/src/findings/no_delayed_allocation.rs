@@ -10,9 +10,11 @@ const NOTABLE: f64 = 0.25;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let text = |at| facts.environment.pointer(at).and_then(|o| o.as_str());
-    let off = text("/filesystem/options")?.split(',').any(|o| o == "nodelalloc");
+    let has = |option| text("/filesystem/options").is_some_and(|all| all.split(',').any(|o| o == option));
+    // data=journal implies it.
+    let off = has("nodelalloc") && !has("data=journal");
     let computes = facts.kernel_share();
-    if !off || !facts.phase.writes || facts.phase.direct || computes < NOTABLE {
+    if !off || !facts.allocates() || !facts.phase.writes || facts.phase.direct || computes < NOTABLE {
         return None;
     }
     Some(finding(

@@ -12,6 +12,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let (class, queued, served) = [RequestClass::Read, RequestClass::Write]
         .into_iter()
         .filter(|class| facts.asks_for(*class))
+        // Nobody waits for single requests of write-back.
+        .filter(|class| *class == RequestClass::Read || facts.phase.direct || facts.syncs_often())
         .find_map(|class| {
             let stats = facts.class(class).filter(|c| c.issued >= ENOUGH_REQUESTS && c.q2d.count() > 0)?;
             let (queued, served) = (stats.q2d.percentile_ns(50.0)?, stats.d2c.percentile_ns(50.0)?);

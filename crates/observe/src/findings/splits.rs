@@ -6,6 +6,17 @@ use crate::words::count;
 use fathom_record::block::RequestClass;
 use fathom_record::{Finding, OpKind};
 
+/// What limits the size of a request. Segments of the calls' buffers do, too: pages that lie apart in memory.
+fn advice(facts: &Facts<'_>, device: &str) -> String {
+    let kib = |name| facts.described(device)?.get(name)?.as_u64();
+    match (kib("max_sectors_kb"), kib("max_hw_sectors_kb")) {
+        (Some(now), Some(most)) if now < most => {
+            format!("The device accepts no larger requests: max_sectors_kb is {now}, and can be raised to {most}.")
+        }
+        _ => "The device accepts no larger requests (max_hw_sectors_kb and max_segments of its queue), so larger calls gain nothing there.".into(),
+    }
+}
+
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     if !facts.phase.direct {
         // Buffered I/O is split by the page cache first; requests-per-call covers that.
@@ -35,7 +46,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             count(stats.issued, "request"),
             count(calls, "call"),
         ),
-        "The device accepts no larger requests: see max_sectors_kb (can be raised up to max_hw_sectors_kb) and max_segments of its queue.",
+        &advice(facts, &device.name),
         vec![
             evidence("calls", calls as f64, "calls", CALLS),
             evidence("bytes per call", record as f64, "bytes", CALLS),

@@ -25,7 +25,7 @@ impl Direction {
     }
 
     /// All bytes the device moved in this direction.
-    fn of(self, device: &DeviceDelta) -> u64 {
+    pub fn of(self, device: &DeviceDelta) -> u64 {
         match self {
             Self::Read => device.read_bytes,
             Self::Write => device.write_bytes,

@@ -3,7 +3,7 @@
 use super::split::{self, Direction, DirectionTraffic};
 use super::{ReadTruth, WriteTruth};
 use crate::origin::{bytes_words, regime_of};
-use crate::physical::{LOOP, SERVER};
+use crate::physical::{JOURNAL, LOOP, SERVER};
 use crate::{DeviceDelta, Origin, Phase, Physical, Regime, Repetition};
 
 /// Less than this fraction (one part in 20) of the requested bytes is not mentioned.
@@ -16,7 +16,6 @@ pub(super) fn of(
     traffic: &[DirectionTraffic],
 ) -> String {
     let physical = &repetition.physical;
-    let device = physical.devices.first().map_or("the device", |d| d.name.as_str());
     let server = physical.devices.first().is_some_and(|d| d.kind == SERVER);
     let head = match origin.regime {
         Regime::PageCache if physical.is_served() => "This is memory's number",
@@ -48,9 +47,14 @@ pub(super) fn of(
     let parts: Vec<String> = traffic
         .iter()
         .filter(|w| w.asked > 0)
-        .filter_map(|traffic| match traffic.direction {
-            Direction::Read => Some(read(phase, traffic, &traffic.read_truth()?, device)),
-            Direction::Write => Some(written(phase, repetition, traffic, &traffic.write_truth()?, device)),
+        .filter_map(|traffic| {
+            let device = moved_by(physical, traffic.direction);
+            match traffic.direction {
+                Direction::Read => Some(read(phase, traffic, &traffic.read_truth()?, &device)),
+                Direction::Write => {
+                    Some(written(phase, repetition, traffic, &traffic.write_truth()?, &device))
+                }
+            }
         })
         .collect();
     let aside = if split::through_cache(phase, repetition) {
@@ -61,6 +65,14 @@ pub(super) fn of(
         ""
     };
     format!("{head}: {}.{aside}", parts.join("; "))
+}
+
+/// The file system's own device; of several, those that moved something.
+fn moved_by(physical: &Physical, direction: Direction) -> String {
+    let own = physical.devices.iter().skip(1).filter(|d| d.level == 0 && d.kind != JOURNAL);
+    let moved: Vec<&DeviceDelta> = own.filter(|d| direction.of(d) > 0).collect();
+    let first = || physical.devices.first().map_or_else(|| "the device".into(), |d| d.name.clone());
+    if moved.is_empty() { first() } else { split::names(&moved) }
 }
 
 fn read(phase: &Phase, traffic: &DirectionTraffic, truth: &ReadTruth, device: &str) -> String {

@@ -180,6 +180,14 @@ fn a_direct_read_of_a_cached_image_is_memory_s() {
 }
 
 #[test]
+fn of_several_devices_those_that_moved_something_are_named() {
+    let of = |name: &str, read| device(name, "loop", 0, read, 0);
+    let devices = vec![device("loop3+loop4", "", 0, 64 * MIB, 0), of("loop3", 0), of("loop4", 64 * MIB)];
+    let p = phase(true, false, 64 * MIB, Physical { devices, ..disk(64 * MIB, 0) });
+    says(&p, "This is a device number: 100 % of the 64 MiB read came from loop4.");
+}
+
+#[test]
 fn of_an_image_without_direct_io_only_what_entered_the_page_cache_came_from_the_disk() {
     let says_with = |gained: u64, below: u64, wanted: &str| {
         let devices = vec![device("loop0", "loop", 0, 64 * MIB, 0), device("vda", "disk", 1, below, 0)];

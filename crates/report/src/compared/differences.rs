@@ -49,12 +49,39 @@ pub(crate) fn lasting(environment: &serde_json::Value) -> Vec<(String, String)> 
 }
 
 pub(super) fn of_environment(a: &Side<'_>, b: &Side<'_>) -> Vec<Difference> {
-    between(a, b, |run| {
+    let all = between(a, b, |run| {
         let mut all = lasting(&run.environment);
         all.push(("fathom version".into(), run.version.clone()));
         all
-    })
+    });
+    with_whole_devices(all)
 }
+
+/// Devices that only one side has, each as one difference.
+fn with_whole_devices(all: Vec<Difference>) -> Vec<Difference> {
+    let device = |d: &Difference| {
+        let (number, _) = d.name.strip_prefix("devices.")?.split_once('.')?;
+        Some(format!("devices.{number}"))
+    };
+    let absent = |of: fn(&Difference) -> &str, name: &str| {
+        let mut values = all.iter().filter(|d| device(d).as_deref() == Some(name)).map(of);
+        values.all(|value| value == NOT_RECORDED)
+    };
+    let whole = |d: &Difference| {
+        device(d).filter(|name| absent(|d| d.a.as_str(), name) || absent(|d| d.b.as_str(), name))
+    };
+    let none = |value: &str| if value == NOT_RECORDED { "none".into() } else { value.to_owned() };
+    let one = |d: &Difference| match whole(d) {
+        None => Some(d.clone()),
+        Some(name) if d.name == format!("{name}.name") => {
+            Some(Difference { name, a: none(&d.a), b: none(&d.b) })
+        }
+        Some(_) => None,
+    };
+    all.iter().filter_map(one).collect()
+}
+
+const NOT_RECORDED: &str = "not recorded";
 
 fn is_passing(name: &str) -> bool {
     let below = PASSING_BELOW.iter().any(|p| name.starts_with(p));
@@ -163,7 +190,7 @@ fn between(a: &Side<'_>, b: &Side<'_>, of: impl Fn(&Run) -> Vec<(String, String)
 
 fn listed(values: &BTreeSet<String>) -> String {
     if values.is_empty() {
-        return "not recorded".into();
+        return NOT_RECORDED.into();
     }
     let first: Vec<&str> = values.iter().take(MOST_VALUES).map(String::as_str).collect();
     let more = values.len().saturating_sub(MOST_VALUES);
@@ -201,6 +228,23 @@ mod tests {
         let workload: Vec<_> = of_workload(&a, &b, &Factors::default()).into_iter().map(told).collect();
         assert_eq!(workload, [of("workload: phase.group.record", "\"4k\"", "\"4k\", \"8k\"")]);
         assert_eq!(of_environment(&b, &b), []);
+    }
+
+    #[test]
+    fn a_device_that_one_side_lacks_is_one_difference() {
+        let on = |devices: serde_json::Value| Run {
+            environment: json!({"devices": devices, "filesystem": {"type": if devices == json!([]) { "fuse" } else { "ext4" }}}),
+            ..run("6.1", 1, "4k")
+        };
+        let (disk, served) = (on(json!([{"fua": false, "level": 0, "name": "loop0"}])), on(json!([])));
+        let [a, b] = [&disk, &served].map(|run| Side { name: "x".into(), runs: vec![run] });
+        let names = |all: Vec<Difference>| -> Vec<String> {
+            all.into_iter().map(|d| format!("{}: {} | {}", d.name, d.a, d.b)).collect()
+        };
+        assert_eq!(names(of_environment(&a, &b)), ["devices.0: loop0 | none", "filesystem.type: ext4 | fuse"]);
+        let other = on(json!([{"fua": true, "level": 0, "name": "loop0"}]));
+        let c = Side { name: "y".into(), runs: vec![&other] };
+        assert_eq!(names(of_environment(&a, &c)), ["devices.0.fua: false | true"]);
     }
 
     #[test]

@@ -79,7 +79,7 @@ pub(super) const ALL: [Check; 44] = [
     check(Subject::Device, &["scheduler"], scheduler::check),
     check(
         Subject::Device,
-        &["read-ahead", "nr-requests", "merges", "write-throttle", "io-stats"],
+        &["read-ahead", "nr-requests", "request-size", "merges", "write-throttle", "io-stats"],
         queue::check,
     ),
     check(Subject::Device, &["rotational"], rotational::check),

@@ -13,9 +13,14 @@ const FAR_OFF: u64 = 4;
 /// A SATA disk takes 32 commands at once; with fewer requests the device is never full.
 const FEW_REQUESTS: u64 = 32;
 
+/// Smaller requests cost a fast device much of its rate.
+const SMALL_REQUEST_KIB: u64 = 64;
+/// The kernel's own limit where a device takes more (BLK_DEF_MAX_SECTORS_CAP until Linux 6.12).
+const USUAL_REQUEST_KIB: u64 = 1280;
+
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     let queues = scene.request_queues();
-    let knobs = queues.iter().flat_map(|q| [requests(q), merges(q), throttle(q)]).flatten();
+    let knobs = queues.iter().flat_map(|q| [requests(q), request_size(q), merges(q), throttle(q)]).flatten();
     let all = scene.queues();
     let counters = all.iter().filter_map(|q| counters(scene, q));
     read_ahead(scene, &all).into_iter().chain(knobs).chain(counters).collect()
@@ -89,6 +94,23 @@ fn requests(queue: &Queue) -> Option<Finding> {
         Finding::good("nr-requests", &source, format!("{name} takes {now} requests at once."))
     };
     Some(found.figure("requests", now as f64, "requests"))
+}
+
+fn request_size(queue: &Queue) -> Option<Finding> {
+    let (name, source) = (queue.name(), queue.short("queue/max_sectors_kb"));
+    let (now, most) = (queue.count("max_sectors_kb")?, queue.count("max_hw_sectors_kb")?);
+    let found = if now < SMALL_REQUEST_KIB && now < most {
+        Finding::notice(
+            "request-size",
+            &source,
+            format!("{name} gets requests of at most {now} KiB (max_sectors_kb), though it takes {most} KiB: larger calls are cut."),
+        )
+        .remedy("Raise it")
+        .command(format!("echo {} > {source}", most.min(USUAL_REQUEST_KIB)))
+    } else {
+        Finding::good("request-size", &source, format!("{name} gets requests of up to {now} KiB."))
+    };
+    Some(found.figure("largest request", now as f64, "KiB"))
 }
 
 fn merges(queue: &Queue) -> Option<Finding> {
@@ -181,6 +203,9 @@ mod tests {
     fn knobs_off_their_default_are_noted() {
         let _ = says(&with("nr_requests", "4\n"), "nr-requests", Severity::Notice, &["only 4"]);
         let _ = says(&with("nomerges", "2\n"), "merges", Severity::Notice, &["nomerges is 2"]);
+        let small = with("max_sectors_kb", "4\n").file(&format!("{SDA}/queue/max_hw_sectors_kb"), "2560\n");
+        let found = says(&small, "request-size", Severity::Notice, &["at most 4 KiB", "takes 2560 KiB"]);
+        assert_eq!(found.command, "echo 1280 > /sys/block/sda/queue/max_sectors_kb");
         let _ = says(&with("wbt_lat_usec", "75000\n"), "write-throttle", Severity::Notice, &["75 ms"]);
         let _ = says(&with("wbt_lat_usec", "2500\n"), "write-throttle", Severity::Notice, &["2.5 ms"]);
     }
