@@ -344,3 +344,89 @@ fn quoted_in_a_mail_it_is_the_same() {
     let of = |text: &str| import("-", text.as_bytes(), None).found.remove(0).runs.remove(0).phases;
     assert_eq!(of(&quoted), of(&plain));
 }
+
+/// Name and value of every figure.
+fn figures(imported: &Imported) -> Vec<(String, f64)> {
+    let phases = imported.found.iter().flat_map(|f| &f.runs).flat_map(|r| &r.phases);
+    let figures = phases.flat_map(|p| &p.repetitions).flat_map(|r| &r.figures);
+    figures.map(|f| (f.name.clone(), f.value)).collect()
+}
+
+#[test]
+fn in_any_encoding_it_is_the_same() {
+    for name in ["fio-normal.txt", "fio.json", "dd-locales.txt"] {
+        let text = fixture(name);
+        let marked = format!("\u{feff}{text}");
+        let [little, big] = [u16::to_le_bytes, u16::to_be_bytes]
+            .map(|bytes| marked.encode_utf16().flat_map(bytes).collect::<Vec<u8>>());
+        let plain = import(name, text.as_bytes(), None);
+        for bytes in [marked.into_bytes(), little, big] {
+            assert_eq!(told(&import(name, &bytes, None)), told(&plain));
+        }
+    }
+}
+
+/// A text as mailers send it, in lines of at most 76 characters.
+fn quoted_printable(text: &str) -> String {
+    let mut mail = String::new();
+    for line in text.lines() {
+        let mut length = 0;
+        for c in line.chars() {
+            let c = match c {
+                '=' => "=3D".to_owned(),
+                c if c.is_ascii() => c.to_string(),
+                c => c.to_string().bytes().map(|b| format!("={b:02X}")).collect(),
+            };
+            if length + c.len() > 75 {
+                mail.push_str("=\r\n");
+                length = 0;
+            }
+            length += c.len();
+            mail.push_str(&c);
+        }
+        mail.push_str("\r\n");
+    }
+    mail
+}
+
+#[test]
+fn in_a_quoted_printable_mail_it_is_the_same() {
+    let header = "Content-Transfer-Encoding: quoted-printable\r\n\r\n";
+    for name in ["fio-normal.txt", "fio.json", "dd-locales.txt", "sysbench-1.0.txt"] {
+        let plain = import(name, fixture(name).as_bytes(), None);
+        let mail = format!("{header}{}\r\nscore 12.5 99 42 43\r\n", quoted_printable(&fixture(name)));
+        let read = import(name, mail.as_bytes(), None);
+        assert_eq!(figures(&read), figures(&plain), "{name}");
+        assert_eq!(read.not_understood[0].0, mail.lines().count() as u64, "the line of the file");
+    }
+    // Without headers the signs tell. The line of a figure is that of the file.
+    let mail = quoted_printable(&fixture("fio-normal.txt"));
+    let read = import("-", mail.as_bytes(), None);
+    assert_eq!(figures(&read), figures(&import("-", fixture("fio-normal.txt").as_bytes(), None)));
+    let last = read.found[0].runs[0].phases.last().expect("a device");
+    let line = mail.lines().position(|line| line.contains("util=3D")).expect("its line") as u64 + 1;
+    assert!(last.repetitions[0].figures.iter().all(|f| f.line == line || f.line + 1 == line), "{last:?}");
+}
+
+#[test]
+fn a_number_that_may_be_cut_is_left_out() {
+    let head = "a: (groupid=0, jobs=1): err= 0: pid=1: Mon Nov 30 03:41:50 2026";
+    let of = |text: &str| import("-", text.as_bytes(), None);
+    let cut =
+        of(&format!("{head}\n  write: IOPS=12, BW=48KiB/s (49kB/s)(96KiB/2001msec)\n  read: IOPS=15.4"));
+    assert_eq!(cut.not_understood, [(3, "read: IOPS=15.4".into())]);
+    assert_eq!((figures(&cut).len(), cut.found[0].last_line), (4, 3));
+    let dd = "16+0 records in\n16+0 records out\n16777216 bytes (17 MB, 16 MiB) copied, 0.004 s, 4.1";
+    assert_eq!(figures(&of(dd)).len(), 4, "no rate");
+    assert_eq!(figures(&of(&format!("{dd} GB/s"))).len(), 5, "the end of this line is clear");
+    let json =
+        "{\"fio version\": \"fio-3.36\", \"jobs\": [{\"jobname\": \"a\",\n\"read\": {\"iops\": 2, \"bw\": 3";
+    assert_eq!(figures(&of(json)), [("operations per second".into(), 2.0)]);
+    let alone = of(&format!("{head}\n  read: IOPS=15.4"));
+    assert_eq!((alone.found.len(), alone.not_understood.len()), (0, 1));
+    let prose = of("It has been so since 2004");
+    assert_eq!((prose.prose.len(), prose.not_understood.len()), (1, 0));
+    // A sheet that was saved as text.
+    let sheet = "Writer Report\n\t4\t8\n64\t1001\t1002\n128\t1003\t1004";
+    assert_eq!((figures(&of(sheet)).len(), of(sheet).not_understood.len()), (4, 0));
+}
