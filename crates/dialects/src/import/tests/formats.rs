@@ -430,3 +430,29 @@ fn a_number_that_may_be_cut_is_left_out() {
     let sheet = "Writer Report\n\t4\t8\n64\t1001\t1002\n128\t1003\t1004";
     assert_eq!((figures(&of(sheet)).len(), of(sheet).not_understood.len()), (4, 0));
 }
+
+#[test]
+fn a_log_of_operations_has_the_rate_of_their_sizes() {
+    let log = |lines: u32, apart: u32, value: u32| -> String {
+        (0..lines).map(|n| format!("{}, {value}, 1, 4096, 0\n", 7 + n * apart)).collect()
+    };
+    let run = |name: &str, text: String| import(name, text.as_bytes(), None).found.remove(0).runs.remove(0);
+    let of =
+        |run: &fathom_record::Run, name: &str| run.phases[0].repetitions[0].figure(name).map(|f| f.value);
+    let dense = run("a_bw.1.log", log(250, 4, 600_000));
+    assert_eq!(of(&dense, THROUGHPUT), Some(250.0 * 4096.0 / 0.997));
+    let intervals = &dense.phases[0].repetitions[0].intervals;
+    assert_eq!(intervals.iter().map(|i| i.bytes).sum::<u64>(), 250 * 4096);
+    assert_eq!((intervals[1].end_ns, intervals[1].width_ns, intervals[1].ops), (12_000_000, 4_000_000, 1));
+    let together = run("a_bw.1.log", log(250, 1, 600_000).replace("8, 6", "7, 6"));
+    assert_eq!(together.phases[0].repetitions[0].intervals[0].ops, 2, "in one millisecond");
+    let operations = run("a_iops.1.log", log(250, 4, 1));
+    assert_eq!(of(&operations, "operations per second"), Some(250.0 / 0.997));
+    // Means of half a second, with the size of an operation, or operations that far apart: the log does not tell.
+    for (lines, apart) in [(250, 500), (20, 4)] {
+        let sparse = run("a_bw.1.log", log(lines, apart, 600_000));
+        assert_eq!((of(&sparse, THROUGHPUT), of(&sparse, "mean value")), (None, Some(600_000.0)));
+        assert_eq!((sparse.doubts[0].code.as_str(), sparse.doubts[0].phase), ("rate-of-operations", Some(0)));
+        assert!(sparse.phases[0].repetitions[0].intervals.is_empty());
+    }
+}
