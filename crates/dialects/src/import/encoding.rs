@@ -1,4 +1,4 @@
-//! How bytes stand for text: byte order marks, UTF-16 (the Windows console writes it), and mails in quoted-printable form.
+//! What bytes represent as text: byte order marks, UTF-16 (the Windows console writes it), and mails in quoted-printable form.
 
 use std::io::{BufRead, Read, Result};
 
@@ -142,7 +142,7 @@ pub(super) fn unquoted(line: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The byte that two hexadecimal digits stand for. They are capitals.
+/// The byte of two hexadecimal digits, which are capitals.
 fn escaped(digits: &[u8]) -> Option<u8> {
     let digits = digits.get(..2).filter(|d| d.iter().all(|b| matches!(b, b'0'..=b'9' | b'A'..=b'F')))?;
     u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
