@@ -110,6 +110,10 @@ impl<'o> Reading<'o> {
                 Some(Ok(Piece::Partly(line, words))) => {
                     self.told.not_understood(line, "was read only in part", &words);
                 }
+                Some(Ok(Piece::Cut(line, words))) => {
+                    let how = "ends without a line break and may be cut: its last number was left out";
+                    self.told.not_understood(line, how, &words);
+                }
                 Some(Ok(Piece::PassedOver { line, bytes })) => console::warning(&format!(
                     "{name}, line {line} was skipped: its {bytes} bytes are more than a line of any known output"
                 )),

@@ -1,4 +1,4 @@
-//! dbench 3 and 4: progress, the table of operations, and the result. A MB is 1,000,000 bytes: with a load of known size the rates
+//! dbench 3 and 4: progress, the table of operations (with --per-client-results one of each client, too), and the result. A MB is 1,000,000 bytes: with a load of known size the rates
 //! agree with the bytes written.
 
 use super::Block;
@@ -8,7 +8,7 @@ use super::lines::{Lines, leading, number};
 use super::units::{Prefix, Unit, unit};
 use fathom_record::Phase;
 use fathom_record::imported::names::THROUGHPUT;
-use fathom_record::imported::units::{BYTES_PER_S, COUNT, NS};
+use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS};
 
 /// Lines in a row that are not dbench's, after which it has ended.
 const MOST_FOREIGN: usize = 4;
@@ -30,15 +30,30 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let mut operations: Vec<Phase> = Vec::new();
     let mut block = Block { last: at, has_own_rules: true, ..Block::default() };
     let (mut in_table, mut foreign) = (false, Vec::new());
+    // The client whose table follows.
+    let mut of_client = None;
     for n in at..lines.len() {
         let line = lines.trimmed(n);
         if n > at && line.starts_with("dbench version ") || foreign.len() > MOST_FOREIGN {
             break;
         }
         let is_result = result(&mut whole, line, n);
-        let row = operation(line, n).filter(|_| in_table);
-        let is_known =
-            is_result || row.is_some() || is_head(line) || is_talk(line) || progress(&mut whole, line, n);
+        let next = client(line, n);
+        let is_client = next.is_some();
+        if let Some((name, phase)) = next {
+            of_client = Some(name.to_owned());
+            operations.push(phase);
+        }
+        let mut row = operation(line, n).filter(|_| in_table);
+        if let (Some(row), Some(client)) = (&mut row, &of_client) {
+            row.axes.tags.insert(CLIENT.into(), client.clone());
+        }
+        let is_known = is_result
+            || is_client
+            || row.is_some()
+            || is_head(line)
+            || is_talk(line)
+            || progress(&mut whole, line, n);
         in_table |= is_head(line);
         operations.extend(row);
         if is_known {
@@ -59,9 +74,16 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
         repetition.figures.sort_by_key(|figure| figure.name.contains(" after "));
     }
     for operation in &mut operations {
+        if operation.axes.tags.contains_key(CLIENT) {
+            operation.axes.streams = Some(1);
+            continue;
+        }
         operation.axes.streams = whole.axes.streams;
+        if of_client.is_some() {
+            operation.axes.tags.insert(CLIENT.into(), "total".into());
+        }
     }
-    let count = operations.len();
+    let count = operations.iter().filter(|o| o.axes.tags.get(CLIENT).is_none_or(|c| c == "total")).count();
     let mut phases = vec![whole];
     phases.append(&mut operations);
     let run = run("dbench", "dbench".into(), phases);
@@ -69,6 +91,9 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
         0 => "dbench".into(),
         _ => format!("dbench, {}", super::several(count, "operation")),
     };
+    if of_client.is_some() {
+        block.what += ", also by client";
+    }
     (!run.phases.is_empty()).then(|| {
         block.runs.push(run);
         block
@@ -85,9 +110,23 @@ fn is_talk(line: &str) -> bool {
     is_rule(line)
         || line.starts_with("dbench version ")
         || line.starts_with("Running for ")
-        || line == "releasing clients"
+        || matches!(line, "releasing clients" | "Per client results:")
         || line.contains(" processes prepared for launch")
         || line.split_whitespace().nth(1) == Some("cleanup")
+}
+
+/// Tag of the tables of an output that has one for each client.
+const CLIENT: &str = "client";
+
+/// "Client 0 did 76994 lines and 429768472 bytes".
+fn client(line: &str, n: usize) -> Option<(&str, Phase)> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let ["Client", name, "did", done, "lines", "and", bytes, "bytes"] = words.as_slice() else { return None };
+    let mut phase = cell("dbench");
+    add(&mut phase, figure("lines of the load", number(done)?, COUNT, (*done).into(), n));
+    add(&mut phase, figure("bytes", number(bytes)?, BYTES, format!("{bytes} bytes"), n));
+    phase.axes.tags.insert(CLIENT.into(), (*name).into());
+    Some((name, phase))
 }
 
 const MILLISECONDS: Unit = Unit { base: NS, factor: 1e6 };

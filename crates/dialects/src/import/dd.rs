@@ -92,6 +92,10 @@ fn halves(rest: &str) -> Option<(&str, &str)> {
     }
     // A decimal comma has no blank after it; Chinese has a separator that needs none.
     let separator = if rest.contains('\u{ff0c}') { "\u{ff0c}" } else { ", " };
+    // The rate may be cut off.
+    if let Some(before) = rest.strip_suffix(separator.trim_end()) {
+        return before.rsplit_once(separator).map(|(_, seconds)| (seconds, ""));
+    }
     let mut parts = rest.rsplitn(3, separator);
     let (rate, seconds, _) = (parts.next()?, parts.next()?, parts.next()?);
     Some((seconds, rate))

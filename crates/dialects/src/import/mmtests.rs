@@ -12,6 +12,8 @@ use fathom_record::imported::units::{NS, PERCENT, UNKNOWN};
 
 /// Lines of headings: the kernel, and the name of the test run.
 const MOST_HEADS: usize = 2;
+/// Lines above a table that may have its headings with blanks between them.
+const MOST_ABOVE: usize = 16;
 
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let (heads, first) = heads(lines, at)?;
@@ -82,8 +84,11 @@ fn heads(lines: &Lines, at: usize) -> Option<(Vec<String>, usize)> {
     }
     let first = (at + 1..=at + MOST_HEADS).find(|&n| row(lines.trimmed(n)).is_some())?;
     let columns = row(lines.trimmed(first))?.cells.len();
-    let below = words(first - 1);
+    let mut below = words(first - 1);
     let has_two = first - 1 > at && !below.is_empty();
+    if has_two && names.len() == columns && below.len() < columns {
+        below = unglued(lines, at, &below, columns);
+    }
     let fits = names.len() == columns && (!has_two || below.len() == columns);
     // A single column of a table without percentages is any text with a number below it.
     let is_sure = columns > 1 || row(lines.trimmed(first))?.cells[0].gain.is_some();
@@ -93,6 +98,16 @@ fn heads(lines: &Lines, at: usize) -> Option<(Vec<String>, usize)> {
     let joined = |(name, below): (&String, &String)| format!("{name} {below}");
     let heads = if has_two { names.iter().zip(&below).map(joined).collect() } else { names };
     Some((heads, first))
+}
+
+/// Names that are as long as their columns have no blanks between them. A table above may have them with blanks; else a name tells its
+/// column.
+fn unglued(lines: &Lines, at: usize, glued: &[String], columns: usize) -> Vec<String> {
+    let above = (at.saturating_sub(MOST_ABOVE)..at)
+        .map(|n| lines.trimmed(n).split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+    let is_same = |names: &Vec<String>| names.len() == columns && names.concat() == glued.concat();
+    let numbered = || (1..=columns).map(|n| format!("(column {n} of {})", glued.join(" "))).collect();
+    above.rev().find(is_same).unwrap_or_else(numbered)
 }
 
 struct Row<'t> {

@@ -12,12 +12,14 @@ mod cell;
 mod classify;
 mod columns;
 mod context;
+mod cut;
 mod dbench;
 mod dd;
 mod disk_mark;
 mod doubts;
 mod dtrace;
 mod elbencho;
+mod encoding;
 mod filebench;
 mod fio;
 mod fsperf;
@@ -263,7 +265,7 @@ pub fn import(name: &str, bytes: &[u8], only: Option<Kind>) -> Imported {
         match piece {
             Piece::Found(found) => imported.found.push(found),
             Piece::Prose(line) => imported.prose.push(line),
-            Piece::NotUnderstood(line, words) | Piece::Partly(line, words) => {
+            Piece::NotUnderstood(line, words) | Piece::Partly(line, words) | Piece::Cut(line, words) => {
                 imported.not_understood.push((line, words));
             }
             Piece::PassedOver { line, bytes } => imported.passed_over.push((line, bytes)),

@@ -2,7 +2,8 @@
 
 use super::columns::Columns;
 use super::context::Context;
-use super::lines::{LONGEST_LINE, Lines};
+use super::cut::before_number;
+use super::lines::{LONGEST_LINE, Lines, number};
 use super::source::{LONGEST_PASSED, Next, Source};
 use super::{Block, Found, Kind, classify, found};
 use std::collections::VecDeque;
@@ -14,6 +15,9 @@ const BEFORE: usize = 16;
 const AT_ONCE: usize = 64;
 /// Bytes read at a time.
 const BYTES_AT_ONCE: usize = 64 << 10;
+
+/// TABs of a sheet's row.
+const FEWEST_TABS: usize = 2;
 
 /// Limit on look-ahead without result, plus the same number for each line passed. Without it, a text in which every line might start an
 /// output would take time quadratic in its length.
@@ -31,6 +35,8 @@ pub enum Piece {
     NotUnderstood(u64, String),
     /// A line of an output that was only partly understood, with its text.
     Partly(u64, String),
+    /// The last line, with its text: it has no end, and the number there, which may be cut, was left out.
+    Cut(u64, String),
     /// A line too long for any output.
     PassedOver {
         /// Line number.
@@ -75,6 +81,12 @@ pub struct Outputs<'i> {
     pieces: VecDeque<Piece>,
     /// Lines too long for text, among the lines held.
     too_long: VecDeque<TooLong>,
+    /// Lines that another line of the file was joined to, once for each.
+    joined: Vec<usize>,
+    /// The last line, if its number may be cut, with its text.
+    cut: Option<(usize, String)>,
+    /// TABs of the line read last, if there are only numbers between them.
+    tabs: usize,
     /// Lines looked at ahead without finding an output.
     in_vain: usize,
     /// Whether an error ended it.
@@ -90,7 +102,7 @@ struct TooLong {
 }
 
 impl<'i> Outputs<'i> {
-    /// Reads text in any ASCII-compatible encoding, or an IOzone worksheet. `name` is the file name, which gives the content of an fio
+    /// Reads text in any ASCII-compatible encoding or UTF-16, or an IOzone worksheet. `name` is the file name, which gives the content of an fio
     /// log; `only` restricts to one program; `columns` gives the meaning of table columns, if known.
     pub fn new(
         name: &str,
@@ -106,6 +118,9 @@ impl<'i> Outputs<'i> {
             at: 0,
             pieces: VecDeque::new(),
             too_long: VecDeque::new(),
+            joined: Vec::new(),
+            cut: None,
+            tabs: 0,
             in_vain: 0,
             failed: false,
         })
@@ -130,7 +145,8 @@ impl<'i> Outputs<'i> {
             return Ok(true);
         };
         if block.too_long {
-            return Err(ImportError::TooLong { line: at as u64 + 1, limit: self.lines.document_limit(at) });
+            let (line, limit) = (self.of_file(at as u64 + 1), self.lines.document_limit(at));
+            return Err(ImportError::TooLong { line, limit });
         }
         if let Some(log) = block.goes_on.take() {
             block = self.read_to_its_end(log, block.last)?;
@@ -148,9 +164,11 @@ impl<'i> Outputs<'i> {
         }
         let found = found(&self.lines, at, block, &left, &self.context);
         self.pieces.push_back(Piece::Found(found));
-        left.into_iter()
-            .filter(|&n| !self.lines.is_blank(n))
-            .for_each(|n| self.pieces.push_back(piece(&self.lines, n)));
+        left.into_iter().for_each(|n| self.left(n));
+        if let Some((n, words)) = self.cut.take_if(|(n, _)| *n <= last) {
+            partly.retain(|&of| of != n);
+            self.pieces.push_back(Piece::Cut(n as u64 + 1, words));
+        }
         for n in partly {
             self.pieces.push_back(Piece::Partly(n as u64 + 1, self.lines.trimmed(n).to_string()));
         }
@@ -197,16 +215,26 @@ impl<'i> Outputs<'i> {
                 break;
             }
             match self.source.next()? {
-                Next::Line(line) => {
-                    read += line.len();
-                    self.lines.push(&line);
-                    if line.len() > LONGEST_LINE {
-                        let (line, bytes) = (self.lines.end() - 1, line.len() as u64);
-                        self.too_long.push_back(TooLong { line, bytes, is_dropped: false });
+                Next::Line { text, joined, is_ended } => {
+                    let (line, bytes) = (self.lines.end(), text.len());
+                    read += bytes;
+                    self.joined.extend(std::iter::repeat_n(line, joined));
+                    // The last row of a sheet that was saved as text may have no line break.
+                    let tabs = tabs_of_numbers(&text);
+                    let is_row = std::mem::replace(&mut self.tabs, tabs) == tabs && tabs >= FEWEST_TABS;
+                    match before_number(&text).filter(|_| !is_ended && !is_row) {
+                        Some(before) => {
+                            self.lines.push(before);
+                            self.cut = Some((line, text.trim().to_owned()));
+                        }
+                        None => self.lines.push(&text),
+                    }
+                    if bytes > LONGEST_LINE {
+                        self.too_long.push_back(TooLong { line, bytes: bytes as u64, is_dropped: false });
                     }
                 }
                 Next::Endless => {
-                    return Err(ImportError::NoText { line: self.lines.end() as u64 + 1 });
+                    return Err(ImportError::NoText { line: self.of_file(self.lines.end() as u64 + 1) });
                 }
                 Next::TooLong(bytes) => {
                     self.too_long.push_back(TooLong { line: self.lines.end(), bytes, is_dropped: true });
@@ -234,10 +262,55 @@ impl<'i> Outputs<'i> {
         }
     }
 
-    /// Handles a line that starts no output.
+    /// Handles a line that belongs to no output.
     fn left(&mut self, n: usize) {
-        if !self.lines.is_blank(n) {
-            self.pieces.push_back(piece(&self.lines, n));
+        let number = n as u64 + 1;
+        let piece = match self.cut.take_if(|(cut, _)| *cut == n) {
+            Some((_, words))
+                if classify::looks_like_figures(&words) || self.lines.trimmed(n).ends_with(['=', ':']) =>
+            {
+                Piece::Cut(number, words)
+            }
+            Some(_) => Piece::Prose(number),
+            None if self.lines.is_blank(n) => return,
+            None if classify::looks_like_figures(self.lines.at(n)) => {
+                Piece::NotUnderstood(number, self.lines.trimmed(n).to_string())
+            }
+            None => Piece::Prose(number),
+        };
+        self.pieces.push_back(piece);
+    }
+
+    /// The number of a line in the file.
+    fn of_file(&self, line: u64) -> u64 {
+        line + self.joined.partition_point(|&n| (n as u64) + 1 < line) as u64
+    }
+
+    /// Numbers lines as in the file.
+    fn renumber(&self, piece: &mut Piece) {
+        if self.joined.is_empty() {
+            return;
+        }
+        let renumber = |line: &mut u64| *line = self.of_file(*line);
+        match piece {
+            Piece::Found(found) => {
+                renumber(&mut found.first_line);
+                renumber(&mut found.last_line);
+                for run in &mut found.runs {
+                    if let Some(source) = &mut run.source {
+                        renumber(&mut source.first_line);
+                        renumber(&mut source.last_line);
+                        source.not_understood.iter_mut().for_each(renumber);
+                    }
+                    let repetitions = run.phases.iter_mut().flat_map(|p| &mut p.repetitions);
+                    repetitions.flat_map(|r| &mut r.figures).for_each(|f| renumber(&mut f.line));
+                }
+            }
+            Piece::Prose(line)
+            | Piece::NotUnderstood(line, _)
+            | Piece::Partly(line, _)
+            | Piece::Cut(line, _)
+            | Piece::PassedOver { line, .. } => renumber(line),
         }
     }
 
@@ -254,7 +327,8 @@ impl Iterator for Outputs<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(piece) = self.pieces.pop_front() {
+            if let Some(mut piece) = self.pieces.pop_front() {
+                self.renumber(&mut piece);
                 return Some(Ok(piece));
             }
             if self.failed {
@@ -272,13 +346,9 @@ impl Iterator for Outputs<'_> {
     }
 }
 
-/// Classifies a line that belongs to no output.
-fn piece(lines: &Lines, n: usize) -> Piece {
-    if classify::looks_like_figures(lines.at(n)) {
-        Piece::NotUnderstood(n as u64 + 1, lines.trimmed(n).to_string())
-    } else {
-        Piece::Prose(n as u64 + 1)
-    }
+fn tabs_of_numbers(line: &str) -> usize {
+    let is_of_numbers = line.split('\t').all(|field| field.is_empty() || number(field).is_some());
+    if is_of_numbers { line.matches('\t').count() } else { 0 }
 }
 
 #[cfg(test)]

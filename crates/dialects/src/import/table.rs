@@ -1,5 +1,5 @@
 //! Tables of figures written by people: underlined headings ("Test rc8 rc8*" above "-----"), separated by TABs, or with bars between
-//! cells. Each column is a run and each row a cell, so that columns compare like systems. A table with bars and no headings gives
+//! cells. With a rule below the headings the bars tell a cell's column. Each column is a run and each row a cell, so that columns compare like systems. A table with bars and no headings gives
 //! workload parameters; one about memory and caches describes hosts. The text before a table gives the meaning of its values.
 
 use super::cell::{figure, run};
@@ -9,7 +9,7 @@ use super::lines::{Lines, leading, number, unit as word_of};
 use super::units::{Prefix, Unit, unit};
 use super::{Block, cell};
 use fathom_record::imported::names::{OPERATIONS, THROUGHPUT, TIME};
-use fathom_record::imported::units::{BYTES, BYTES_PER_S, NS, OPS_PER_S, UNKNOWN};
+use fathom_record::imported::units::{BYTES, BYTES_PER_S, NS, OPS_PER_S, PERCENT, UNKNOWN};
 use fathom_record::{Phase, Run};
 
 /// Lines before a table that are searched for its unit.
@@ -42,11 +42,13 @@ fn ruled(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
         let words: Vec<&str> = lines.trimmed(n).split_whitespace().collect();
         let Some(names) = words.len().checked_sub(columns.len()).filter(|&names| names > 0) else { break };
         let (names, figures) = words.split_at(names);
-        let Some(figures) = figures.iter().map(|w| Some((number(w)?, *w))).collect::<Option<Vec<_>>>() else {
+        if !figures.iter().all(|w| is_gap(w) || scaled(w).is_some()) || figures.iter().all(|w| is_gap(w)) {
             break;
-        };
-        for (column, (value, word)) in values.iter_mut().zip(figures) {
-            column.push(Value { row: names.join(" "), value, printed: word.into(), line: n });
+        }
+        for (column, word) in values.iter_mut().zip(figures) {
+            if let Some((value, word)) = scaled(word) {
+                column.push(Value { row: names.join(" "), value, printed: word.into(), line: n });
+            }
         }
         last = n;
     }
@@ -57,6 +59,9 @@ fn ruled(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
 fn bars(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     if !lines.trimmed(at).starts_with('|') {
         return None;
+    }
+    if is_bar_rule(lines.trimmed(at + 1)) {
+        return grid(lines, at, context);
     }
     let mut cells: Vec<(usize, &str)> = Vec::new();
     let mut last = at;
@@ -118,6 +123,104 @@ fn bars(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     (!found.runs.is_empty()).then_some(found)
 }
 
+/// Headings of columns that tell what a row is of.
+const PARAMETERS: [&str; 20] = [
+    "block",
+    "block size",
+    "blocksize",
+    "bs",
+    "clients",
+    "depth",
+    "file size",
+    "iodepth",
+    "jobs",
+    "kernel",
+    "numjobs",
+    "processes",
+    "qd",
+    "queue depth",
+    "record",
+    "record size",
+    "size",
+    "streams",
+    "threads",
+    "version",
+];
+
+/// Headings, a rule, and a row on each line.
+fn grid(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
+    let is_row = |n: &usize| lines.trimmed(*n).starts_with('|');
+    let last = (at..lines.len().min(at + LONGEST)).take_while(is_row).last()?;
+    let is_closed = lines.trimmed(at).ends_with('|');
+    let cells = |n: usize| -> Vec<&str> {
+        let mut cells: Vec<&str> = lines.trimmed(n).split('|').skip(1).map(str::trim).collect();
+        // Behind the last bar; of a row that was cut, a part of a cell.
+        if is_closed {
+            let _ = cells.pop();
+        }
+        cells
+    };
+    let heads = cells(at);
+    let rows = (at + 2..=last).filter(|&n| !is_bar_rule(lines.trimmed(n)));
+    let rows: Vec<(usize, Vec<&str>)> = rows.map(|n| (n, cells(n))).collect();
+    let is_parameter =
+        |c: usize| heads.get(c).is_some_and(|head| PARAMETERS.contains(&head.to_ascii_lowercase().as_str()));
+    let has_figures = |&c: &usize| {
+        let cells = || rows.iter().filter_map(|(_, row)| row.get(c).filter(|cell| !is_gap(cell)));
+        let values = cells().filter(|cell| scaled(cell).is_some()).count();
+        values > 0 && 2 * values >= cells().count() && !is_parameter(c)
+    };
+    let columns: Vec<usize> = (1..heads.len()).filter(has_figures).collect();
+    let first = *columns.first()?;
+    let mut partly = Vec::new();
+    let mut values: Vec<Vec<Value>> = columns.iter().map(|_| Vec::new()).collect();
+    for (n, row) in &rows {
+        let name = |(c, cell): (usize, &&str)| match cell.trim_matches('`') {
+            "" => None,
+            cell if c > 0 && is_parameter(c) => Some(format!("{} {cell}", heads[c])),
+            cell => (c < first).then(|| cell.to_owned()),
+        };
+        let name = row.iter().enumerate().filter_map(name).collect::<Vec<_>>().join(", ");
+        for (column, values) in columns.iter().zip(&mut values) {
+            let cell = row.get(*column).copied().unwrap_or("");
+            if let Some((value, printed)) = scaled(cell) {
+                values.push(Value { row: name.clone(), value, printed: printed.into(), line: *n });
+            } else if !is_gap(cell) {
+                partly.push(*n);
+            }
+        }
+    }
+    let heads: Vec<&str> = columns.iter().map(|&c| heads[c]).collect();
+    Some(Block { partly, ..columns_as_runs(lines, at, last, &heads, values, context) })
+}
+
+/// "|-----|----:|".
+fn is_bar_rule(line: &str) -> bool {
+    line.starts_with('|') && is_dashes(&line.replace('|', "-"))
+}
+
+/// A cell without a figure.
+fn is_gap(cell: &str) -> bool {
+    cell.is_empty()
+        || cell.chars().all(|c| "-\u{2013}\u{2014}".contains(c))
+        || matches!(cell, "n/a" | "N/A" | "na" | "NA")
+}
+
+/// A value, also one with a magnitude: "98.7k".
+fn scaled(cell: &str) -> Option<(f64, &str)> {
+    let magnitude = || {
+        let (value, _, letter) = leading(cell)?;
+        let factor = match letter {
+            "k" | "K" => 1e3,
+            "M" => 1e6,
+            "G" => 1e9,
+            _ => return None,
+        };
+        Some((value * factor, cell))
+    };
+    value(cell).or_else(magnitude)
+}
+
 fn is_dashes(cell: &str) -> bool {
     cell.contains('-') && cell.chars().all(|c| "-:+ ".contains(c))
 }
@@ -167,6 +270,17 @@ fn columns_as_runs(
     Block { last, what, runs, ..Block::default() }
 }
 
+/// Name of a figure in a base unit, and whether a higher one is better.
+fn named(base: &str) -> Option<(&'static str, Option<bool>)> {
+    Some(match base {
+        BYTES_PER_S => (THROUGHPUT, Some(true)),
+        NS => (TIME, Some(false)),
+        OPS_PER_S => (OPERATIONS, Some(true)),
+        PERCENT => ("share", None),
+        _ => return None,
+    })
+}
+
 struct Meaning<'t> {
     name: &'static str,
     unit: Unit,
@@ -175,16 +289,16 @@ struct Meaning<'t> {
 }
 
 impl<'t> Meaning<'t> {
-    /// Taken from the unit in a column's heading: "Mean [ms]", "read (MiB/s)".
+    /// Taken from the unit in a column's heading: "Mean [ms]", "read (MiB/s)", "read MB/s", "IOPS".
     fn of_heading(head: &'t str) -> Option<Self> {
-        let (_, word) = head.strip_suffix([']', ')'])?.rsplit_once(['[', '('])?;
+        let in_brackets = head.strip_suffix([']', ')']).and_then(|head| head.rsplit_once(['[', '(']));
+        let word = in_brackets.map_or_else(|| head.rsplit(' ').next().unwrap_or(head), |(_, word)| word);
+        // A single letter may be a system's name.
+        if in_brackets.is_none() && word.len() == 1 && word != "%" {
+            return None;
+        }
         let unit = unit(word, Prefix::Decimal)?;
-        let (name, higher_is_better) = match unit.base {
-            BYTES_PER_S => (THROUGHPUT, Some(true)),
-            NS => (TIME, Some(false)),
-            OPS_PER_S => (OPERATIONS, Some(true)),
-            _ => return None,
-        };
+        let (name, higher_is_better) = named(unit.base)?;
         Some(Self { name, unit, word, higher_is_better })
     }
 
@@ -219,7 +333,6 @@ impl<'t> Meaning<'t> {
         };
         phase.axes.streams = count(&["threads"]);
         phase.axes.record_bytes = size(&["block", "size"]);
-        let name = if self.name.is_empty() { "value" } else { self.name };
         let converts = |word: &str| unit(word, Prefix::Decimal).filter(|_| !word.is_empty());
         let spread = v.printed.split_once('\u{b1}').and_then(|(_, text)| leading(text));
         // "10.0 \u{b1} 3.0 ms" has one unit for both.
@@ -227,13 +340,20 @@ impl<'t> Meaning<'t> {
             .and_then(|(_, _, rest)| converts(word_of(rest)))
             .or_else(|| converts(word_of(spread?.2)));
         let unit = own.unwrap_or(self.unit);
+        // The text may be about other columns.
+        let (name, higher_is_better) = if unit.base == self.unit.base {
+            (self.name, self.higher_is_better)
+        } else {
+            named(unit.base).unwrap_or_default()
+        };
+        let name = if name.is_empty() { "value" } else { name };
         let printed = if own.is_some() {
             v.printed.clone()
         } else {
             format!("{} {}", v.printed, self.word).trim_end().into()
         };
         let mut f = figure(name, v.value * unit.factor, unit.base, printed.clone(), v.line);
-        f.higher_is_better = self.higher_is_better.or(f.higher_is_better);
+        f.higher_is_better = higher_is_better.or(f.higher_is_better);
         super::cell::add(&mut phase, f);
         if let Some((value, ..)) = spread {
             let mut f = figure(&format!("{name}, \u{b1}"), value * unit.factor, unit.base, printed, v.line);

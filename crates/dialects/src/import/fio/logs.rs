@@ -1,5 +1,7 @@
 //! fio's logs, one value per line: "1000, 12328, 0, 4096, 0". The file name gives the quantity (`_bw.`, `_iops.`, `_lat.`). Latencies of
-//! single operations become operations with a histogram; rates become a series over time.
+//! single operations become operations with a histogram; rates become a series over time. With `log_avg_msec` a line is the mean of a
+//! window, and its size is 0. Without it a line is an operation: its rate is its own, as if it had been alone, and its time and size tell
+//! the throughput.
 
 use super::super::Block;
 use super::super::cell::{add, cell, figure, run};
@@ -7,10 +9,15 @@ use super::super::context::Context;
 use super::super::lines::Lines;
 use fathom_record::imported::names::{OPERATIONS, THROUGHPUT};
 use fathom_record::imported::units::{BYTES_PER_S, NS, OPS_PER_S, UNKNOWN};
-use fathom_record::{Histogram, Interval, OpKind, OpStat, Phase, Worker};
+use fathom_record::{Doubt, Histogram, Interval, OpKind, OpStat, Phase, Run, Worker};
 
 /// Fewer lines than this are not recognised as a log.
 const FEWEST: usize = 3;
+
+/// Times are whole milliseconds: with fewer lines, or in a shorter time, the rate of a log of operations may be wrong by more than 1 %.
+const FEWEST_FOR_A_RATE: u64 = 100;
+/// Old releases also print the size of an operation in lines that are means of half a second. Lines that are as far apart may be such.
+const MOST_APART_MS: u64 = 50;
 
 /// Latencies added to the histogram at a time.
 const TOGETHER: usize = 1 << 14;
@@ -89,6 +96,7 @@ struct Direction {
     lines: u64,
     sum: f64,
     bytes: u64,
+    began_ms: u64,
     time_ms: u64,
     /// Size of the first operation, bytes.
     first_bytes: u64,
@@ -125,8 +133,10 @@ impl Log {
     /// Converts the log, which ends at line `last`.
     pub(in super::super) fn block(self, last: usize) -> Block {
         let mut phases = Vec::new();
+        let mut doubts = Vec::new();
         for (direction, name) in self.directions.into_iter().zip(["read", "write", "trim"]) {
             if direction.lines > 0 {
+                doubts.extend(direction.doubt(self.what, name, phases.len()));
                 phases.push(phase(self.what, name, direction, last));
             }
         }
@@ -137,14 +147,15 @@ impl Log {
             What::Unknown => "values the file's name says nothing of",
         };
         let what = format!("fio log, {} lines: {word}", self.lines);
-        Block { last, what, runs: vec![run("fio", "fio".into(), phases)], ..Block::default() }
+        let run = Run { doubts, ..run("fio", "fio".into(), phases) };
+        Block { last, what, runs: vec![run], ..Block::default() }
     }
 }
 
 impl Direction {
     fn take(&mut self, what: What, e: &Entry) {
         if self.lines == 0 {
-            self.first_bytes = e.bytes;
+            (self.first_bytes, self.began_ms) = (e.bytes, e.time_ms);
         }
         self.several_sizes |= e.bytes != self.first_bytes;
         self.averages |= e.bytes == 0;
@@ -155,6 +166,7 @@ impl Direction {
                     self.gather();
                 }
             }
+            What::Bandwidth | What::Operations if e.bytes > 0 => self.count(e),
             What::Bandwidth | What::Operations => self.intervals.push(interval(what, e, self.time_ms)),
             What::Unknown => {}
         }
@@ -162,6 +174,46 @@ impl Direction {
         self.sum += e.value as f64;
         self.bytes = self.bytes.saturating_add(e.bytes);
         self.time_ms = e.time_ms;
+    }
+
+    /// Counts an operation in the interval that ends with its millisecond.
+    fn count(&mut self, e: &Entry) {
+        let ns = |ms: u64| ms.saturating_mul(1_000_000);
+        let end_ns = ns(e.time_ms.saturating_add(1));
+        if self.intervals.last().is_none_or(|last| last.end_ns != end_ns) {
+            let width_ns = ns(e.time_ms.saturating_sub(self.time_ms).max(1));
+            self.intervals.push(Interval { end_ns, width_ns, ..Interval::default() });
+        }
+        if let Some(interval) = self.intervals.last_mut() {
+            interval.ops += 1;
+            interval.bytes = interval.bytes.saturating_add(e.bytes);
+        }
+    }
+
+    /// Whether its lines are operations rather than means.
+    fn is_of_operations(&self, what: What) -> bool {
+        matches!(what, What::Bandwidth | What::Operations) && !self.averages
+    }
+
+    /// The time of its operations, if that is long enough for a rate.
+    fn span_ms(&self) -> Option<u64> {
+        let span = self.time_ms.saturating_sub(self.began_ms).saturating_add(1);
+        let is_dense = span / self.lines.max(1) <= MOST_APART_MS;
+        (self.lines >= FEWEST_FOR_A_RATE && span >= FEWEST_FOR_A_RATE && is_dense).then_some(span)
+    }
+
+    /// Says why there is no rate.
+    fn doubt(&self, what: What, name: &str, seq: usize) -> Option<Doubt> {
+        let is_without = self.is_of_operations(what) && self.span_ms().is_none();
+        is_without.then(|| Doubt {
+            code: "rate-of-operations".into(),
+            phase: u32::try_from(seq).ok(),
+            sentence: format!(
+                "{name}: each line is one operation with its own rate, whose mean is no throughput, and {} lines in {} ms are too few for a rate by their sizes; take the rate from fio's report, or log with log_avg_msec",
+                self.lines,
+                self.time_ms.saturating_sub(self.began_ms).saturating_add(1)
+            ),
+        })
     }
 
     fn gather(&mut self) {
@@ -203,8 +255,15 @@ fn phase(what: What, name: &str, mut of: Direction, line: usize) -> Phase {
             phase.repetitions[0].workers.push(timed(name, submission, completion, of));
         }
         _ => {
-            phase.repetitions[0].intervals = std::mem::take(&mut of.intervals);
-            mean(&mut phase, what, &of, line);
+            let is_of_operations = of.is_of_operations(what);
+            let span = of.span_ms().filter(|_| is_of_operations);
+            if span.is_some() || !is_of_operations {
+                phase.repetitions[0].intervals = std::mem::take(&mut of.intervals);
+            }
+            match span {
+                Some(span) => rate(&mut phase, what, &of, span, line),
+                None => mean(&mut phase, what, &of, line),
+            }
         }
     }
     phase
@@ -241,10 +300,21 @@ fn interval(what: What, e: &Entry, before_ms: u64) -> Interval {
     Interval { end_ns: ns(e.time_ms), width_ns: ns(width_ms), ops, bytes, ..Interval::default() }
 }
 
-/// The mean of all lines, which fio prints as well.
+/// The rate of operations by their number and sizes.
+fn rate(phase: &mut Phase, what: What, of: &Direction, span_ms: u64, line: usize) {
+    let (name, unit, amount, word) = match what {
+        What::Bandwidth => (THROUGHPUT, BYTES_PER_S, of.bytes, "bytes"),
+        _ => (OPERATIONS, OPS_PER_S, of.lines, "operations"),
+    };
+    let printed = format!("{amount} {word} in {span_ms} ms");
+    add(phase, figure(name, amount as f64 / (span_ms as f64 / 1e3), unit, printed, line));
+}
+
+/// The mean of all lines, which fio prints as well. That of the rates of single operations is no throughput.
 fn mean(phase: &mut Phase, what: What, of: &Direction, line: usize) {
     let mean = of.sum / of.lines.max(1) as f64;
     let (name, unit, factor, word) = match what {
+        _ if of.is_of_operations(what) => ("mean value", UNKNOWN, 1.0, ""),
         What::Bandwidth => (THROUGHPUT, BYTES_PER_S, 1024.0, "KiB/s"),
         What::Operations => (OPERATIONS, OPS_PER_S, 1.0, "per second"),
         What::Latency(..) => ("latency avg", NS, 1.0, "ns"),

@@ -164,10 +164,13 @@ impl Report {
         let mut words = name.split([' ', '(', ')']).filter(|w| !w.is_empty());
         let (word, second) = (words.next().unwrap_or(""), words.next());
         match (word, second) {
-            ("read" | "write" | "trim", None) if rest.contains("IOPS=") || rest.contains("iops=") => {
+            ("read" | "write" | "trim" | "mixed", None)
+                if rest.contains("IOPS=") || rest.contains("iops=") =>
+            {
                 self.rates(word, rest, n)
             }
-            ("READ" | "WRITE" | "TRIM", None) => self.group(word, rest, n),
+            ("READ" | "WRITE" | "TRIM" | "MIXED", None) => self.group(word, rest, n),
+            ("errors", None) if rest.contains("total=") => self.errors(rest, n),
             ("slat" | "clat" | "lat" | "sync", Some(kind)) if rest.contains("min=") => {
                 self.latency(word, kind, rest, n)
             }
@@ -207,16 +210,22 @@ impl Report {
     /// "IOPS=17.4k, BW=68.1MiB/s (71.4MB/s)(11.1MiB/163msec)", in 2.x "io=1984.0KB, bw=32000KB/s, iops=8000, runt=    62msec".
     fn rates(&mut self, word: &str, rest: &str, n: usize) -> bool {
         let mut phase = self.job.cell(word);
+        let prefix = prefix(rest);
         for (key, value) in keyed(rest) {
             let Some((number, text, behind)) = scaled(value) else { continue };
+            // fio prints zeros for the sum of both directions, with its latencies below them.
+            if word == "mixed" && number == 0.0 {
+                continue;
+            }
             let figure = match key.to_ascii_lowercase().as_str() {
                 "iops" => figure(OPERATIONS, number, OPS_PER_S, text, n),
                 "bw" | "io" | "runt" => {
-                    let Some(unit) = unit(behind, Prefix::Binary) else { continue };
+                    let Some(unit) = of_bytes_or_bits(behind, prefix) else { continue };
                     let name = match unit.base {
                         BYTES_PER_S => THROUGHPUT,
                         BYTES => "bytes",
-                        _ => TIME,
+                        NS => TIME,
+                        _ => continue,
                     };
                     converted(name, number, unit, text, n)
                 }
@@ -229,11 +238,13 @@ impl Report {
             rest.rsplit_once('(').and_then(|(_, b)| b.split(')').next()).and_then(|b| b.split_once('/'))
             && let (Some((bytes, a, ua)), Some((ms, b, ub))) = (scaled(amount), scaled(time))
             && let (Some(ua), Some(ub)) = (
-                unit(ua, Prefix::Binary).filter(|u| u.base == BYTES),
-                unit(ub, Prefix::Binary).filter(|u| u.base == NS),
+                of_bytes_or_bits(ua, prefix).filter(|u| u.base == BYTES),
+                of_bytes_or_bits(ub, prefix).filter(|u| u.base == NS),
             )
         {
-            add(&mut phase, converted("bytes", bytes, ua, a, n));
+            if word != "mixed" || bytes > 0.0 {
+                add(&mut phase, converted("bytes", bytes, ua, a, n));
+            }
             add(&mut phase, converted(TIME, ms, ub, b, n));
         }
         self.direction = true;
@@ -280,7 +291,7 @@ impl Report {
         let kind = name.split(['(', ')']).nth(1).map_or("", str::trim);
         let of = match word {
             "iops" => Unit { base: OPS_PER_S, factor: 1.0 },
-            _ => unit(kind, Prefix::Binary).unwrap_or(Unit { base: BYTES_PER_S, factor: 1024.0 }),
+            _ => of_bytes_or_bits(kind, Prefix::Binary).unwrap_or(Unit { base: BYTES_PER_S, factor: 1024.0 }),
         };
         let Some(phase) = self.phases.last_mut() else { return false };
         for (key, value) in keyed(rest) {
@@ -329,6 +340,7 @@ impl Report {
     /// "READ: bw=68.1MiB/s (71.4MB/s), 68.1MiB/s-68.1MiB/s (...), io=11.1MiB (11.6MB), run=163-163msec", in 2.x "io=.., aggrb=..".
     fn group(&mut self, word: &str, rest: &str, n: usize) -> bool {
         let mut phase = cell(&format!("group {}", word.to_ascii_lowercase()));
+        let prefix = prefix(rest);
         (phase.reads, phase.writes) = (word == "READ", word == "WRITE");
         for (key, value) in keyed(rest) {
             // "163-170msec" are the shortest and the longest job; the group took as long as the longest.
@@ -350,14 +362,14 @@ impl Report {
                     [("throughput of the slowest job", slowest), ("throughput of the fastest job", fastest)]
                 {
                     if let Some((number, text, behind)) = scaled(value)
-                        && let Some(unit) = unit(super::super::lines::unit(behind), Prefix::Binary)
+                        && let Some(unit) = of_bytes_or_bits(super::super::lines::unit(behind), prefix)
                     {
                         add(&mut phase, converted(name, number, unit, text, n));
                     }
                 }
             }
             let Some((number, text, behind)) = scaled(value) else { continue };
-            let Some(unit) = unit(super::super::lines::unit(behind), Prefix::Binary) else { continue };
+            let Some(unit) = of_bytes_or_bits(super::super::lines::unit(behind), prefix) else { continue };
             let name = match (key, unit.base) {
                 ("bw" | "aggrb", BYTES_PER_S) => THROUGHPUT,
                 ("io", _) => "bytes",
@@ -372,6 +384,20 @@ impl Report {
             phase.axes.tags.insert("group".into(), groups.to_string());
         }
         self.phases.push(phase);
+        true
+    }
+
+    /// "total=17, first_error=5/<Input/output error>": with `continue_on_error` the job went on.
+    fn errors(&mut self, rest: &str, n: usize) -> bool {
+        let words = format!("errors: {}", rest.trim());
+        self.error = Some(match self.error.take() {
+            Some(first) => format!("{first}; {words}"),
+            None => format!("fio: job {}: {words}", self.job.name),
+        });
+        let total = keyed(rest).into_iter().find(|(key, _)| *key == "total").and_then(|(_, v)| scaled(v));
+        if let (Some((number, text, _)), Some(phase)) = (total, self.of_job()) {
+            add(phase, figure("errors", number, COUNT, text, n));
+        }
         true
     }
 
@@ -397,6 +423,19 @@ impl Report {
         }
         self.phases.push(phase);
         true
+    }
+}
+
+/// Of what "MB" is a multiple: beside "MiB" it is decimal (`kb_base=1000`), in 2.x it is binary.
+fn prefix(rest: &str) -> Prefix {
+    if rest.contains("iB") || rest.contains("ibit") { Prefix::Decimal } else { Prefix::Binary }
+}
+
+/// A unit, also of bits (`unit_base=1`).
+fn of_bytes_or_bits(word: &str, prefix: Prefix) -> Option<Unit> {
+    match word.strip_suffix("bit/s") {
+        Some(letters) => unit(&format!("{letters}B/s"), prefix).map(|u| Unit { factor: u.factor / 8.0, ..u }),
+        None => unit(word, prefix),
     }
 }
 

@@ -31,6 +31,8 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     let mut block = Block { last: at, ..Block::default() };
     let mut part = if banner { Part::Head } else { Part::Figures };
     let mut table = false;
+    // Number of values of the table's rows.
+    let mut width = None;
     let mut unknown = Vec::new();
     let mut errors: Vec<String> = Vec::new();
     let mut n = at;
@@ -51,7 +53,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
             block.left.append(&mut unknown);
             break;
         } else if rows::is_head(line) || rows::is_above_head(line) {
-            table = true;
+            (table, width) = (true, None);
             part = Part::Figures;
             true
         } else if let Some(read) = report::table(lines, n, &head) {
@@ -69,7 +71,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         } else if throughput::takes(&mut phases, &head, line, n) {
             part = Part::Figures;
             true
-        } else if table && rows::takes(&mut phases, &head, lines.at(n), n) {
+        } else if table && rows::takes(&mut phases, &head, &mut width, lines.at(n), n) {
             true
         } else {
             if line.starts_with("Contributors") {

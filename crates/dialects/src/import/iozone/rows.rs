@@ -52,10 +52,21 @@ pub(super) fn is_above_head(line: &str) -> bool {
     !line.is_empty() && line.split_whitespace().all(known)
 }
 
-/// Reads a row. Returns whether it is one and all values were assigned to columns.
-pub(super) fn takes(phases: &mut Vec<Phase>, head: &Head, line: &str, n: usize) -> bool {
+/// Reads a row. Returns whether it is one and all values were assigned to columns. `width` is the number of values of the row before.
+pub(super) fn takes(
+    phases: &mut Vec<Phase>,
+    head: &Head,
+    width: &mut Option<usize>,
+    line: &str,
+    n: usize,
+) -> bool {
     let Some(numbers) = all_numbers(line).filter(|v| v.len() >= 2) else { return false };
     let (file_kb, record_kb) = (numbers[0].0, numbers[1].0);
+    // The second part of a row that a mailer wrapped begins with two results: they are not sizes.
+    let is_odd = record_kb <= 0.0 || file_kb % record_kb != 0.0;
+    if file_kb < record_kb || file_kb <= 0.0 || is_odd && width.is_some_and(|w| w != numbers.len()) {
+        return false;
+    }
     let Some(columns) = columns(head, line, numbers.len() - 2) else { return false };
     for (&column, &(value, word)) in columns.iter().zip(&numbers[2..]) {
         // Not run: a retest that was not requested, or a record size excluded by the crossover.
@@ -67,6 +78,7 @@ pub(super) fn takes(phases: &mut Vec<Phase>, head: &Head, line: &str, n: usize) 
         add(&mut phase, converted(rate_name(head), value, head.unit, word.to_string(), n));
         phases.push(phase);
     }
+    *width = Some(numbers.len());
     true
 }
 
@@ -137,7 +149,7 @@ mod tests {
         let mut head = Head::default();
         head.command(command);
         let mut phases = Vec::new();
-        assert!(takes(&mut phases, &head, line, 0), "{line}");
+        assert!(takes(&mut phases, &head, &mut None, line, 0), "{line}");
         let value = |p: &Phase| p.repetitions[0].figures[0].value / 1024.0;
         phases.iter().map(|p| (p.name.clone(), value(p))).collect()
     }
@@ -159,6 +171,24 @@ mod tests {
         assert_eq!(read("64 4 1 0 3 4", "iozone -i 0 -i 1").len(), 3, "0 was not run");
         let mut head = Head::default();
         head.command("iozone -i 0");
-        assert!(!takes(&mut Vec::new(), &head, "64 4 1 2 3", 0), "three values for two columns");
+        assert!(!takes(&mut Vec::new(), &head, &mut None, "64 4 1 2 3", 0), "three values for two columns");
+    }
+
+    #[test]
+    fn the_second_part_of_a_wrapped_row_is_no_row() {
+        let head = Head::default();
+        let (mut phases, mut width) = (Vec::new(), None);
+        let mut read = |line: &str| takes(&mut phases, &head, &mut width, line, 0);
+        assert!(read("  512       4   812345   912345  3123456  4123456  3523456"));
+        assert!(!read("1012345  3323456   1512345   3423456   802345"), "a record larger than its file");
+        assert!(!read("3323456  1012345   1512345   3423456"), "no size is a multiple of the other");
+        assert!(!read("0 0 1512345 3423456"));
+        assert!(read("  512       8   812345   912345  3123456  4123456  3523456"));
+        assert_eq!(phases.len(), 10);
+        // All rows of a table with an odd record size have as many values.
+        let mut width = None;
+        for line in ["1000 300 1 2 3 4", "1000 600 1 2 3 4"] {
+            assert!(takes(&mut phases, &head, &mut width, line, 0), "{line}");
+        }
     }
 }

@@ -344,3 +344,261 @@ fn quoted_in_a_mail_it_is_the_same() {
     let of = |text: &str| import("-", text.as_bytes(), None).found.remove(0).runs.remove(0).phases;
     assert_eq!(of(&quoted), of(&plain));
 }
+
+/// Name and value of every figure.
+fn figures(imported: &Imported) -> Vec<(String, f64)> {
+    let phases = imported.found.iter().flat_map(|f| &f.runs).flat_map(|r| &r.phases);
+    let figures = phases.flat_map(|p| &p.repetitions).flat_map(|r| &r.figures);
+    figures.map(|f| (f.name.clone(), f.value)).collect()
+}
+
+#[test]
+fn in_any_encoding_it_is_the_same() {
+    for name in ["fio-normal.txt", "fio.json", "dd-locales.txt"] {
+        let text = fixture(name);
+        let marked = format!("\u{feff}{text}");
+        let [little, big] = [u16::to_le_bytes, u16::to_be_bytes]
+            .map(|bytes| marked.encode_utf16().flat_map(bytes).collect::<Vec<u8>>());
+        let plain = import(name, text.as_bytes(), None);
+        for bytes in [marked.into_bytes(), little, big] {
+            assert_eq!(told(&import(name, &bytes, None)), told(&plain));
+        }
+    }
+}
+
+/// A text as mailers send it, in lines of at most 76 characters.
+fn quoted_printable(text: &str) -> String {
+    let mut mail = String::new();
+    for line in text.lines() {
+        let mut length = 0;
+        for c in line.chars() {
+            let c = match c {
+                '=' => "=3D".to_owned(),
+                c if c.is_ascii() => c.to_string(),
+                c => c.to_string().bytes().map(|b| format!("={b:02X}")).collect(),
+            };
+            if length + c.len() > 75 {
+                mail.push_str("=\r\n");
+                length = 0;
+            }
+            length += c.len();
+            mail.push_str(&c);
+        }
+        mail.push_str("\r\n");
+    }
+    mail
+}
+
+#[test]
+fn in_a_quoted_printable_mail_it_is_the_same() {
+    let header = "Content-Transfer-Encoding: quoted-printable\r\n\r\n";
+    for name in ["fio-normal.txt", "fio.json", "dd-locales.txt", "sysbench-1.0.txt"] {
+        let plain = import(name, fixture(name).as_bytes(), None);
+        let mail = format!("{header}{}\r\nscore 12.5 99 42 43\r\n", quoted_printable(&fixture(name)));
+        let read = import(name, mail.as_bytes(), None);
+        assert_eq!(figures(&read), figures(&plain), "{name}");
+        assert_eq!(read.not_understood[0].0, mail.lines().count() as u64, "the line of the file");
+    }
+    // Without headers the signs tell. The line of a figure is that of the file.
+    let mail = quoted_printable(&fixture("fio-normal.txt"));
+    let read = import("-", mail.as_bytes(), None);
+    assert_eq!(figures(&read), figures(&import("-", fixture("fio-normal.txt").as_bytes(), None)));
+    let last = read.found[0].runs[0].phases.last().expect("a device");
+    let line = mail.lines().position(|line| line.contains("util=3D")).expect("its line") as u64 + 1;
+    assert!(last.repetitions[0].figures.iter().all(|f| f.line == line || f.line + 1 == line), "{last:?}");
+}
+
+#[test]
+fn a_number_that_may_be_cut_is_left_out() {
+    let head = "a: (groupid=0, jobs=1): err= 0: pid=1: Mon Nov 30 03:41:50 2026";
+    let of = |text: &str| import("-", text.as_bytes(), None);
+    let cut =
+        of(&format!("{head}\n  write: IOPS=12, BW=48KiB/s (49kB/s)(96KiB/2001msec)\n  read: IOPS=15.4"));
+    assert_eq!(cut.not_understood, [(3, "read: IOPS=15.4".into())]);
+    assert_eq!((figures(&cut).len(), cut.found[0].last_line), (4, 3));
+    let dd = "16+0 records in\n16+0 records out\n16777216 bytes (17 MB, 16 MiB) copied, 0.004 s, 4.1";
+    assert_eq!(figures(&of(dd)).len(), 4, "no rate");
+    assert_eq!(figures(&of(&format!("{dd} GB/s"))).len(), 5, "the end of this line is clear");
+    let json =
+        "{\"fio version\": \"fio-3.36\", \"jobs\": [{\"jobname\": \"a\",\n\"read\": {\"iops\": 2, \"bw\": 3";
+    assert_eq!(figures(&of(json)), [("operations per second".into(), 2.0)]);
+    let alone = of(&format!("{head}\n  read: IOPS=15.4"));
+    assert_eq!((alone.found.len(), alone.not_understood.len()), (0, 1));
+    let prose = of("It has been so since 2004");
+    assert_eq!((prose.prose.len(), prose.not_understood.len()), (1, 0));
+    // A sheet that was saved as text.
+    let sheet = "Writer Report\n\t4\t8\n64\t1001\t1002\n128\t1003\t1004";
+    assert_eq!((figures(&of(sheet)).len(), of(sheet).not_understood.len()), (4, 0));
+}
+
+#[test]
+fn a_log_of_operations_has_the_rate_of_their_sizes() {
+    let log = |lines: u32, apart: u32, value: u32| -> String {
+        (0..lines).map(|n| format!("{}, {value}, 1, 4096, 0\n", 7 + n * apart)).collect()
+    };
+    let run = |name: &str, text: String| import(name, text.as_bytes(), None).found.remove(0).runs.remove(0);
+    let of =
+        |run: &fathom_record::Run, name: &str| run.phases[0].repetitions[0].figure(name).map(|f| f.value);
+    let dense = run("a_bw.1.log", log(250, 4, 600_000));
+    assert_eq!(of(&dense, THROUGHPUT), Some(250.0 * 4096.0 / 0.997));
+    let intervals = &dense.phases[0].repetitions[0].intervals;
+    assert_eq!(intervals.iter().map(|i| i.bytes).sum::<u64>(), 250 * 4096);
+    assert_eq!((intervals[1].end_ns, intervals[1].width_ns, intervals[1].ops), (12_000_000, 4_000_000, 1));
+    let together = run("a_bw.1.log", log(250, 1, 600_000).replace("8, 6", "7, 6"));
+    assert_eq!(together.phases[0].repetitions[0].intervals[0].ops, 2, "in one millisecond");
+    let operations = run("a_iops.1.log", log(250, 4, 1));
+    assert_eq!(of(&operations, "operations per second"), Some(250.0 / 0.997));
+    // Means of half a second, with the size of an operation, or operations that far apart: the log does not tell.
+    for (lines, apart) in [(250, 500), (20, 4)] {
+        let sparse = run("a_bw.1.log", log(lines, apart, 600_000));
+        assert_eq!((of(&sparse, THROUGHPUT), of(&sparse, "mean value")), (None, Some(600_000.0)));
+        assert_eq!((sparse.doubts[0].code.as_str(), sparse.doubts[0].phase), ("rate-of-operations", Some(0)));
+        assert!(sparse.phases[0].repetitions[0].intervals.is_empty());
+    }
+}
+
+const JOB: &str = "a: (groupid=0, jobs=1): err= 0: pid=7: Mon Jun  2 16:36:56 2025\n";
+
+#[test]
+fn both_directions_of_fio_together_are_an_operation() {
+    let block = "    clat (usec): min=2, max=9, avg=3.50, stdev=0.50\n  lat (usec)   : 4=100.00%\n";
+    let text = format!(
+        "{JOB}  write: IOPS=17.2k, BW=67.0MiB/s (70.3MB/s)(134MiB/2001msec); 0 zone resets\n  mixed: IOPS=0, BW=0 (0)(0B/2001msec)\n{block}\nRun status group 0 (all jobs):\n  MIXED: bw=120MiB/s (126MB/s), 120MiB/s-120MiB/s (126MB/s-126MB/s), io=240MiB (252MB), run=2001-2001msec\n"
+    );
+    let imported = import("-", text.as_bytes(), None);
+    let phases = &imported.found[0].runs[0].phases;
+    let names: Vec<&str> = phases.iter().map(|p| p.name.as_str()).collect();
+    assert_eq!(names, ["job", "write", "mixed", "group mixed"]);
+    let of = |n: usize, name: &str| phases[n].repetitions[0].figure(name).map(|f| f.value);
+    assert_eq!((of(1, "completion latency max"), of(2, "completion latency max")), (None, Some(9000.0)));
+    assert_eq!((of(2, THROUGHPUT), of(2, TIME)), (None, Some(2.001e9)), "zeros that fio did not count");
+    assert_eq!((of(3, THROUGHPUT), imported.not_understood.len()), (Some(120.0 * 1_048_576.0), 0));
+    let text = format!("{JOB}  mixed: IOPS=30.8k, BW=120MiB/s (126MB/s)(240MiB/2001msec)\n{block}");
+    let phase = import("-", text.as_bytes(), None).found.remove(0).runs.remove(0).phases.remove(1);
+    assert_eq!((phase.name.as_str(), phase.repetitions[0].figures.len()), ("mixed", 8));
+}
+
+#[test]
+fn rates_of_fio_in_bits_and_in_decimal_bytes() {
+    let text = format!(
+        "{JOB}  read: IOPS=16.8k, BW=524Mibit/s (550Mbit/s)(131MiB/2001msec)\n  write: IOPS=16.4k, BW=67.3MB/s (64.2MiB/s)(135MB/2001msec)\n\nRun status group 0 (all jobs):\n   READ: bw=524Mibit/s (550Mbit/s), 524Mibit/s-524Mibit/s (550Mbit/s-550Mbit/s), io=131MiB (137MB), run=2001-2001msec\n"
+    );
+    let phases = import("-", text.as_bytes(), None).found.remove(0).runs.remove(0).phases;
+    let of = |n: usize, name: &str| phases[n].repetitions[0].figure(name).map(|f| f.value);
+    let bits = 524.0 * 1_048_576.0 / 8.0;
+    assert_eq!((of(0, THROUGHPUT), of(2, THROUGHPUT)), (Some(bits), Some(bits)));
+    assert_eq!(of(2, "throughput of the slowest job"), Some(bits));
+    assert_eq!((of(1, THROUGHPUT), of(1, "bytes")), (Some(67.3e6), Some(135e6)));
+}
+
+#[test]
+fn a_job_of_fio_that_went_on_after_errors_has_failed() {
+    let line = "     errors    : total=17, first_error=5/<Input/output error>\n";
+    let text = format!("{JOB}  read: IOPS=99, BW=400KiB/s (409kB/s)(800KiB/2001msec)\n{line}");
+    let run = import("-", text.as_bytes(), None).found.remove(0).runs.remove(0);
+    let words = "errors: total=17, first_error=5/<Input/output error>";
+    assert_eq!((run.status, run.error), (Status::Failed, Some(format!("fio: job a: {words}"))));
+    assert_eq!(run.phases[0].repetitions[0].figure("errors").map(|f| f.value), Some(17.0));
+    let error = "err= 5 (file:io_u.c:1876, func=io_u error, error=Input/output error):";
+    let run = import("-", text.replace("err= 0:", error).as_bytes(), None).found.remove(0).runs.remove(0);
+    assert_eq!(run.error, Some(format!("fio: job a ended with error 5: Input/output error; {words}")));
+}
+
+#[test]
+fn times_of_hours_and_of_commands_that_failed() {
+    let text = "$ /usr/bin/time ./a\n3723.50user 1.25system 1:02:03elapsed 100%CPU (0avgtext+0avgdata 1648maxresident)k\n0inputs+0outputs (0major+99minor)pagefaults 0swaps\n\n$ time ./c\n./c  3723.50s user 10.20s system 99% cpu 25:02:03.45 total\n";
+    let real = |imported: &Imported| -> Vec<f64> {
+        figures(imported)
+            .into_iter()
+            .filter(|(name, _)| name == "real time")
+            .map(|(_, value)| value)
+            .collect()
+    };
+    assert_eq!(real(&import("-", text.as_bytes(), None)), [3723e9, 90_123.45e9]);
+    let verbose = "\tCommand being timed: \"false\"\n\tUser time (seconds): 0.00\n\tElapsed (wall clock) time (h:mm:ss or m:ss): 1:02:03\n\tExit status: ";
+    let of = |words: &str, status: &str| {
+        let text = format!("{words}{verbose}{status}\n");
+        let imported = import("-", text.repeat(2).as_bytes(), None);
+        assert_eq!((imported.not_understood.len(), imported.found.len()), (0, 2), "{text}");
+        assert_eq!(real(&imported), [3723e9; 2]);
+        imported.found[0].runs[0].error.clone()
+    };
+    for words in ["Command exited with non-zero status 1", "Command terminated by signal 9"] {
+        assert_eq!(of(&format!("{words}\n"), "1").as_deref(), Some(words));
+    }
+    assert_eq!((of("", "2").as_deref(), of("", "0")), (Some("Exit status: 2"), None));
+    let text = "Command exited with non-zero status 3\n0.00user 0.01system 0:00.10elapsed 15%CPU (0avgtext+0avgdata 1780maxresident)k\n";
+    let run = import("-", text.as_bytes(), None).found.remove(0).runs.remove(0);
+    assert_eq!((run.status, run.phases[0].repetitions[0].figures.len()), (Status::Failed, 7));
+}
+
+/// Heading, row, name and value of the figures of tables.
+fn cells(imported: &Imported) -> Vec<(String, String, String, f64)> {
+    let runs = imported.found.iter().flat_map(|f| &f.runs);
+    let phases = runs.flat_map(|r| r.phases.iter().map(|p| (r.label.clone(), p)));
+    let figure = |(head, p): (String, &Phase)| {
+        let f = &p.repetitions[0].figures[0];
+        (head, p.name.clone(), f.name.clone(), f.value)
+    };
+    phases.map(figure).collect()
+}
+
+#[test]
+fn a_cell_without_a_figure_does_not_shift_the_cells_behind_it() {
+    let of = |text: &str| import("-", text.as_bytes(), None);
+    let cell = |head: &str, row: &str, name: &str, value: f64| (head.into(), row.into(), name.into(), value);
+    let imported = of("| disk  | read (MB/s) | scheduler   | latency (ms) | IOPS  |
+|-------|-------------|-------------|--------------|-------|
+| sda   | n/a         | mq-deadline | 1.5          | 12.3k |
+| nvme0 | 3400        | none        | -            | 80000 |
+| sdb   | broken      | none        | 9.5          |       |
+");
+    let expected = [
+        cell("read (MB/s)", "nvme0", THROUGHPUT, 3400e6),
+        cell("latency (ms)", "sda", TIME, 1.5e6),
+        cell("latency (ms)", "sdb", TIME, 9.5e6),
+        cell("IOPS", "sda", "operations per second", 12_300.0),
+        cell("IOPS", "nvme0", "operations per second", 80_000.0),
+    ];
+    assert_eq!(cells(&imported), expected);
+    assert_eq!(imported.not_understood.iter().map(|(n, _)| *n).collect::<Vec<_>>(), [5]);
+    // What tells the rows apart is part of their names; a unit of a cell or a heading is that of no other.
+    let imported = of("All in MB/s:
+
+| op    | bs | qd | before   | lat p99 (us) | change |
+|-------|----|---:|----------|--------------|-------:|
+| read  | 4k | 32 | 98.7     | 456          | +25.0% |
+| write | 1M | 1  | 1.2 GB/s | 2.1ms        | 3      |
+");
+    let expected = [
+        cell("before", "read, bs 4k, qd 32", THROUGHPUT, 98.7e6),
+        cell("before", "write, bs 1M, qd 1", THROUGHPUT, 1.2e9),
+        cell("lat p99 (us)", "read, bs 4k, qd 32", TIME, 456e3),
+        cell("lat p99 (us)", "write, bs 1M, qd 1", TIME, 2.1e6),
+        cell("change", "read, bs 4k, qd 32", "share", 25.0),
+        cell("change", "write, bs 1M, qd 1", THROUGHPUT, 3e6),
+    ];
+    assert_eq!(cells(&imported), expected);
+    let ruled = of(
+        "Times in seconds:\n\nTest old new\n------------\nsmall files n/a 10.5\nlarge files 1.5k 80\nno files - 5\n",
+    );
+    let values: Vec<f64> = cells(&ruled).into_iter().map(|(.., value)| value).collect();
+    assert_eq!((values, ruled.not_understood.len()), (vec![1500e9, 10.5e9, 80e9, 5e9], 0));
+}
+
+#[test]
+fn the_second_part_of_a_wrapped_row_of_iozone_has_no_sizes() {
+    let row = |record: u32| {
+        format!("             512       {record}   812345   912345  3123456  4123456  3523456\n")
+    };
+    let text = format!(
+        "              kB  reclen    write  rewrite    read    reread    read\nwrite     read   rewrite      read   fwrite frewrite    fread  freread\n{}1012345  3323456   1512345   3423456   802345   902345  3023456  3923456\n{}3423456   802345   902345  3023456  3923456\n\niozone test complete.\n",
+        row(4),
+        row(8)
+    );
+    let imported = import("-", text.as_bytes(), None);
+    let run = &imported.found[0].runs[0];
+    assert!(run.phases.iter().all(|p| p.axes.file_bytes == Some(512 << 10)));
+    assert_eq!((run.phases.len(), imported.found[0].what.as_str()), (10, "IOzone table of 2 rows"));
+    assert_eq!(imported.not_understood.iter().map(|(n, _)| *n).collect::<Vec<_>>(), [4, 6]);
+}

@@ -179,6 +179,43 @@ fn dbench() {
 }
 
 #[test]
+fn dbench_by_client() {
+    let table = |count: u32| {
+        format!(
+            " Operation      Count    AvgLat    MaxLat\n ----------------------------------------\n NTCreateX      {count}     0.071    10.004\n ReadX          38902     0.003     4.395\n\n"
+        )
+    };
+    let text = format!(
+        "dbench version 4.00 - Copyright Andrew Tridgell 1999-2004\n\n{}Per client results:\nClient 0 did 76994 lines and 429768472 bytes\n{}Client 1 did 67996 lines and 384324397 bytes\n{}Throughput 360.796 MB/sec  2 clients  2 procs  max_latency=25.774 ms\n",
+        table(3),
+        table(1),
+        table(2)
+    );
+    let imported = import("-", text.as_bytes(), None);
+    assert_eq!(
+        (imported.found[0].what.as_str(), left(&imported).len()),
+        ("dbench, 2 operations, also by client", 0)
+    );
+    let of =
+        |p: &Phase| (p.name.clone(), p.axes.tags.get("client").cloned().unwrap_or_default(), p.axes.streams);
+    let phases: Vec<_> = run(&imported, 0).phases.iter().map(of).collect();
+    let cell = |name: &str, client: &str, streams| (name.to_owned(), client.to_owned(), Some(streams));
+    let expected = [
+        cell("dbench", "", 2),
+        cell("NTCreateX", "total", 2),
+        cell("ReadX", "total", 2),
+        cell("dbench", "0", 1),
+        cell("NTCreateX", "0", 1),
+        cell("ReadX", "0", 1),
+        cell("dbench", "1", 1),
+        cell("NTCreateX", "1", 1),
+        cell("ReadX", "1", 1),
+    ];
+    assert_eq!(phases, expected);
+    assert_eq!(value(&run(&imported, 0).phases[3], "bytes"), 429_768_472.0);
+}
+
+#[test]
 fn yabs() {
     let imported = read("yabs.txt");
     let phases = &run(&imported, 0).phases;

@@ -47,6 +47,26 @@ fn what_is_cut_off_gives_what_came_before() {
 }
 
 #[test]
+fn a_number_is_read_whole_or_not_at_all() {
+    const STEP: usize = 7;
+    fn numbers(text: &str) -> impl Iterator<Item = f64> {
+        text.split(|c: char| !(c.is_ascii_digit() || c == '.')).filter_map(|part| part.parse().ok())
+    }
+    // A log's figure is of all its lines. The last row of a sheet is taken for complete if it has all its fields.
+    let is_other = |name: &str| name.ends_with(".log") || name == "iozone-sheet.txt";
+    for (name, text) in fixtures().into_iter().filter(|(name, _)| !is_other(name)) {
+        for cut in (0..text.len()).step_by(STEP).filter(|&cut| text.is_char_boundary(cut)) {
+            let last = text[..cut].matches('\n').count();
+            let whole: Vec<f64> = numbers(text.lines().nth(last).unwrap_or("")).collect();
+            for (line, figure, printed) in figures(&name, &text[..cut]) {
+                let is_whole = line != last as u64 + 1 || numbers(&printed).all(|n| whole.contains(&n));
+                assert!(is_whole, "{name} cut in line {line}: {figure} = {printed}");
+            }
+        }
+    }
+}
+
+#[test]
 fn every_line_is_accounted_for() {
     for (name, text) in fixtures() {
         let imported = import(&name, text.as_bytes(), None);

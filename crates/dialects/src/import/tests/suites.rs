@@ -1,7 +1,7 @@
 //! Fixtures of sar, and of suites that compare two sets of results, with malformed lines in each.
 
-use super::Imported;
 use super::formats::read;
+use super::{Imported, import};
 use fathom_record::Run;
 
 fn left(imported: &Imported) -> Vec<&str> {
@@ -98,4 +98,24 @@ fn mmtests() {
     assert_eq!(of(&imported.found[2].runs[0], "Minor Faults", "Ops"), (12_000.0, String::new()));
     assert_eq!(of(&imported.found[3].runs[1], "duration", "User"), (10.25e9, "ns".into()));
     assert_eq!(left(&imported), ["Amean     latency-8       broken (   0.00%)        1.67 (   2.00%)"]);
+}
+
+#[test]
+fn headings_of_mmtests_without_a_blank_between_them() {
+    let durations = "                   6.5.0-rc6   6.5.0-rc6\n                sched-pidclear-v1r5sched-forcescan-v1r5\nDuration User        5702.00    10264.25\n";
+    let labels = |text: &str| {
+        let imported = import("-", text.as_bytes(), None);
+        assert_eq!(left(&imported), [""; 0]);
+        let runs = &imported.found.last().expect("a table").runs;
+        assert_eq!(of(&runs[1], "duration", "User"), (10_264.25e9, "ns".into()));
+        runs.iter().map(|r| r.label.clone()).collect::<Vec<_>>()
+    };
+    let glued = "sched-pidclear-v1r5sched-forcescan-v1r5";
+    let numbered = [1, 2].map(|n| format!("6.5.0-rc6 (column {n} of {glued})"));
+    assert_eq!(labels(durations), numbered);
+    let above = "      6.5.0-rc6               6.5.0-rc6\n                         sched-pidclear-v1r5   sched-forcescan-v1r5\nAmean     syst-NUMA02        2.35 (   0.00%)        1.86 (  21.13%)\n\n";
+    assert_eq!(
+        labels(&format!("{above}{durations}")),
+        ["6.5.0-rc6 sched-pidclear-v1r5", "6.5.0-rc6 sched-forcescan-v1r5"]
+    );
 }

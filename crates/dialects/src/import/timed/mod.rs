@@ -50,16 +50,18 @@ fn read(lines: &Lines, at: usize) -> Option<Read> {
     said = dd::Said::default();
     let mut block = Block { last: at, ..Block::default() };
     let (mut timed, mut skipped) = (false, Vec::new());
+    let mut failure = None;
     for n in at + usize::from(command.is_some())..lines.len().min(at + MOST_OUTPUT + MOST_TIMES) {
         let line = lines.trimmed(n);
         let mut alone = cell("");
         let is_of_time = time(&mut alone, line, n);
-        let is_of_next = has_real_time(&phase) && has_real_time(&alone);
+        let is_of_next = has_real_time(&phase) && (has_real_time(&alone) || line.starts_with("Command "));
         if timed && (line.is_empty() || !is_of_time || is_of_next) || dd::is_of_next(&phase, line) {
             break;
         }
         let is_time = time(&mut phase, line, n);
         timed |= is_time;
+        failure = failure.or_else(|| verbose::failure(line));
         if is_time || dd::takes(&mut phase, &mut said, line, n) || blocks(&mut phase, line, n) {
             block.last = n;
             block.left.append(&mut skipped);
@@ -91,7 +93,7 @@ fn read(lines: &Lines, at: usize) -> Option<Read> {
     };
     let mut run = run(dialect, phase.name.clone(), vec![phase]);
     run.argv = command.into_iter().flat_map(str::split_whitespace).map(str::to_string).collect();
-    if let Some(error) = said.error.clone() {
+    if let Some(error) = said.error.clone().or(failure) {
         run.status = Status::Failed;
         run.error = Some(error);
     }
@@ -195,10 +197,12 @@ fn of_shell(phase: &mut Phase, line: &str, n: usize) -> bool {
     true
 }
 
-/// "6m3.944s", "1h2m3s", "0.05", "6:03.9".
+/// "6m3.944s", "1h2m3s", "0.05", "6:03.9", "25:02:03".
 fn seconds(text: &str) -> Option<f64> {
-    if let Some((minutes, rest)) = text.split_once(':') {
-        return Some(number(minutes)? * 60.0 + seconds(rest)?);
+    if let Some((before, rest)) = text.rsplit_once(':') {
+        let parts = before.split(':');
+        let minutes = parts.map(number).try_fold(0.0, |sum, part| Some(sum * 60.0 + part?))?;
+        return Some(minutes * 60.0 + seconds(rest)?);
     }
     let mut sum = 0.0;
     let mut rest = text;
@@ -247,6 +251,10 @@ mod tests {
         assert_eq!(
             (seconds("6m3.944s"), seconds("0m3,254s"), seconds("1h0m1s"), seconds("x")),
             (Some(363.944), Some(3.254), Some(3601.0), None)
+        );
+        assert_eq!(
+            (seconds("6:03.9"), seconds("1:02:03"), seconds("25:02:03.45"), seconds("1::3")),
+            (Some(363.9), Some(3723.0), Some(90_123.45), None)
         );
         assert_eq!(
             (size("1024k"), size("8192"), size("1MB"), size("1x")),

@@ -28,10 +28,25 @@ const OTHERS: [&str; 18] = [
     "Page size",
 ];
 
+/// How GNU `time` says that the command failed, with or without `-v`.
+pub(super) fn failure(line: &str) -> Option<String> {
+    let begins = [
+        "Command exited with non-zero status ",
+        "Command terminated by signal ",
+        "Command stopped by signal ",
+    ];
+    let says = begins.iter().any(|words| line.starts_with(words));
+    let has_status = line.strip_prefix("Exit status: ").is_some_and(|status| status != "0");
+    (says || has_status).then(|| line.into())
+}
+
 /// Reads a line. Returns whether it was understood.
 pub(super) fn takes(phase: &mut Phase, line: &str, n: usize) -> bool {
     if let Some(command) = line.strip_prefix("Command being timed: ") {
         named(phase, command.trim_matches('"'));
+        return true;
+    }
+    if failure(line).is_some() {
         return true;
     }
     let Some((key, text)) = line.rsplit_once(": ") else { return false };
