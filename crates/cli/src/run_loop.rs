@@ -403,8 +403,10 @@ fn measure(
     let after = residency::of(&paths);
     let waits_after = after.map(waits);
     let about = described(phase, number);
-    measured.physical.image_cached_bytes = match readings.images {
-        (Some(before), Some(at_stop)) => before.gained_until(at_stop),
+    measured.physical.image_cached_bytes = match (readings.images, &readings.stop) {
+        ((Some(before), Some(at_stop)), Some((now, _))) => {
+            before.gained_until(at_stop, counters.meanwhile(now).evictions)
+        }
         _ => None,
     };
     measured.physical.written_in_clock_bytes = readings.stop.and_then(|(now, _)| {
@@ -450,6 +452,7 @@ struct Readings<'a> {
     passing: Option<CacheBypassCheck>,
     /// Page cache residency of files that back disks, if anything is written.
     below: (Option<Residency>, Option<Residency>),
+    /// Pages of the images behind loop devices, if nothing is written.
     images: (Option<ImagePages>, Option<ImagePages>),
     listener: &'a mut dyn Listener,
     watch: PhaseWatch<'a>,
@@ -457,6 +460,11 @@ struct Readings<'a> {
 }
 
 impl Readings<'_> {
+    /// Writes enter the images' page cache, too, and would pass for reads.
+    fn images(&self) -> Option<ImagePages> {
+        if self.writes { None } else { ImagePages::of(self.stack) }
+    }
+
     fn waiting_below(&self) -> Option<Residency> {
         self.writes.then(|| cache::waiting_below(self.stack)).flatten()
     }
@@ -467,7 +475,7 @@ impl Moments for Readings<'_> {
         self.watch.begin();
         let resident = residency::of(self.paths);
         self.below.0 = self.waiting_below();
-        self.images.0 = ImagePages::of(self.stack);
+        self.images.0 = self.images();
         self.start = Some((Counters::read(self.stack), resident));
         self.passing.iter_mut().for_each(|p| p.start(resident));
         self.began = Instant::now();
@@ -504,12 +512,12 @@ impl Moments for Readings<'_> {
         // The warm-up's transfers do not count, and what it left in the cache is the initial state. The workers already
         // count, so the counters are read before the cache is inspected, to miss as little as possible.
         let counters = Counters::read(self.stack);
+        self.images.0 = self.images();
         self.began = Instant::now();
         self.start = Some((counters, residency::of(self.paths)));
         self.course.start();
         self.passing.iter_mut().for_each(CacheBypassCheck::restart);
         self.below.0 = self.waiting_below();
-        self.images.0 = ImagePages::of(self.stack);
     }
 
     fn wants_state(&mut self) -> bool {
@@ -545,7 +553,7 @@ impl Moments for Readings<'_> {
         self.window = self.began.elapsed();
         self.stop = Some((counted, self.writes.then(|| residency::of(self.paths)).flatten()));
         self.below.1 = self.waiting_below();
-        self.images.1 = ImagePages::of(self.stack);
+        self.images.1 = self.images();
         self.listener.stopped();
     }
 }

@@ -221,28 +221,25 @@ fn on_overlay(file: &File) -> bool {
     about.f_type as u64 == OVERLAYFS_SUPER_MAGIC
 }
 
-/// Cached pages of a file, and those that left the cache for want of memory; `None` where the kernel does not report both.
-pub(crate) fn cached_and_evicted(path: &Path) -> Option<(u64, u64)> {
-    let answer = ask_cachestat(&open(path).ok()?, WHOLE).ok()?;
-    Some((answer.nr_cache, answer.nr_evicted))
+/// Cached pages of a file; `None` where the kernel does not report them. Unlike [`of`], no page is looked at one by one.
+pub(crate) fn cached_pages(path: &Path) -> Option<u64> {
+    Some(cachestat_of_pages(&open(path).ok()?, WHOLE).ok()?.cached_pages)
 }
 
 fn cachestat(file: &File, range: CachestatRange) -> io::Result<Residency> {
-    let answer = ask_cachestat(file, range)?;
+    let mut answer = Cachestat::default();
+    // SAFETY: the descriptor is open, both structures have the kernel's layout and outlive the call, flags are 0.
+    let done =
+        unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut answer, 0u32) };
+    if done != 0 {
+        return Err(io::Error::last_os_error());
+    }
     Ok(Residency {
         total_pages: 0,
         cached_pages: answer.nr_cache,
         dirty_pages: answer.nr_dirty,
         writeback_pages: answer.nr_writeback,
     })
-}
-
-fn ask_cachestat(file: &File, range: CachestatRange) -> io::Result<Cachestat> {
-    let mut answer = Cachestat::default();
-    // SAFETY: the descriptor is open, both structures have the kernel's layout and outlive the call, flags are 0.
-    let done =
-        unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut answer, 0u32) };
-    if done == 0 { Ok(answer) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Whether mincore reports the truth about this file.

@@ -39,8 +39,8 @@ pub struct Physical {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_cpu_ns: Option<u64>,
     /// Bytes that the image files of the file system's own loop devices gained in the page cache while the clock ran: the disks
-    /// below read no more than that for us. `None` without such devices, with direct I/O, or if a large
-    /// part of their pages left the cache meanwhile.
+    /// below read no more than that for us. `None` without such devices, with direct I/O, in a phase that writes, and if much
+    /// left the machine's page cache meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_cached_bytes: Option<u64>,
 }

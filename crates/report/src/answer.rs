@@ -5,7 +5,7 @@ use crate::budget::Budget;
 use crate::story::{DoubtGroup, Story};
 use crate::survey::facts::{
     FSYNC_MATTERS, by_storage, course, files_per_s, in_memory, latency, named, of_stage, of_storage, synced,
-    syncs_without_flush,
+    without_durable_syncs,
 };
 use crate::survey::findings::{limit, place};
 use crate::survey::verdicts::{UseVerdict, best_reads, of_run as verdicts, slowest_tenth, streaming_read};
@@ -123,12 +123,8 @@ fn rough(run: &Run) -> Option<String> {
 
 /// Why synced data can be lost all the same.
 fn unflushed(run: &Run) -> Option<String> {
-    let device = Machine::of(run).device.unwrap_or_else(|| "the device".into());
-    syncs_without_flush(run).then(|| {
-        format!(
-            "fsync does not flush the write cache of {device}: a power cut can lose what it reported as safe."
-        )
-    })
+    let how = without_durable_syncs(run)?;
+    Some(format!("A power cut can lose synced data: {how}."))
 }
 
 /// Capitalises a sentence, unless it begins with the name of a device.
@@ -565,7 +561,7 @@ pub(crate) fn words(doubt: &DoubtGroup) -> String {
         "impossible-device" => "reads that the device did not count",
         "impossible-direct" => "O_DIRECT not by the device alone",
         "impossible-sync" => "fsync without writes at the device",
-        "unflushed-sync" => "fsync did not flush the device",
+        "unflushed-sync" => "fsync without a flush of the device",
         "impossible-sync-rate" => "synced faster than the device wrote",
         "not-cold" => "files were in memory before",
         "spread" => "repetitions differ by more than 20 %",

@@ -7,6 +7,7 @@ pub mod cold;
 pub mod course;
 pub(crate) mod overlay;
 
+use crate::counters::Evictions;
 use crate::device::{Device, DeviceKind, DeviceStack};
 use crate::residency::{self, page_bytes};
 use fathom_record::{Residency, UnwrittenData};
@@ -44,12 +45,9 @@ pub fn waiting_below(stack: &DeviceStack) -> Option<Residency> {
     if files.is_empty() { None } else { residency::of(&files) }
 }
 
-/// Pages of image files in the page cache, and those that left it for want of memory.
+/// Pages of image files in the page cache.
 #[derive(Clone, Copy, Debug)]
-pub struct ImagePages {
-    cached: u64,
-    evicted: u64,
-}
+pub struct ImagePages(u64);
 
 impl ImagePages {
     /// Of the files behind the file system's own loop devices; `None` if it has none, if one uses direct I/O, or if the kernel
@@ -61,19 +59,16 @@ impl ImagePages {
         if own.is_empty() || !own.iter().all(cached) {
             return None;
         }
-        let pages = |d: &&Device| residency::cached_and_evicted(Path::new(&text(d, "loop/backing_file")?));
-        let all: Option<Vec<(u64, u64)>> = own.iter().map(pages).collect();
-        let sum = |all: &[(u64, u64)], part: fn(&(u64, u64)) -> u64| all.iter().map(part).sum();
-        all.map(|all| Self { cached: sum(&all, |p| p.0), evicted: sum(&all, |p| p.1) })
+        let pages = |d: &Device| residency::cached_pages(Path::new(&text(d, "loop/backing_file")?));
+        own.into_iter().map(pages).sum::<Option<u64>>().map(Self)
     }
 
-    /// Bytes gained until `later`, those that left again included; `None` if a large part of the cache left meanwhile, so that pages
-    /// may have come back, too.
+    /// Bytes gained until `later`. `None` if so much left the page cache of the machine meanwhile that pages may have come back.
     #[must_use]
-    pub fn gained_until(self, later: Self) -> Option<u64> {
-        let left = later.evicted.saturating_sub(self.evicted);
-        let gained = later.cached.saturating_add(left).saturating_sub(self.cached);
-        (left <= self.cached / 4).then(|| gained.saturating_mul(page_bytes()))
+    pub fn gained_until(self, later: Self, evictions: Option<Evictions>) -> Option<u64> {
+        let left = evictions.filter(|e| e.drops == 0)?.reclaimed_pages;
+        let few = left <= later.0 / 20;
+        few.then(|| later.0.saturating_sub(self.0).saturating_mul(page_bytes()))
     }
 }
 
@@ -100,15 +95,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_image_gained_includes_what_left_again() {
-        let gained = |before: (u64, u64), later: (u64, u64)| {
-            let pages = |(cached, evicted)| ImagePages { cached, evicted };
-            pages(before).gained_until(pages(later)).map(|bytes| bytes / page_bytes())
+    fn what_an_image_gained_is_unknown_if_pages_may_have_come_back() {
+        let gained = |later, reclaimed_pages, drops| {
+            let evictions = Some(Evictions { reclaimed_pages, drops });
+            ImagePages(100).gained_until(ImagePages(later), evictions).map(|bytes| bytes / page_bytes())
         };
-        assert_eq!(gained((100, 0), (350, 0)), Some(250));
-        assert_eq!(gained((100, 40), (100, 40)), Some(0));
-        assert_eq!(gained((100, 300), (350, 50)), Some(250), "pages that had been there before came back");
-        assert_eq!(gained((100, 0), (90, 10)), Some(0), "the kernel freed a few");
-        assert_eq!(gained((100, 0), (110, 60)), None, "too many to know");
+        assert_eq!(gained(350, 0, 0), Some(250));
+        assert_eq!(gained(98, 4, 0), Some(0), "the kernel freed a few");
+        assert_eq!(gained(100, 500, 0), None, "the image is larger than memory");
+        assert_eq!(gained(350, 0, 1), None, "the page cache was dropped");
+        assert_eq!(ImagePages(100).gained_until(ImagePages(350), None), None, "not counted");
     }
 }

@@ -244,8 +244,9 @@ mod tests {
             read_bytes,
             ..fathom_record::DeviceDelta::default()
         };
-        image.phases[0].repetitions[0].physical.devices =
-            vec![device("loop0", "loop", 0, 64 * MIB), device("vda", "disk", 1, 0)];
+        let physical = &mut image.phases[0].repetitions[0].physical;
+        physical.own_read_bytes = Some(64 * MIB);
+        physical.devices = vec![device("loop0", "loop", 0, 64 * MIB), device("vda", "disk", 1, 0)];
         assert!(fits(&image).expect("doubtful").ends_with("use more than 1000 MiB."));
     }
 
@@ -294,6 +295,9 @@ mod tests {
             code_in(&run(), &full(50 * MIB), &DoubtInputs::default(), "space").sentence.contains("(5.0 %)")
         );
         none_in(&run(), &full(100 * MIB), &DoubtInputs::default());
+        let mut read_only = full(0);
+        read_only["filesystem"]["options"] = "ro,relatime".into();
+        none_in(&run(), &read_only, &DoubtInputs::default());
         let tight = code_in(&of_size(300 * MIB, 1), &full(500 * MIB), &DoubtInputs::default(), "space");
         assert!(tight.sentence.contains("the files need 300 MiB"), "{}", tight.sentence);
     }

@@ -80,6 +80,7 @@ fn describe(doc: &Document, device: &Device) -> Value {
         put(name, number(name).into());
     }
     put("write_cache", queue("write_cache").into());
+    put("counts_flushes", counts_flushes(doc, disk).into());
     put("fua", flag("fua").into());
     put("stable_writes", flag("stable_writes").into());
     put("discard_granularity_bytes", number("discard_granularity").into());
@@ -87,6 +88,13 @@ fn describe(doc: &Document, device: &Device) -> Value {
     put("zoned", queue("zoned").into());
     put("numa_node", hardware(&["numa_node", "device/numa_node"]).and_then(|t| t.parse::<i64>().ok()).into());
     Value::Object(entry)
+}
+
+/// Whether the kernel counts the flushes of a disk: since Linux 5.5, where the queue takes requests (not for md, most of device mapper).
+fn counts_flushes(doc: &Document, disk: &Path) -> Option<bool> {
+    const FIELDS: usize = 17;
+    let fields = doc.files.trimmed(&disk.join("stat"))?.split_ascii_whitespace().count();
+    Some(fields >= FIELDS && doc.files.list(&disk.join("mq")).is_ok())
 }
 
 /// What a device-mapper device does, as far as the beginning or the end of its uuid says it.

@@ -19,7 +19,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let much = match brought {
         LEAST_BYTES.. => brought as f64 >= NOTABLE * written as f64 || waiting > 0,
         // Elsewhere another program may have written what waits.
-        _ => kind == "btrfs" && waiting > 0 && written >= LEAST_BYTES,
+        _ => has_checksums(facts, kind) && waiting > 0 && written >= LEAST_BYTES,
     };
     if !facts.phase.direct || facts.phase.reads || !much {
         return None;
@@ -49,4 +49,12 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             evidence("written by calls", written as f64, "bytes", super::CALLS),
         ],
     ))
+}
+
+/// Whether btrfs keeps checksums of all these files.
+fn has_checksums(facts: &Facts<'_>, kind: &str) -> bool {
+    let options =
+        facts.environment.pointer("/filesystem/options").and_then(|o| o.as_str()).unwrap_or_default();
+    let without = options.split(',').any(|o| o == "nodatasum" || o == "nodatacow");
+    kind == "btrfs" && !without && facts.attributes.files > 0 && facts.attributes.without_checksums == 0
 }

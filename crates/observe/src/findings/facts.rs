@@ -258,25 +258,11 @@ impl<'a> Facts<'a> {
         self.phase.axes.queue_depth.unwrap_or(1).saturating_mul(self.repetition.workers.len() as u64)
     }
 
-    /// The requested depth, and the mean depth of the busy device, if that is much lower.
-    pub(super) fn depth_below_asked(&self) -> Option<(u64, f64)> {
-        const NOTABLE: f64 = 0.6;
-        // For buffered I/O the kernel decides what is in flight.
-        let asked = if self.phase.direct { self.kept_in_flight() } else { return None };
-        let device = self.device()?;
-        let busy = depth_while_busy(device)?;
-        // Operations that were merged are in the device together.
-        let operations = self.calls(OpKind::Read).0.saturating_add(self.calls(OpKind::Write).0);
-        let moving = device.requests.iter().filter(|r| r.class != RequestClass::Flush);
-        let requests: u64 = moving.map(|r| r.issued).sum();
-        let together = busy * (operations as f64 / requests.max(1) as f64).max(1.0);
-        (asked >= 2 && device.busy_ns > 0 && together < NOTABLE * asked as f64).then_some((asked, busy))
-    }
-
     /// Bytes by which the files grew.
     pub(super) fn grown_bytes(&self) -> Option<u64> {
         let pages = |r: Option<fathom_record::Residency>| r.map(|r| r.total_pages);
-        let (before, after) = (pages(self.repetition.resident_before)?, pages(self.repetition.resident_after)?);
+        let (before, after) =
+            (pages(self.repetition.resident_before)?, pages(self.repetition.resident_after)?);
         Some(after.saturating_sub(before).saturating_mul(page_bytes()))
     }
 
@@ -398,18 +384,4 @@ pub(super) fn times(ratio: f64) -> String {
 /// A mean with two digits, for use in sentences.
 pub(super) fn mean(value: f64) -> String {
     if (value - value.round()).abs() < 0.005 { format!("{value:.0}") } else { format!("{value:.2}") }
-}
-
-/// Mean depth over the time in which it was not 0. Flushes do not count: a device handles one at a time, and the one at the end
-/// of a phase may take longer than all writes.
-fn depth_while_busy(device: &DeviceActivity) -> Option<f64> {
-    let flushes = device.requests.iter().filter(|r| r.class == RequestClass::Flush);
-    let flushing: u128 = flushes.map(|r| r.d2c.sum_ns()).sum();
-    let (mut area, mut time) = (0.0, 0.0);
-    for at in device.in_device.iter().filter(|d| d.depth > 0) {
-        let ns = u128::from(at.ns).saturating_sub(if at.depth == 1 { flushing } else { 0 });
-        area += f64::from(at.depth) * ns as f64;
-        time += ns as f64;
-    }
-    (time > 0.0).then(|| area / time)
 }

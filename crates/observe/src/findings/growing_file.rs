@@ -1,8 +1,8 @@
-//! Files that grow: a sync after each write also writes their new size and blocks to the journal, and direct writes that extend a file
-//! wait for each other.
+//! Files that grow with each synced write: the sync also writes their new size and blocks to the journal.
 
-use super::facts::{Facts, mean, size};
+use super::facts::{Facts, size};
 use super::{CALLS, EVENTS, evidence, finding};
+use crate::residency::page_bytes;
 use crate::words::count;
 use fathom_record::block::IssuerKind;
 use fathom_record::{Finding, OpKind};
@@ -14,42 +14,15 @@ const NOTABLE: f64 = 0.5;
 const OPENS: f64 = 0.1;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
-    by_synced_writes(facts).or_else(|| by_direct_writes(facts))
-}
-
-/// Several direct writes in flight, of which the device gets few at once: one that extends the file holds its lock.
-pub(super) fn by_direct_writes(facts: &Facts<'_>) -> Option<Finding> {
-    let (_, written) = facts.calls(OpKind::Write);
-    let (asked, seen) = facts.depth_below_asked()?;
-    let grown = facts.grown_bytes()?;
-    // Workers with one operation each may write different files.
-    let together = facts.phase.axes.queue_depth.is_some_and(|depth| depth > 1);
-    if facts.phase.reads || !together || (grown as f64) < NOTABLE * written as f64 {
-        return None;
-    }
-    Some(finding(
-        format!(
-            "The direct writes extend the file (by {}), and a file system lets only one at a time do that: {asked} were kept in flight, but the device, while busy, had {} at once on average.",
-            size(grown as f64),
-            mean(seen)
-        ),
-        "Write the file to its full size once before, and then overwrite it: later writes go to the device together.",
-        vec![
-            evidence("growth of the files", grown as f64, "bytes", "the files' sizes"),
-            evidence("operations kept in flight", asked as f64, "operations", "the workload"),
-            evidence("requests in the device while busy, mean", seen, "requests", EVENTS),
-        ],
-    ))
-}
-
-fn by_synced_writes(facts: &Facts<'_>) -> Option<Finding> {
     let (writes, written) = facts.calls(OpKind::Write);
     let (opens, _) = facts.calls(OpKind::Open);
     let (syncs, noun) = match facts.calls(OpKind::Sync).0 {
         0 if facts.workload.all_synced => (writes, "synchronous write"),
         syncs => (syncs, "sync"),
     };
-    let grown = facts.grown_bytes()?;
+    let pages = |r: Option<fathom_record::Residency>| r.map(|r| r.total_pages);
+    let (before, after) = (pages(facts.repetition.resident_before)?, pages(facts.repetition.resident_after)?);
+    let grown = after.saturating_sub(before).saturating_mul(page_bytes());
     let issuers = &facts.device()?.issuers;
     let journal = issuers.iter().filter(|i| i.kind == IssuerKind::Journal);
     let (requests, bytes) = journal.fold((0, 0), |sum, i| (sum.0 + i.writes, sum.1 + i.write_bytes));

@@ -30,17 +30,14 @@ fn passed_on_in_turn(facts: &Facts<'_>) -> Option<Finding> {
     let cached =
         described.get("kind")?.as_str()? == "loop" && described.get("direct_io")?.as_bool() == Some(false);
     let below = facts.below(device)?;
-    let count = |d: &DeviceActivity| d.requests.iter().map(|r| r.completed).sum::<u64>();
     // The page cache takes writes at once, and passes them on later.
     let only_reads = facts.phase.reads && !facts.phase.writes && facts.requests_are_ours();
     let elapsed = facts.repetition.elapsed_ns.max(1) as f64;
     let depth = |d: &DeviceActivity| d.requests.iter().map(|r| r.d2c.sum_ns()).sum::<u128>() as f64 / elapsed;
-    if !cached
-        || !only_reads
-        || count(below) < ENOUGH_REQUESTS
-        || depth(device) < TOGETHER
-        || depth(below) > IN_TURN
-    {
+    let bytes = |d: &DeviceActivity| d.requests.iter().map(|r| r.issued_bytes).sum::<u64>();
+    // Else the image was in the page cache.
+    let from_disk = bytes(below) >= bytes(device) / 2 && below.busy_ns as f64 >= BUSY * elapsed;
+    if !cached || !only_reads || !from_disk || depth(device) < TOGETHER || depth(below) > IN_TURN {
         return None;
     }
     Some(finding(
@@ -51,7 +48,10 @@ fn passed_on_in_turn(facts: &Facts<'_>) -> Option<Finding> {
             depth(below),
             below.name,
         ),
-        &format!("`losetup --direct-io=on /dev/{}` lets it pass them on together.", device.name),
+        &format!(
+            "`losetup --direct-io=on /dev/{}` lets it pass them on together, if the file system of the image allows it.",
+            device.name
+        ),
         vec![
             evidence("requests in the loop device on average", depth(device), "requests", EVENTS),
             evidence("requests in the device below on average", depth(below), "requests", EVENTS),

@@ -462,28 +462,6 @@ fn the_journal_and_other_programs_are_counted_by_their_bytes() {
 }
 
 #[test]
-fn direct_writes_that_extend_a_file_wait_for_each_other() {
-    let mut world = World::new(OpKind::Write, 8192, 16_384);
-    world.phase.direct = true;
-    world.phase.axes.queue_depth = Some(32);
-    world.device().requests = vec![requests(RequestClass::Write, 2340, 57_344)];
-    world.device().in_device = vec![DepthTime { depth: 5, ns: 600_000_000 }];
-    world.device().busy_ns = 600_000_000;
-    let pages = |total_pages| Some(fathom_record::Residency { total_pages, ..Default::default() });
-    (world.repetition.resident_before, world.repetition.resident_after) = (pages(0), pages(32_768));
-    assert_eq!(
-        world.says("growing-file").expect("told"),
-        "The direct writes extend the file (by 128 MiB), and a file system lets only one at a time do that: 32 were kept in flight, but the device, while busy, had 5 at once on average."
-    );
-    assert_eq!(world.says("depth"), None, "the cause is known");
-    world.repetition.resident_before = pages(32_768);
-    assert_eq!(world.says("growing-file"), None, "overwritten");
-    assert!(world.says("depth").is_some());
-    world.device().requests = vec![requests(RequestClass::Write, 1024, 131_072)];
-    assert_eq!(world.says("depth"), None, "eight writes are merged to a request");
-}
-
-#[test]
 fn a_device_that_gets_less_than_was_asked_for_and_one_that_waits() {
     let mut world = World::new(OpKind::Read, 1000, 4096);
     world.phase.direct = true;
@@ -1596,8 +1574,12 @@ fn a_tracer_that_stops_each_call() {
         said,
         "strace (process 7) traces this program: the workers were stopped or switched 2.0 times per call."
     );
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.repetition.halts = Some(fathom_record::Halts { stopped_ns: 0, frozen_ns: 800_000_000 });
+    assert_eq!(world.says("halted"), None, "the tracer stopped them");
     world.repetition.workers[0].thread_counts = switched(1100);
     assert_eq!(world.says("traced"), None, "one switch is the wait for I/O");
+    assert!(world.says("halted").is_some());
 }
 
 #[test]
@@ -1619,6 +1601,7 @@ fn direct_writes_that_went_through_the_page_cache() {
     world.repetition.physical.waiting = Some(waiting);
     assert!(world.says("direct-through-cache").is_some(), "the rest was in the cache before");
     world.repetition.page_cache = entered(0);
+    world.attributes.files = 1;
     let said = world.says("direct-through-cache").expect("told");
     assert!(said.ends_with("4 KiB of 4 MiB written were seen waiting in it."), "{said}");
     world.environment = serde_json::json!({ "filesystem": { "type": "ext4" } });
@@ -2563,6 +2546,9 @@ fn a_loop_device_without_direct_io_reads_its_image_in_turn() {
     below(&mut world, 1_600_000);
     assert_eq!(world.says("loop-driver"), None, "they are passed on together");
     below(&mut world, 50_000);
+    world.repetition.block.as_mut().expect("made with one").devices[1].requests[0].issued_bytes = 4096;
+    assert_eq!(world.says("loop-driver"), None, "the image was in the page cache");
+    below(&mut world, 50_000);
     world.environment["devices"][0]["direct_io"] = true.into();
     assert_eq!(world.says("loop-driver"), None, "with direct I/O they are not read in turn");
 }
@@ -2572,8 +2558,8 @@ fn writers_that_wait_for_room_in_a_small_journal() {
     let mut world = World::new(OpKind::Write, 4096, 16_384);
     world.repetition.elapsed_ns = 250_000_000;
     world.environment = serde_json::json!({ "filesystem": { "journal_transaction_bytes": 1_398_101 } });
-    let stack = |waits_in: &str, total_ns| fathom_record::slow_calls::WaitStack {
-        waits_in: waits_in.into(),
+    let stack = |through: &str, total_ns| fathom_record::slow_calls::WaitStack {
+        frames: vec!["ext4_file_write_iter".into(), through.into(), "__wait_on_buffer".into()],
         total_ns,
         ..Default::default()
     };
@@ -2589,11 +2575,11 @@ fn writers_that_wait_for_room_in_a_small_journal() {
             examples: Vec::new(),
         }]
     };
-    world.repetition.slow_calls = slow(vec![stack("jbd2_log_do_checkpoint", 42_000_000)]);
+    world.repetition.slow_calls = slow(vec![stack("__jbd2_log_wait_for_space", 42_000_000)]);
     let told = world.says("small-journal").expect("told");
     assert_eq!(
         told,
-        "The journal is small (a transaction takes at most 1.3 MiB): the slowest 40 writes spent 42.0 ms waiting for room in it, 17 % of the time."
+        "The journal has little room (a transaction takes at most 1.3 MiB): the slowest 40 writes spent 42.0 ms waiting for it, 17 % of the time."
     );
     world.environment["filesystem"]["journal_transaction_bytes"] = (64 << 20).into();
     assert_eq!(world.says("small-journal"), None, "not small");

@@ -69,7 +69,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("io_cqring_wait", "completions"),
     ("read_events", "completions"),
     // Pages, and what is read or written for them.
-    ("folio_wait_", "I/O of a page"),
+    ("folio_wait_", "a page's I/O or lock"),
     ("__folio_lock", "page cache"),
     ("folio_lock", "page cache"),
     ("__filemap_", "page cache"),
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(of(&format!("jbd2_log_wait_commit {sync}")), "journal: jbd2_log_wait_commit");
         assert_eq!(
             of("folio_wait_bit_common folio_wait_writeback __filemap_fdatawait_range ext4_sync_file"),
-            "I/O of a page: folio_wait_bit_common"
+            "a page's I/O or lock: folio_wait_bit_common"
         );
         assert_eq!(of("submit_bio_wait blkdev_issue_flush ext4_sync_file"), "device: submit_bio_wait");
         assert_eq!(of("__iomap_dio_rw iomap_dio_rw ext4_file_read_iter"), "device: __iomap_dio_rw");

@@ -261,7 +261,7 @@ mod tests {
             stacks,
             [
                 ("journal", "jbd2_log_wait_commit", 2, 2, 11),
-                ("I/O of a page", "folio_wait_bit", 1, 1, 1),
+                ("a page's I/O or lock", "folio_wait_bit", 1, 1, 1),
                 ("lock", "ext4_sync_file", 1, 1, 1),
             ]
         );
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(stacks.len(), MOST_STACKS + 2);
         let together: Vec<_> =
             stacks.iter().filter(|s| s.file.is_none()).map(|s| (s.waits, &*s.layer)).collect();
-        assert_eq!(together, [(15, "I/O of a page"), (15, "journal")]);
+        assert_eq!(together, [(15, "a page's I/O or lock"), (15, "journal")]);
         assert_eq!(
             stacks.iter().map(|s| s.total_ns).sum::<u64>(),
             sleeps.iter().map(|s| s.until_ns - s.since_ns).sum::<u64>()

@@ -69,7 +69,7 @@ fn figures(phase: &Phase, repetition: &Repetition, share: f64, devices: &[&Devic
     };
     let asked_in = count(repetition.ops(), "operation");
     // A device's I/O count includes all programs: if almost none of our bytes reached it, its I/Os are not ours.
-    let counted = ios > 0 && share >= OURS;
+    let counted = !repetition.physical.is_served() && share >= OURS;
     let work = if !counted { asked_in } else { format!("{ios} I/Os for {asked_in}") };
     if later > asked / 20 {
         let later = bytes_words(later);

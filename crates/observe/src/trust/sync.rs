@@ -6,8 +6,29 @@ use fathom_record::origin::bytes_words;
 use fathom_record::{OpKind, Phase, Regime, Repetition, Run, Trust, Verdict};
 
 pub(super) fn check(run: &Run) -> Trust {
-    let found = run.phases.iter().filter(|p| p.writes).filter_map(found).collect();
+    let doubted = run.doubts.iter().find(|d| WITHOUT_EFFECT.contains(&d.code.as_str()));
+    let found = run.phases.iter().filter(|p| p.writes).filter_map(|phase| {
+        let mut found = found(phase)?;
+        // The doubt may be about other phases of the run, but they were on the same storage.
+        if doubted.is_some()
+            && found.verdict == Verdict::Good
+            && phase.repetitions.last().is_some_and(has_syncs)
+        {
+            found.verdict = Verdict::Doubtful;
+            found.words += ", but a power cut can lose what was synced";
+        }
+        Some(found)
+    });
+    let found = found.collect();
     summary(run, "sync", found, (Verdict::Good, "nothing was written"))
+}
+
+/// Doubts whether syncs make data durable.
+const WITHOUT_EFFECT: [&str; 2] = ["unflushed-sync", "impossible-sync"];
+
+fn has_syncs(repetition: &Repetition) -> bool {
+    let stats = repetition.workers.iter().flat_map(|w| &w.stats);
+    stats.into_iter().any(|s| matches!(s.op, OpKind::Sync | OpKind::FinalSync) && s.ops > 0)
 }
 
 fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
@@ -22,10 +43,7 @@ fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
             format!("{} inside the clock; the device had as much as was written", count(syncs, "fsync"))
         }
         (false, _) if syncs > 0 => {
-            format!(
-                "{} inside the clock, and what it did not cover may still be in memory{left}",
-                count(syncs, "fsync")
-            )
+            format!("{} inside the clock; other data may still be in memory{left}", count(syncs, "fsync"))
         }
         (true, _) => "fsync or synchronous writes inside the clock".to_string(),
         (false, true) => format!("fsync after the clock stopped, reported separately{left}"),

@@ -309,7 +309,7 @@ fn syncs_on_the_way_are_told() {
         &syncing(50 * MIB),
         "sync",
         Verdict::Doubtful,
-        "10 fsyncs inside the clock, and what it did not cover may still be in memory; 99 MiB dirty",
+        "10 fsyncs inside the clock; other data may still be in memory; 99 MiB dirty",
     );
     let all = "10 fsyncs inside the clock; the device had as much as was written";
     expect(&syncing(100 * MIB), "sync", Verdict::Good, all);

@@ -61,7 +61,7 @@ pub(crate) struct DirectionTraffic {
     pub bottomless: bool,
     /// O_DIRECT was requested, but the page cache was filled all the same.
     pub through_cache: bool,
-    /// Whether the device is a file that is read through the page cache, which O_DIRECT does not go past.
+    /// Whether the device is a file, which may be read through the page cache below.
     pub through_image: bool,
     /// Requested bytes that came from or reached a device although fewer bytes moved, because the file system compresses.
     pub unpacked: Option<u64>,
@@ -121,7 +121,10 @@ impl DirectionTraffic {
         let none = DeviceDelta::default();
         let device = physical.devices.first().unwrap_or(&none);
         let at_top = direction.for_us(physical, device);
-        let cached = CachedBelow::of(physical, direction);
+        // What the file system's own page cache served did not reach the image.
+        let from_cache = direction == Direction::Read
+            && regime_of(at_top as f64 / asked.max(1) as f64) == Regime::PageCache;
+        let cached = CachedBelow::of(physical, direction).filter(|_| !from_cache);
         let later = if direction == Direction::Write {
             written_to_storage(physical, device).saturating_sub(at_top)
         } else {
@@ -138,7 +141,7 @@ impl DirectionTraffic {
             later,
             bottomless,
             through_cache: through_cache(phase, repetition),
-            through_image: physical.image_cached_bytes.is_some(),
+            through_image: device.kind == LOOP,
             unpacked: None,
             is_served: physical.is_served(),
             memory: physical.is_memory(),
@@ -163,7 +166,8 @@ impl DirectionTraffic {
             Direction::Read => {
                 let cached = repetition.resident_before.as_ref().and_then(Residency::cached_share)?;
                 let wanted = self.asked.saturating_sub(self.holes);
-                (wanted as f64 * (1.0 - cached.clamp(0.0, 1.0))).round() as u64
+                let missing = (wanted as f64 * (1.0 - cached.clamp(0.0, 1.0))).round() as u64;
+                missing.min(entered(repetition).unwrap_or(u64::MAX))
             }
         };
         Some(of_files.clamp(self.moved.min(self.asked), self.asked))
@@ -246,6 +250,19 @@ pub(crate) fn held_all(phase: &Phase, repetition: &Repetition) -> bool {
     cached && phase.reads && !phase.writes && !phase.direct && all_asked(repetition) > 0
 }
 
+/// Bytes of the files that entered the page cache for us, if known. What is read again is there already.
+fn entered(repetition: &Repetition) -> Option<u64> {
+    let seen = repetition.page_cache.as_ref().and_then(|e| e.pages.as_ref()).map(|pages| pages.own_bytes);
+    let full = || {
+        let (before, after) = (repetition.resident_before?, repetition.resident_after?);
+        let kept = after.total_pages > 0 && after.cached_pages >= after.total_pages;
+        let missing = after.total_pages.saturating_sub(before.cached_pages) as f64 / after.total_pages as f64;
+        let files = repetition.extents.filter(|_| kept)?.bytes;
+        Some((files as f64 * missing).round() as u64)
+    };
+    seen.or_else(full)
+}
+
 /// Whether O_DIRECT writes went through the page cache all the same. The pages are gone when a call returns, so they were
 /// observed while calls were in progress.
 pub(super) fn written_through_cache(phase: &Phase, repetition: &Repetition) -> bool {
@@ -303,7 +320,8 @@ pub(crate) struct CachedBelow {
 impl CachedBelow {
     /// The lowest such figure of the stack.
     fn of(physical: &Physical, direction: Direction) -> Option<Self> {
-        Self::by_page_cache(physical, direction).or_else(|| Self::by_counters(physical, direction))
+        let both = [Self::by_page_cache(physical, direction), Self::by_counters(physical, direction)];
+        both.into_iter().flatten().min_by_key(|cached| cached.bytes)
     }
 
     /// For reads, by what the image files gained in the page cache: the counters below also have other programs' reads.

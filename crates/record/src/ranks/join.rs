@@ -129,7 +129,8 @@ fn physical(ours: &mut Physical, mut theirs: Physical) {
     ours.written_in_clock_bytes = sum(ours.written_in_clock_bytes, theirs.written_in_clock_bytes);
     ours.dirty_before_bytes = sum(ours.dirty_before_bytes, theirs.dirty_before_bytes);
     ours.dirty_after_bytes = sum(ours.dirty_after_bytes, theirs.dirty_after_bytes);
-    ours.image_cached_bytes = sum(ours.image_cached_bytes, theirs.image_cached_bytes);
+    let images = ours.image_cached_bytes.zip(theirs.image_cached_bytes);
+    ours.image_cached_bytes = images.map(|(a, b)| a.saturating_add(b));
     ours.machine_cpu_ns = sum(ours.machine_cpu_ns, theirs.machine_cpu_ns);
     if ours.method.is_empty() {
         ours.method = std::mem::take(&mut theirs.method);

@@ -83,9 +83,14 @@ pub(crate) fn of_storage<'r>(run: &'r Run, stage: &str) -> Vec<&'r Phase> {
     if own.is_empty() { all } else { own }
 }
 
-/// Whether syncs returned without a flush of the device's volatile write cache, or without any write.
-pub(crate) fn syncs_without_flush(run: &Run) -> bool {
-    run.doubts.iter().any(|doubt| ["unflushed-sync", "impossible-sync"].contains(&doubt.code.as_str()))
+/// How syncs fail to make data durable, if they do.
+pub(crate) fn without_durable_syncs(run: &Run) -> Option<&'static str> {
+    let has = |code| run.doubts.iter().any(|doubt| doubt.code == code);
+    if has("impossible-sync") {
+        Some("fsync returns before the data is written")
+    } else {
+        has("unflushed-sync").then_some("fsync does not flush the device's write cache")
+    }
 }
 
 /// Whether the survey ran on a file system in memory.

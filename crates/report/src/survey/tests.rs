@@ -181,8 +181,7 @@ fn what_is_not_flushed_is_not_durable() {
     let code = "unflushed-sync".to_owned();
     run.doubts = vec![fathom_record::Doubt { code, phase: None, sentence: String::new() }];
     let found = answer(&run, None);
-    let wanted =
-        "fsync does not flush the write cache of vda: a power cut can lose what it reported as safe.";
+    let wanted = "A power cut can lose synced data: fsync does not flush the device's write cache.";
     assert!(
         found.first.contains(&wanted.to_owned()) && found.first.len() == others.len() + 1,
         "{:?}",
@@ -190,7 +189,11 @@ fn what_is_not_flushed_is_not_durable() {
     );
     let log = &found.uses[0];
     assert_eq!((log.of, log.grade), ("database log", Grade::Poor));
-    assert!(log.sentence.starts_with("poor: fsync does not flush the device's cache"), "{}", log.sentence);
+    assert!(
+        log.sentence.starts_with("poor: fsync does not flush the device's write cache"),
+        "{}",
+        log.sentence
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::facts::{
     by_storage, course, files_per_s, in_memory, is_survey, latency, named, of_stage, synced,
-    syncs_without_flush,
+    without_durable_syncs,
 };
 use crate::units;
 use fathom_record::{Mark, Phase, Run};
@@ -275,8 +275,10 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
     if in_memory(run) && DURABLE.contains(&of) {
         note = Some("nothing in memory outlives a power cut".to_owned());
         grade = Grade::Poor;
-    } else if syncs_without_flush(run) && DURABLE.contains(&of) {
-        note = Some("fsync does not flush the device's cache".to_owned());
+    } else if let Some(how) = without_durable_syncs(run)
+        && DURABLE.contains(&of)
+    {
+        note = Some(how.to_owned());
         grade = Grade::Poor;
     } else if let Some(figure) = cached
         && matches!(grade, Grade::Unknown | Grade::Good)

@@ -6,7 +6,7 @@ use crate::doubts::grouped;
 use crate::words::which;
 use fathom_record::{DeviceDelta, Doubt, OpKind, Phase, Repetition, Run};
 
-struct Silent {
+pub(super) struct Silent {
     syncs: u64,
     writes: u64,
     flushes: u64,
@@ -28,7 +28,7 @@ pub(super) fn check(run: &Run) -> Option<Doubt> {
     Some(grouped("impossible-sync", &phases, &text))
 }
 
-fn silent(_: &Phase, r: &Repetition) -> Option<Silent> {
+pub(super) fn silent(_: &Phase, r: &Repetition) -> Option<Silent> {
     let count = |kinds: &[OpKind]| {
         let stats = r.workers.iter().flat_map(|w| &w.stats).filter(|s| kinds.contains(&s.op));
         stats.fold(0u64, |sum, s| sum.saturating_add(s.ops))

@@ -1,49 +1,74 @@
-//! Syncs returned, but no flush reached a device whose write cache is volatile, as on a file system mounted with `barrier=0`: the data is
+//! Syncs returned, but no flush reached a disk whose write cache is volatile, as on a file system mounted with `barrier=0`: the data is
 //! in that cache, and a power cut can lose it.
 
-use super::{device, found};
+use super::{found, silent_sync};
 use crate::doubts::grouped;
 use crate::words::which;
-use fathom_record::{Doubt, OpKind, Phase, Repetition, Run};
+use fathom_record::{DeviceDelta, Doubt, OpKind, Phase, Repetition, Run};
 use serde_json::Value;
 
 /// The code of the doubt.
-pub(super) const CODE: &str = "unflushed-sync";
-
+pub(crate) const CODE: &str = "unflushed-sync";
+/// With fewer, the file system may have had nothing to flush.
+const ENOUGH_SYNCS: u64 = 20;
 /// Options as the kernel shows them.
 const WITHOUT_FLUSHES: [&str; 3] = ["nobarrier", "barrier=0", "fsync_mode=nobarrier"];
 
+struct Unflushed {
+    syncs: u64,
+    disk: String,
+    /// The device of the file system.
+    top: String,
+}
+
 pub(super) fn check(run: &Run, environment: &Value) -> Option<Doubt> {
-    let volatile = environment.pointer("/devices/0/write_cache")?.as_str()? == "write back";
-    let all = found(run, |_, r| if volatile { unflushed(r) } else { None });
+    let all = found(run, |phase, r| unflushed(phase, r, environment));
     let phases: Vec<&Phase> = all.iter().map(|(phase, _)| *phase).collect();
-    let (worst, syncs) = all.iter().max_by_key(|(_, syncs)| *syncs)?;
-    let name = worst.repetitions.last().map(device).unwrap_or_default();
-    let times = if *syncs == 1 { "once".into() } else { format!("{syncs} times") };
-    let options = environment.pointer("/filesystem/options").and_then(Value::as_str).unwrap_or_default();
-    let option = WITHOUT_FLUSHES.iter().find(|option| options.split(',').any(|o| o == **option));
-    let why = option.map_or_else(
-        || "Something in between leaves the flushes out.".into(),
-        |option| format!("The file system is mounted with {option}."),
-    );
+    let (_, worst) = all.iter().max_by_key(|(_, unflushed)| unflushed.syncs)?;
     let text = format!(
-        "in {} fsync returned {times} after a write, but no flush reached {name}, whose write cache is volatile: a power cut can lose data that was reported as safe. {why}",
-        which(run, &phases)
+        "in {} fsync returned {} times after a write, but no flush reached {}, whose write cache is volatile: a power cut can lose data that was reported as safe. {}",
+        which(run, &phases),
+        worst.syncs,
+        worst.disk,
+        reason(environment, &worst.top)
     );
     Some(grouped(CODE, &phases, &text))
 }
 
-/// The number of syncs after a write, if the devices saw writes and not one flush. Partitions do not count flushes, their disks do.
-fn unflushed(r: &Repetition) -> Option<u64> {
+/// The environment describes the file system of the run's directory. A phase's files may lie elsewhere.
+fn reason(environment: &Value, top: &str) -> String {
+    let text = |at| environment.pointer(at).and_then(Value::as_str);
+    let options =
+        text("/filesystem/options").filter(|_| text("/devices/0/name") == Some(top)).unwrap_or_default();
+    let option = WITHOUT_FLUSHES.iter().find(|option| options.split(',').any(|o| o == **option));
+    option.map_or_else(
+        || "The file system, or something below it, does not pass them on.".into(),
+        |option| format!("The file system is mounted with {option}."),
+    )
+}
+
+fn unflushed(phase: &Phase, r: &Repetition, environment: &Value) -> Option<Unflushed> {
     let count = |kinds: &[OpKind]| {
         let stats = r.workers.iter().flat_map(|w| &w.stats).filter(|s| kinds.contains(&s.op));
         stats.fold(0u64, |sum, s| sum.saturating_add(s.ops))
     };
     let syncs = count(&[OpKind::Sync, OpKind::FinalSync]).min(count(&[OpKind::Write]));
-    let devices = &r.physical.devices;
-    let whole_disk = devices.iter().any(|d| d.kind != "partition");
-    let written = devices.first().is_some_and(|d| d.write_ios > 0);
-    (syncs > 0 && written && whole_disk && devices.iter().all(|d| d.flush_ios == 0)).then_some(syncs)
+    let written: Vec<&DeviceDelta> = r.physical.devices.iter().filter(|d| d.write_ios > 0).collect();
+    let mut disks = written.iter().filter(|d| flushes_are_counted(environment, &d.name));
+    let disk = disks.clone().next()?;
+    let none = disks.all(|d| d.flush_ios == 0);
+    let unflushed = syncs >= ENOUGH_SYNCS && none && silent_sync::silent(phase, r).is_none();
+    let top = r.physical.devices.first()?.name.clone();
+    unflushed.then(|| Unflushed { syncs, disk: disk.name.clone(), top })
+}
+
+/// Whether a disk has a volatile cache, and the kernel counts its flushes.
+fn flushes_are_counted(environment: &Value, name: &str) -> bool {
+    let devices = environment.get("devices").and_then(Value::as_array);
+    let entry = devices.into_iter().flatten().find(|d| d.get("name").and_then(Value::as_str) == Some(name));
+    entry.is_some_and(|disk| {
+        disk["write_cache"] == "write back" && disk["counts_flushes"] == true && disk["kind"] != "partition"
+    })
 }
 
 #[cfg(test)]
@@ -55,9 +80,8 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn sentence(phase: &Phase, write_cache: &str, options: &str) -> Option<String> {
-        let environment =
-            json!({"devices": [{"write_cache": write_cache}], "filesystem": {"options": options}});
+    fn sentence(phase: &Phase, disk: serde_json::Value, options: &str) -> Option<String> {
+        let environment = json!({"devices": [disk], "filesystem": {"options": options}});
         let found = doubts::of(&run_of(vec![phase.clone()]), &environment, &DoubtInputs::default());
         found.into_iter().find(|d| d.code == super::CODE).map(|d| d.sentence)
     }
@@ -68,16 +92,24 @@ mod tests {
         let stat = |op, ops| OpStat { op, ops, bytes: 0, latency: Histogram::default() };
         p.repetitions[0].workers[0].stats = vec![stat(OpKind::Write, 300), stat(OpKind::Sync, 300)];
         p.repetitions[0].physical.devices[0].write_ios = 600;
-        let told = sentence(&p, "write back", "rw,relatime,nobarrier").expect("a doubt");
+        let disk = |name: &str, cache: &str, counts: bool| json!({"name": name, "kind": "disk", "write_cache": cache, "counts_flushes": counts});
+        let volatile = || disk("sda", "write back", true);
+        let told = sentence(&p, volatile(), "rw,relatime,nobarrier").expect("a doubt");
         let wanted = "fsync returned 300 times after a write, but no flush reached sda, whose write cache is volatile: a power cut can lose data that was reported as safe. The file system is mounted with nobarrier.";
         assert!(told.contains(wanted), "{told}");
-        let elsewhere = sentence(&p, "write back", "rw,relatime").expect("a doubt");
-        assert!(elsewhere.ends_with("Something in between leaves the flushes out."), "{elsewhere}");
-        assert_eq!(sentence(&p, "write through", "rw,nobarrier"), None, "nothing to flush");
-        let mut partition = p.clone();
-        partition.repetitions[0].physical.devices[0].kind = "partition".into();
-        assert_eq!(sentence(&partition, "write back", "rw"), None, "a partition counts no flushes");
+        let elsewhere = sentence(&p, volatile(), "rw,relatime").expect("a doubt");
+        assert!(elsewhere.ends_with("does not pass them on."), "{elsewhere}");
+        for (other, why) in [
+            (disk("sda", "write through", true), "nothing to flush"),
+            (disk("sda", "write back", false), "md, or a kernel before 5.5, counts no flushes"),
+            (disk("sdb", "write back", true), "another directory's disk"),
+        ] {
+            assert_eq!(sentence(&p, other, "rw,nobarrier"), None, "{why}");
+        }
+        let mut few = p.clone();
+        few.repetitions[0].workers[0].stats = vec![stat(OpKind::Write, 300), stat(OpKind::Sync, 3)];
+        assert_eq!(sentence(&few, volatile(), "rw,nobarrier"), None, "too few to tell");
         p.repetitions[0].physical.devices[0].flush_ios = 300;
-        assert_eq!(sentence(&p, "write back", "rw"), None);
+        assert_eq!(sentence(&p, volatile(), "rw"), None);
     }
 }
