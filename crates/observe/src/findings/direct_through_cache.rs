@@ -32,7 +32,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
                 size(written as f64)
             )
         }
-        _ => format!("{} of {} written were seen waiting in it", size(waiting as f64), size(written as f64)),
+        _ => format!("written data was seen waiting in it while calls wrote {}", size(written as f64)),
     };
     let advice = match kind {
         "btrfs" => {

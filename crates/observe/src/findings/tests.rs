@@ -1603,7 +1603,7 @@ fn direct_writes_that_went_through_the_page_cache() {
     world.repetition.page_cache = entered(0);
     world.attributes.files = 1;
     let said = world.says("direct-through-cache").expect("told");
-    assert!(said.ends_with("4 KiB of 4 MiB written were seen waiting in it."), "{said}");
+    assert!(said.ends_with("written data was seen waiting in it while calls wrote 4 MiB."), "{said}");
     world.environment = serde_json::json!({ "filesystem": { "type": "ext4" } });
     assert_eq!(world.says("direct-through-cache"), None, "another program may have written it");
     world.environment = serde_json::json!({ "filesystem": { "type": "btrfs" } });
