@@ -62,10 +62,10 @@ impl ReadOnlyLoop {
     }
 }
 
-const LOOP_CTL_GET_FREE: libc::c_ulong = 0x4c82;
-const LOOP_CONFIGURE: libc::c_ulong = 0x4c0a;
-const LOOP_CLR_FD: libc::c_ulong = 0x4c01;
-const LOOP_GET_STATUS64: libc::c_ulong = 0x4c05;
+const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4c82;
+const LOOP_CONFIGURE: libc::Ioctl = 0x4c0a;
+const LOOP_CLR_FD: libc::Ioctl = 0x4c01;
+const LOOP_GET_STATUS64: libc::Ioctl = 0x4c05;
 const LO_FLAGS_READ_ONLY: u32 = 1;
 const LO_FLAGS_AUTOCLEAR: u32 = 4;
 const LO_FLAGS_DIRECT_IO: u32 = 16;
