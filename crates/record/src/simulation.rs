@@ -105,7 +105,8 @@ impl std::fmt::Display for OffHeldOut {
         let of = if self.traces < Self::MANY { "" } else { "19 in 20 of " };
         write!(
             f,
-            "at most {:.1} % off the device, in throughput and mean response time of {of}{} held-out traces",
+            "at most {:.1} % off the device, in throughput and mean response time of {of}{} held-out traces, with 5 % for \
+             the difference between two runs",
             self.percent, self.traces
         )
     }
@@ -279,7 +280,7 @@ mod tests {
         let held_out = Some(OffHeldOut { percent: 12.34, traces: 6 });
         assert_eq!(
             Uncertainty { held_out, ..Uncertainty::default() }.sentence(),
-            "Error bar: the device's model was at most 12.3 % off the device, in throughput and mean response time of 6 held-out traces."
+            "Error bar: the device's model was at most 12.3 % off the device, in throughput and mean response time of 6 held-out traces, with 5 % for the difference between two runs."
         );
         // Records of older versions have none of these fields.
         let old = "{\"host\":\"h\",\"device\":\"d\",\"scheduler\":\"s\",\"readahead\":\"r\",\"stack\":\"full\",\

@@ -62,10 +62,10 @@ fn tell(row: &mut ComparedRow, error: Error) {
     let off = (ratio - 1.0).abs() * 100.0;
     row.sentence = match error {
         Error::Percent(percent) if off < percent => format!(
-            "Cannot tell: B over A is {ratio:.4} in the model, {off:.1} % off 1, and the model was {percent:.1} % off a device."
+            "Cannot tell: B over A is {ratio:.4} in the model, {off:.1} % off 1, within the model's error bar of {percent:.1} %."
         ),
         Error::Percent(percent) => {
-            format!("B over A is {ratio:.4} in the model; the model was {percent:.1} % off a device.")
+            format!("B over A is {ratio:.4} in the model, whose error bar is {percent:.1} %.")
         }
         Error::NotForThis => format!(
             "B over A is {ratio:.4} in the model, which is not calibrated for these requests: its error is unknown."
@@ -139,6 +139,6 @@ mod tests {
     fn below_the_model_error_there_is_no_verdict() {
         let sentence = |demerit| compared([None, Some(Some(demerit))]).rows[0].sentence.clone();
         assert!(sentence(90.0).starts_with("Cannot tell: B over A is"), "{}", sentence(90.0));
-        assert!(sentence(0.1).ends_with("the model was 0.1 % off a device."), "{}", sentence(0.1));
+        assert!(sentence(0.1).ends_with("whose error bar is 0.1 %."), "{}", sentence(0.1));
     }
 }

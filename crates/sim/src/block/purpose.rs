@@ -72,14 +72,14 @@ impl Machine {
                 let mut cache = self.cache.borrow_mut();
                 for page in page..page + pages {
                     cache.set(page, Flags::READY, true);
-                    cache.waiters(page, |task| self.wake(task));
+                    cache.waiters(page, |task| self.wake_after_io(task));
                 }
             }
             Purpose::Write { file, page, pages } => {
                 let mut cache = self.cache.borrow_mut();
                 for page in page..page + pages {
                     cache.set(page, Flags::WRITEBACK, false);
-                    cache.waiters(page, |task| self.wake(task));
+                    cache.waiters(page, |task| self.wake_after_io(task));
                 }
                 drop(cache);
                 self.writeback_moved();
@@ -87,7 +87,7 @@ impl Machine {
                 let file = files.get_mut(file);
                 file.writeback -= pages;
                 if file.writeback == 0 {
-                    file.waiters.drain(..).for_each(|task| self.wake(task));
+                    file.waiters.drain(..).for_each(|task| self.wake_after_io(task));
                 }
             }
             Purpose::Indirect { file, number } => {
@@ -95,13 +95,13 @@ impl Machine {
                 let block = &mut files.get_mut(file).indirect[number as usize];
                 let before = std::mem::replace(block, Metadata::Present);
                 if let Metadata::InFlight(waiting) = before {
-                    waiting.into_iter().for_each(|task| self.wake(task));
+                    waiting.into_iter().for_each(|task| self.wake_after_io(task));
                 }
             }
             Purpose::Part(number) => {
                 let waiter = self.parts.borrow_mut().came(number);
                 if let Some(task) = waiter {
-                    self.wake(task);
+                    self.wake_after_io(task);
                 }
             }
         }

@@ -44,6 +44,15 @@ impl TimeSample {
         self.sum_ns += other.sum_ns;
     }
 
+    pub fn median_us(&self) -> Option<f64> {
+        let mut below = 0;
+        let middle = self.counts.iter().position(|&n| {
+            below += n;
+            2 * below > self.count
+        });
+        middle.map(|bucket| bucket_value(bucket) as f64 / 1e3)
+    }
+
     pub fn mean_us(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e3)
     }

@@ -20,7 +20,7 @@ impl Host {
         let failed = |message: String| HostProfileError::Text { place: name.into(), message };
         let all = NAMES.iter().filter_map(|name| text_of(name)?.parse().ok());
         let mut others: Vec<String> = all.flat_map(|table: toml::Table| changed::keys(&table)).collect();
-        others.push("pages.recycled_permille".into());
+        others.extend(["cpu.wake_us", "pages.recycled_permille"].map(String::from));
         let changed = changed::apply(text, changes, &others).map_err(|e| failed(e.to_string()))?;
         // Line numbers of a generated text mean nothing to the user.
         Self::parse(name, &changed).map_err(|error| match error {

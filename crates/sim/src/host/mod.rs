@@ -76,6 +76,9 @@ pub struct Cpu {
     pub page_us: Sourced<f64>,
     /// Cost per bio, us.
     pub bio_us: Sourced<f64>,
+    /// From a request's completion until a program that waits for it runs, us; left out: none.
+    #[serde(default)]
+    pub wake_us: Option<Sourced<f64>>,
     /// Timer frequency in Hz; an fsync sleeps by ticks.
     pub hz: Sourced<u32>,
     /// Whether the scheduler sees the threads of a process as one.
@@ -199,6 +202,7 @@ impl Host {
             ("cpu.call_us", self.cpu.call_us.get()),
             ("cpu.page_us", self.cpu.page_us.get()),
             ("cpu.bio_us", self.cpu.bio_us.get()),
+            ("cpu.wake_us", self.cpu.wake_us.as_ref().map_or(0.0, Sourced::get)),
         ] {
             within(key, (0.0..=1e6).contains(&us), us.to_string(), "0 to 1000000 us")?;
         }

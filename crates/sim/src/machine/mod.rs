@@ -21,6 +21,7 @@ use crate::files::Files;
 use crate::host::Host;
 use crate::journal::{Journal, Tid};
 use crate::plot_data::PlotData;
+use crate::sources::Sourced;
 use crate::stack::Stack;
 use crate::writeback::Background;
 use alarms::Alarms;
@@ -52,6 +53,8 @@ pub(crate) struct Costs {
     pub call_ns: u64,
     pub page_ns: u64,
     pub bio_ns: u64,
+    /// Delay rather than CPU time.
+    pub wake_ns: u64,
     /// Length of a timer tick, ns.
     pub tick_ns: u64,
 }
@@ -110,6 +113,7 @@ impl Machine {
             call_ns: ns(host.cpu.call_us.get()),
             page_ns: ns(host.cpu.page_us.get()),
             bio_ns: ns(host.cpu.bio_us.get()),
+            wake_ns: ns(host.cpu.wake_us.as_ref().map_or(0.0, Sourced::get)),
             tick_ns: 1_000_000_000 / u64::from(host.cpu.hz.get().max(1)),
         };
         Self {
@@ -176,6 +180,11 @@ impl Machine {
     /// Makes a waiting task runnable now, after all earlier events of the same time.
     pub fn wake(&self, task: TaskNumber) {
         self.at(self.now(), Class::Submission, Event::Run(task));
+    }
+
+    /// The same for a task that waits for a request of the device.
+    pub fn wake_after_io(&self, task: TaskNumber) {
+        self.at(self.now() + self.costs.wake_ns, Class::Submission, Event::Run(task));
     }
 
     /// Gives up the CPU and waits until the task is woken.

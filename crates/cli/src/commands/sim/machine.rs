@@ -10,7 +10,7 @@ use fathom_record::{BlockLayer, OffHeldOut, ProfileText, Simulation, Uncertainty
 use fathom_sim::changed::ProfileChange;
 use fathom_sim::devices::{self, DeviceProfile, HeldOut, KernelQueue, is_file};
 use fathom_sim::host::{self, Host, QueueRules};
-use fathom_sim::sources::Uncertain;
+use fathom_sim::sources::{Sourced, Uncertain};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,7 +54,7 @@ impl SimulatedMachine {
             Some(text) => Host::parse_changed(wanted.host, &text, &of_host),
             None => host::shipped(wanted.host),
         };
-        let host = host.map_err(|e| Usage(e.to_string()))?;
+        let mut host = host.map_err(|e| Usage(e.to_string()))?;
         let text = file_or(&texts, "device", wanted.device, devices::text)?;
         // The disks of an array are relative to its profile.
         let near = Path::new(wanted.device).parent().filter(|_| is_file(wanted.device));
@@ -71,6 +71,9 @@ impl SimulatedMachine {
             None => devices::by_name(wanted.device),
         };
         let device = device.map_err(|e| Usage(e.to_string()))?;
+        if host.block.queue.get() == QueueRules::Today && host.cpu.wake_us.is_none() {
+            host.cpu.wake_us = wake_us(&device, &host);
+        }
         let limits = match wanted.limits {
             Some(name) => limits_by_name(name)?,
             None => device.limits(host.block.queue.get()),
@@ -217,6 +220,13 @@ fn keep(texts: &RefCell<Vec<ProfileText>>, of: &str, file: &str, text: &str) {
 /// A preset by name, with changed numbers if given.
 pub fn limits_by_name(name: &str) -> Result<Limits, Usage> {
     Limits::by_name(name).map_err(|e| Usage(format!("--limits {name}: {e}")))
+}
+
+/// What the calls of the simulated host leave of the traced host's time from a completion to the next request.
+fn wake_us(device: &DeviceProfile, host: &Host) -> Option<Sourced<f64>> {
+    let turnaround = device.turnaround_us.clone()?;
+    let calls_us = host.cpu.call_us.get() + host.cpu.bio_us.get();
+    Some(Sourced { value: (turnaround.value - calls_us).max(0.0), ..turnaround })
 }
 
 fn values(host: &Host, device: &DeviceProfile) -> ValueSources {

@@ -127,7 +127,9 @@ pub fn fit(all: &[&Gathered]) -> Result<Model, FitError> {
         return Err(FitError::Undetermined("their times are not finite"));
     };
     let end_sector = all.iter().map(|g| g.end_sector()).max().unwrap_or(0);
-    Ok(data.model(chosen, end_sector, most))
+    // The other traces' programs, or their file systems, had more to do in between.
+    let turnaround_us = all.iter().filter_map(|g| g.turnaround_us()).min_by(f64::total_cmp);
+    Ok(data.model(chosen, turnaround_us, end_sector, most))
 }
 
 impl Observations {
@@ -247,7 +249,13 @@ impl Observations {
         })
     }
 
-    fn model(&self, chosen: &ChannelFit, end_sector: u64, most_open: usize) -> Model {
+    fn model(
+        &self,
+        chosen: &ChannelFit,
+        turnaround_us: Option<f64>,
+        end_sector: u64,
+        most_open: usize,
+    ) -> Model {
         let beside = |kind: usize| -> Option<f64> {
             let (line, held) = (chosen.alone[kind]?, chosen.held_ns[kind]?);
             self.waits(kind, chosen.alone).then(|| (line.command_ns - held).max(0.0))
@@ -276,6 +284,7 @@ impl Observations {
             reads,
             writes,
             flushes,
+            turnaround_us,
             end_sector,
             capacity_bytes: None,
             most_open,

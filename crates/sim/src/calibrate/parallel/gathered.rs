@@ -3,6 +3,7 @@
 use super::super::service::{Service, Services};
 use super::super::spread::TimeSample;
 use super::flushes::OpenFlushes;
+use super::turnaround::Turnaround;
 use crate::devices::SECTOR_BYTES;
 use crate::thin::Thin;
 use fathom_record::block::{BlockEvent, DeviceNumber};
@@ -66,6 +67,7 @@ pub struct Gathered {
     flushing: OpenFlushes,
     pub(super) cells: BTreeMap<LoadCell, CellSums>,
     pub(super) flushes: TimeSample,
+    turnaround: Turnaround,
     window: Window,
     thin: Thin<Window>,
     pub(super) windows: Vec<Window>,
@@ -81,6 +83,7 @@ impl Gathered {
             flushing: OpenFlushes::new(device),
             cells: BTreeMap::new(),
             flushes: TimeSample::default(),
+            turnaround: Turnaround::default(),
             window: Window::default(),
             thin: Thin::new(MOST_WINDOWS),
             windows: Vec::new(),
@@ -94,8 +97,15 @@ impl Gathered {
             self.flushes.add(ns);
         }
         if let Some(service) = self.services.take_marked(event, counts) {
+            self.turnaround.add(&service, event.time_ns);
             self.add(&service);
         }
+    }
+
+    /// How long the program took from a completion to its next request, us; `None` unless most requests were alone in the device.
+    #[must_use]
+    pub fn turnaround_us(&self) -> Option<f64> {
+        self.turnaround.median_us()
     }
 
     fn add(&mut self, service: &Service) {

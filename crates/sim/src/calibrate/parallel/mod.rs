@@ -13,6 +13,7 @@ mod gathered;
 mod model;
 #[cfg(test)]
 mod tests;
+mod turnaround;
 
 pub use fit::fit;
 pub use gathered::Gathered;

@@ -30,6 +30,8 @@ pub struct Model {
     pub writes: Option<CommandTimes>,
     /// Flushes, if there are enough: number, mean and shares, us.
     pub flushes: Option<(u64, f64, Vec<f64>)>,
+    /// From a completion to the program's next request, us, if a trace shows it.
+    pub turnaround_us: Option<f64>,
     pub(super) end_sector: u64,
     /// The device's real capacity, if known.
     pub(super) capacity_bytes: Option<u64>,
@@ -81,6 +83,7 @@ impl Model {
         if let Some((count, mean_us, _)) = &self.flushes {
             values.push(value("service.flush_us", *mean_us, format!("mean of {count} flushes")));
         }
+        values.extend(self.turnaround_us.map(|us| value("host.turnaround_us", us, TURNAROUND.into())));
         values
     }
 
@@ -135,11 +138,19 @@ impl Model {
         if let Some((count, mean_us, shares)) = &self.flushes {
             line("flush_us", format!("[{}]", list(shares, *mean_us)), "fit", &format!("of {count} flushes"));
         }
+        if let Some(us) = self.turnaround_us {
+            text += "\n# Of the traced host. A simulation of today's kernel uses it unless its host has a cpu.wake_us.\n[host]\n";
+            let _ = writeln!(
+                text,
+                "turnaround_us = {{ value = {us:.3}, src = \"fit\", note = \"{TURNAROUND}\" }}"
+            );
+        }
         text
     }
 }
 
 const BESIDE: &str = "response time alone minus channel time under load";
+const TURNAROUND: &str = "median time from a completion to the next request, one in flight";
 const OTHER: &str = "copied from the other direction; this one had no requests";
 
 fn rate_note(command: &CommandTimes) -> &'static str {

@@ -188,6 +188,27 @@ fn requests_outside_the_workload_do_not_affect_the_fit() {
 }
 
 #[test]
+fn the_time_between_requests_is_the_hosts_unless_the_program_thinks() {
+    // Each request is issued this long after the completion before it.
+    let after = |gap_ns: u64| {
+        let mut events = traced(small_read, 1);
+        let mut issued = 0;
+        for event in &mut events {
+            issued += u64::from(event.action == BlockAction::Issue);
+            event.time_ns += issued * gap_ns;
+        }
+        gathered(&events)
+    };
+    let (soon, later, much_later) = (after(20_000), after(50_000), after(1_000_000));
+    let profile =
+        |all: &[&Gathered]| DeviceProfile::parse("m", &fit(all).unwrap().profile("fitted", false)).unwrap();
+    let us = profile(&[&much_later, &later, &soon]).turnaround_us.unwrap().get();
+    assert!((us - 20.0).abs() < 0.5, "{us}");
+    assert_eq!(profile(&[&much_later]).turnaround_us, None);
+    assert_eq!(profile(&[&gathered(&traced(small_read, 32))]).turnaround_us, None);
+}
+
+#[test]
 fn a_capacity_that_is_known_is_taken_over() {
     use crate::devices::Device as _;
     let events = traced(small_read, 1);

@@ -2,7 +2,7 @@
 
 use super::super::{Coverage, HeldOut, KernelQueue};
 use super::error::{ProfileError, Reader};
-use super::{bytes_of_mb, ns_of_us};
+use super::{TracedHost, bytes_of_mb, ns_of_us};
 use crate::devices::SECTOR_BYTES;
 use crate::devices::distribution::{CommandRules, Distribution, DistributionRules};
 use crate::sources::Sourced;
@@ -25,6 +25,8 @@ pub struct DistributionProfile {
     _trace: Option<Coverage>,
     #[serde(rename = "queue")]
     _queue: Option<KernelQueue>,
+    #[serde(rename = "host")]
+    _host: Option<TracedHost>,
     #[serde(rename = "held_out")]
     _held_out: Option<Vec<HeldOut>>,
     /// Service times and limits.

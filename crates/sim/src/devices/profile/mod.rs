@@ -22,7 +22,7 @@ pub use ssd::{ConstantProfile, SsdProfile};
 
 use super::{AnyDevice, Coverage, HeldOut, KernelQueue};
 use crate::host::QueueRules;
-use crate::sources::{Tally, Uncertain};
+use crate::sources::{Sourced, Tally, Uncertain};
 use error::Reader;
 use fathom_iopath::Limits;
 use serde::Deserialize;
@@ -47,6 +47,8 @@ pub struct DeviceProfile {
     pub held_out: Vec<HeldOut>,
     /// What the kernel of the trace had set for the device.
     pub queue: Option<KernelQueue>,
+    /// How long the traced host took from a completion to the program's next request, us. Also written by `fathom sim calibrate`.
+    pub turnaround_us: Option<Sourced<f64>>,
     kind: ModelProfile,
 }
 
@@ -70,6 +72,14 @@ struct ProfileHead {
     #[serde(default)]
     held_out: Vec<HeldOut>,
     queue: Option<KernelQueue>,
+    host: Option<TracedHost>,
+}
+
+/// What a trace shows of its host.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TracedHost {
+    turnaround_us: Sourced<f64>,
 }
 
 const KINDS: &str = "\"disk\", \"array\", \"optical\", \"ssd\", \"constant\" or \"distribution\"";
@@ -114,6 +124,10 @@ impl DeviceProfile {
         if let Some((key, value, expected)) = head.queue.as_ref().and_then(KernelQueue::wrong) {
             return Err(reader.value(key, &value, expected));
         }
+        let turnaround_us = head.host.map(|host| host.turnaround_us);
+        if let Some(us) = turnaround_us.as_ref().map(Sourced::get).filter(|us| !(0.0..=1e6).contains(us)) {
+            return Err(reader.value("host.turnaround_us", &us.to_string(), "0 to 1000000 us"));
+        }
         let mut tally = Tally::of(&table);
         let mut uncertain = Uncertain::of(&table);
         let kind = match head.kind.as_str() {
@@ -143,6 +157,7 @@ impl DeviceProfile {
             coverage,
             held_out: head.held_out,
             queue: head.queue,
+            turnaround_us,
             kind,
         })
     }

@@ -70,6 +70,24 @@ fn of_a_rate_in_bytes_large_operations_take_more() {
 }
 
 #[test]
+fn a_program_runs_some_time_after_the_completion_it_waits_for() {
+    let took = |depth: u32, wake_us: Option<f64>| {
+        let mut setup = parallel();
+        setup.host.cpu.wake_us = wake_us.map(|value| crate::sources::Sourced {
+            value,
+            src: crate::sources::Source::Measured,
+            note: String::new(),
+        });
+        let out = run(&workload(1, 1, "", &direct(depth, "amount = { operations = 100 }")), setup);
+        only(&out).workers[0].elapsed_ns
+    };
+    for (depth, rounds) in [(1, 100), (4, 25)] {
+        let longer = took(depth, Some(1000.0)) - took(depth, None);
+        assert!((rounds * MS).abs_diff(longer) <= 2 * MS, "depth {depth}: {longer} ns longer");
+    }
+}
+
+#[test]
 fn a_rate_is_kept_whatever_the_latency_if_the_depth_allows() {
     let stream = direct(8, "pace = { rate = { operations_per_s = 500.0 } }\namount = { operations = 500 }");
     let out = run(&workload(1, 1, "", &stream), parallel());
