@@ -190,6 +190,9 @@ fn threads_in_calls_that_do_not_return_are_not_waited_for() {
     let path = disk.path().to_path_buf();
     let waits = std::thread::spawn(move || rustix::fs::getxattr(path, "user.asked", &mut [0; 16]));
     running.wait_until("a call without an answer", || disk.hits(Call::Getxattr) > 0);
+    // A worker that is between two reads would end in time, and what the run does afterwards may hang.
+    let pid = running.pid();
+    running.wait_until("a worker's read without an answer", || a_thread_waits_for_fuse(pid));
     let asked = std::time::Instant::now();
     running.signal(libc::SIGTERM);
     let outcome = running.finish().expect_code(143);
@@ -200,6 +203,14 @@ fn threads_in_calls_that_do_not_return_are_not_waited_for() {
     let next = Text::new("next").quick_write(&fathom.dir().subdir("elsewhere")).save(&fathom);
     let _ = fathom.run(["run", next.to_str().expect("UTF-8")]).expect_code(0);
     assert_eq!(names_in(disk.path()), [""; 0]);
+}
+
+/// Whether a thread other than the first waits for the server of a FUSE file system.
+fn a_thread_waits_for_fuse(pid: u32) -> bool {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
+    threads.flatten().filter(|thread| thread.file_name() != *pid.to_string()).any(|thread| {
+        fs::read_to_string(thread.path().join("wchan")).is_ok_and(|at| at == "request_wait_answer")
+    })
 }
 
 /// The reader may be another user's program that never continues.
