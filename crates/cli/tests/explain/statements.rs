@@ -184,7 +184,8 @@ fn on_an_overlay_the_layer_that_has_the_data_decides() {
         disk.path().join("up").display(),
         disk.path().join("work").display()
     );
-    let mounting = Command::new("mount").args(["-t", "overlay", "-o", &options, "overlay"]).arg(&overlay).status();
+    let mounting =
+        Command::new("mount").args(["-t", "overlay", "-o", &options, "overlay"]).arg(&overlay).status();
     if !mounting.is_ok_and(|s| s.success()) {
         return skip(test, "an overlay could not be mounted");
     }
