@@ -352,10 +352,10 @@ fn measure(
     listener: &mut dyn Listener,
 ) -> Result<Repetition, EngineError> {
     let paths = engine.paths(workload, &workload.phases[number]);
-    let nearest: Vec<PathBuf> = places_of(&paths);
     let phase = &workload.phases[number];
     let writes =
         streams(std::iter::once(phase)).any(|s| s.direction != Direction::Read) || flows::write(phase);
+    let nearest = cache::beneath(&paths, writes).unwrap_or_else(|| places_of(&paths));
     let stack = device::stack_of_all(&nearest);
     let stack = if writes { stack.for_writes() } else { stack };
     let course = Sampler::new(&stack);
@@ -603,6 +603,8 @@ fn asked(phase: &fathom_workload::Phase) -> WorkloadTraits {
         all_synced: streams(std::iter::once(phase))
             .filter(|s| s.direction != Direction::Read)
             .all(|s| s.open.sync != OpenSync::No),
+        ranges: streams(std::iter::once(phase))
+            .any(|s| s.sync_every.is_some_and(|every| every.range.is_some())),
         sets_io_class: threads().any(|t| t.io_priority_number().is_some()),
         keeps_pages: all(keeps_pages),
         advises_random: readers().next().is_some() && readers().all(advised),

@@ -40,7 +40,11 @@ impl Counters {
         let devices = stack.devices.iter().map(|d| DeviceReading {
             name: d.name.clone(),
             level: d.level,
-            kind: if stack.is_for_journal(d) { JOURNAL } else { d.kind.word() },
+            kind: match d.kind {
+                _ if stack.is_for_journal(d) => JOURNAL,
+                _ if d.in_memory => DeviceKind::Ram.word(),
+                kind => kind.word(),
+            },
             holds_data: d.level == 0 && d.role == Role::Data,
             stat: files.read(&d.sys.join("stat")).ok().and_then(|t| DiskStat::parse(&t)),
         });

@@ -43,6 +43,7 @@ pub mod join;
 pub mod knobs;
 pub mod local_time;
 pub mod loop_device;
+mod ranges;
 pub mod residency;
 pub mod responsive;
 mod sha256;

@@ -165,6 +165,18 @@ fn an_overlay_stands_on_the_devices_of_its_layers_and_shows_their_pages() {
     }
     let left = residency::evict(&new).expect("drops");
     assert_eq!((left.cached_pages, left.dirty_pages), (0, 0), "{left:?}");
+    // Each file's data is on one layer; what may still be copied up needs both.
+    let beneath = |path: &Path, writes| cache::beneath(&[path.to_path_buf()], writes);
+    let below = at.join("below");
+    assert_eq!(beneath(&below, false), Some(vec![low.join("below")]));
+    assert_eq!(beneath(&below, true), Some(vec![below.clone()]));
+    assert_eq!(beneath(&new, true), Some(vec![up.join("new")]));
+    assert_eq!(beneath(&at.join("later"), true), Some(vec![up.clone()]));
+    assert_eq!(beneath(&up.join("new"), true), None, "on no overlay");
+    let both = cache::beneath(&[below.clone(), up.join("new")], false);
+    assert_eq!(both, Some(vec![low.join("below"), up.join("new")]));
+    std::fs::OpenOptions::new().write(true).open(&below).expect("copied up").sync_all().expect("syncs");
+    assert_eq!(beneath(&below, false), Some(vec![up.join("below")]), "its number is the lower file's");
 }
 
 #[test]

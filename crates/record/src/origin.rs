@@ -101,7 +101,7 @@ impl Origin {
             },
             [] => undivided(all, phase, repetition, device),
             [one] => Self {
-                regime: match regime_of(one.share()) {
+                regime: match one.regime() {
                     _ if one.is_holes() => Regime::Holes,
                     Regime::PageCache if one.fetched > 0 => Regime::Mixed,
                     other => other,
@@ -110,8 +110,8 @@ impl Origin {
                 evidence: words(one, device) + &cached_words(repetition),
             },
             several => {
-                let first = regime_of(several[0].share());
-                let agree = several.iter().all(|w| regime_of(w.share()) == first);
+                let first = several[0].regime();
+                let agree = several.iter().all(|w| w.regime() == first);
                 let words: Vec<String> = several
                     .iter()
                     .map(|w| format!("{}: {}", w.direction.words(), words(w, device)))
@@ -150,7 +150,7 @@ fn words(traffic: &DirectionTraffic, device: &DeviceDelta) -> String {
         "{} requested, {} {verb} {}",
         bytes_words(traffic.asked),
         bytes_words(traffic.at_top),
-        device.name
+        traffic.ram.as_ref().map_or(&device.name, |ram| &ram.storage)
     );
     match (&traffic.cached, traffic.unpacked) {
         (None, Some(of_files)) => {
@@ -169,6 +169,9 @@ fn words(traffic: &DirectionTraffic, device: &DeviceDelta) -> String {
                 c.below
             );
         }
+    }
+    if let Some(ram) = &traffic.ram {
+        words += &format!(", {} {verb} {}, which is main memory", bytes_words(ram.moved), ram.memory);
     }
     if traffic.is_holes() {
         words += &format!(", {} of it holes or unwritten extents", bytes_words(traffic.holes));
@@ -213,12 +216,9 @@ fn memory_words(physical: &Physical) -> String {
     if physical.devices.is_empty() {
         return note.unwrap_or_else(|| "the file system lives in memory".into());
     }
-    let first = physical.level(0);
-    let named = if first.iter().all(|d| d.kind == crate::physical::RAM) {
-        first
-    } else {
-        physical.level(physical.lowest_level())
-    };
+    let is_ram = |devices: &[&DeviceDelta]| devices.iter().all(|d| d.kind == crate::physical::RAM);
+    let lowest = physical.level(physical.lowest_level());
+    let named = if is_ram(&lowest) { lowest } else { physical.level(0) };
     let why = note.map_or(String::new(), |n| format!(" ({n})"));
     format!("{} is main memory that serves as a disk{why}", cache::names(&named))
 }

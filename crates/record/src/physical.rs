@@ -53,10 +53,10 @@ pub struct DeviceDelta {
     /// 0 for the devices the file system uses directly, 1 for their components, and so on.
     #[serde(default)]
     pub level: u32,
-    /// "disk", "partition", "device-mapper", "md", "loop", "ram" (zram, brd, a loop device whose file is in memory), "journal"
-    /// (any device that holds only the file system's journal, or carries one that does), "server" (no block device: traffic
-    /// with a network file system's server), or "served" (what the program behind a FUSE file system reads from storage);
-    /// empty if unknown, and for a sum of different kinds.
+    /// "disk", "partition", "device-mapper", "md", "loop", "ram" (zram, brd, a loop device whose file is in memory, and what
+    /// stands on nothing else), "journal" (any device that holds only the file system's journal, or carries one that does),
+    /// "server" (no block device: traffic with a network file system's server), or "served" (what the program behind a FUSE
+    /// file system reads from storage); empty if unknown, and for a sum of different kinds.
     #[serde(default)]
     pub kind: String,
     /// Completed reads.
@@ -109,12 +109,23 @@ impl Residency {
     }
 }
 
+/// A level of a stack at which some devices are main memory and others are not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartMemory<'a> {
+    /// Those that are.
+    pub memory: Vec<&'a DeviceDelta>,
+    /// Those that are not.
+    pub storage: Vec<&'a DeviceDelta>,
+}
+
 /// A file used as a disk; its I/O may never reach one.
 pub(crate) const LOOP: &str = "loop";
 /// Main memory used as a disk.
 pub(crate) const RAM: &str = "ram";
 /// A file server; its "device" counters are network traffic.
 pub(crate) const SERVER: &str = "server";
+/// No real stack is deeper (`observe` follows no further); a record that claims so is not worth the time.
+pub(crate) const DEEPEST: u32 = 64;
 /// A device that holds only the file system's journal.
 pub const JOURNAL: &str = "journal";
 
@@ -147,14 +158,43 @@ impl Physical {
         self.devices.iter().filter(|d| d.kind != JOURNAL).map(|d| d.level).max().unwrap_or(0)
     }
 
-    /// Whether the file system lives in main memory: its own device, or everything at the bottom of the stack.
+    /// As [`Physical::level`], with each of several devices that the file system uses instead of their sum.
+    #[must_use]
+    pub fn parts(&self, level: u32) -> Vec<&DeviceDelta> {
+        match self.devices.first() {
+            Some(sum) if level == 0 && sum.name.contains('+') => {
+                self.devices.iter().skip(1).filter(|d| d.level == 0 && d.kind != JOURNAL).collect()
+            }
+            _ => self.level(level),
+        }
+    }
+
+    /// Whether the file system lives in main memory: its own devices, or everything at the bottom of the stack.
     #[must_use]
     pub fn is_memory(&self) -> bool {
         let all_ram = |level| {
             let devices = self.level(level);
             !devices.is_empty() && devices.iter().all(|d| d.kind == RAM)
         };
-        self.method == "memory" || all_ram(0) || all_ram(self.lowest_level())
+        // The lowest level alone may be that of one part of several.
+        self.method == "memory"
+            || all_ram(0)
+            || all_ram(self.lowest_level()) && self.first_in_part().is_none()
+    }
+
+    /// Where part of the stack is main memory, and the rest is not; `None` if all or nothing is.
+    #[must_use]
+    pub fn part_memory(&self) -> Option<PartMemory<'_>> {
+        self.first_in_part().filter(|_| !self.is_memory())
+    }
+
+    /// The highest level with both.
+    fn first_in_part(&self) -> Option<PartMemory<'_>> {
+        (0..=self.lowest_level().min(DEEPEST)).find_map(|level| {
+            let (memory, storage): (Vec<_>, Vec<_>) =
+                self.parts(level).into_iter().partition(|d| d.kind == RAM);
+            (!memory.is_empty() && !storage.is_empty()).then_some(PartMemory { memory, storage })
+        })
     }
 
     /// Whether the figures are what a program in user space read for us: its pages may lie in memory whatever we ask for, and it may

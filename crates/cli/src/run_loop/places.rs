@@ -2,7 +2,7 @@
 
 use super::Failure;
 use fathom_observe::device;
-use fathom_workload::{Program, Workload};
+use fathom_workload::{Files, Program, Workload};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,19 @@ pub fn meets_a_device(workload: &Workload, directory: &Path) -> bool {
         Program::Stream(stream) => stream.backend.has_files(),
         Program::Flow(_) => true,
     });
-    moves && !device::stack_of(&nearest_existing(directory)).devices.is_empty()
+    let meets = |path: &Path| !device::stack_of(&nearest_existing(path)).devices.is_empty();
+    moves && (meets(directory) || elsewhere(workload, directory).iter().any(|path| meets(path)))
+}
+
+/// The places of file sets that are not below the directory.
+fn elsewhere(workload: &Workload, directory: &Path) -> Vec<PathBuf> {
+    let paths = workload.filesets.iter().flat_map(|set| match &set.files {
+        Files::List(paths) => paths.iter().collect::<Vec<_>>(),
+        Files::Numbered { prefix, .. } => vec![prefix],
+        Files::Tree(tree) => vec![&tree.root],
+    });
+    let paths = paths.filter(|path| path.is_absolute() && !path.starts_with(directory));
+    paths.take(MOST_PLACES).cloned().collect()
 }
 
 /// The measured file system. If it is unmounted, its path leads to whatever is below the mount point: files would be
@@ -71,4 +83,22 @@ const MOST_PLACES: usize = 64;
 fn nearest_existing(path: &Path) -> PathBuf {
     let absolute = fathom_state::absolute(path);
     absolute.ancestors().find(|p| p.exists()).map_or_else(|| PathBuf::from("/"), Path::to_path_buf)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_sets_elsewhere_are_places_too() {
+        let set = |name: &str, files: &str| {
+            format!("[[fileset]]\nname = \"{name}\"\nfiles = {files}\nsize = {{ fixed = \"1KiB\" }}\n")
+        };
+        let sets = [
+            set("a", "{ list = [\"here\", \"/t/b\", \"/d/c\"] }"),
+            set("b", "{ numbered = { prefix = \"/e/f\", count = 3 } }"),
+        ];
+        let workload = Workload::from_toml(&format!("name = \"w\"\n{}", sets.concat())).expect("a workload");
+        assert_eq!(elsewhere(&workload, Path::new("/t")), [PathBuf::from("/d/c"), PathBuf::from("/e/f")]);
+    }
 }

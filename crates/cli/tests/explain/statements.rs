@@ -2,9 +2,10 @@
 //! device with O_DIRECT to its image, and without root in the test directory.
 
 use crate::measure::workloads::{Text, last_run};
-use fathom_testkit::{Fathom, Kind, LoopFs, TestDir, skip};
+use fathom_testkit::{Fathom, Kind, LoopFs, TestDir, TmpFs, skip};
 use serde_json::Value;
 use std::path::Path;
+use std::process::Command;
 
 const MIB: u64 = 1 << 20;
 
@@ -152,4 +153,56 @@ fn what_a_file_system_compresses_is_still_the_devices() {
         let bytes = ["read_bytes", "write_bytes"].map(|f| moved[f].as_u64().unwrap_or(0)).into_iter().max();
         assert!(bytes.is_some_and(|b| b < 8 << 20), "{moved}");
     }
+}
+
+/// Unmounts what lies above a test's file system, also on panic.
+struct Mounted<'a>(&'a Path);
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0).status();
+    }
+}
+
+/// A file of an overlay's lower layer in memory is memory's, whatever disk the upper layer is on; one of the upper layer is the disk's.
+#[test]
+fn on_an_overlay_the_layer_that_has_the_data_decides() {
+    let test = "on_an_overlay_the_layer_that_has_the_data_decides";
+    if TestDir::new().in_memory() {
+        return skip(test, "needs a directory on a real file system");
+    }
+    let Some(memory) = TmpFs::mount(test, 32 * MIB) else { return };
+    let Some(disk) = LoopFs::ext4(test).mebibytes(96).direct_io().mount() else { return };
+    let overlay = disk.path().join("merged");
+    for directory in ["up", "work", "merged"] {
+        std::fs::create_dir(disk.path().join(directory)).expect("a directory");
+    }
+    std::fs::write(memory.path().join("below"), vec![7; 16 << 20]).expect("writes");
+    let options = format!(
+        "lowerdir={},upperdir={},workdir={}",
+        memory.path().display(),
+        disk.path().join("up").display(),
+        disk.path().join("work").display()
+    );
+    let mounting =
+        Command::new("mount").args(["-t", "overlay", "-o", &options, "overlay"]).arg(&overlay).status();
+    if !mounting.is_ok_and(|s| s.success()) {
+        return skip(test, "an overlay could not be mounted");
+    }
+    let mounted = Mounted(&overlay);
+    let fathom = Fathom::new();
+    let said = |name: &str, how: &str, before: &str, more: &str| {
+        let text = Text::new(name)
+            .file("data", &overlay.join(name), "16MiB", "existing = \"reuse\"\nforeign_writable = true")
+            .phase(name, "data", how, before, &format!("record = {{ fixed = \"256KiB\" }}{more}"));
+        let _ = fathom.run(["run", text.save(&fathom).to_str().expect("UTF-8")]).expect_code(0);
+        let phase = last_run(&fathom)["phases"][0].clone();
+        phase["repetitions"][0]["truth"]["statement"].as_str().unwrap_or("nothing").to_owned()
+    };
+    let lower = said("below", "read", "", "");
+    let upper = said("new", "write", "before = [{ prepare = \"data\" }]", "\ntimed = { fsync = true }");
+    drop(mounted);
+    let name = memory.path().display().to_string();
+    assert!(lower.starts_with(&format!("This is main memory's number: {name} is a tmpfs")), "{lower}");
+    assert!(upper.starts_with("This is a device number: 100 % of the 16 MiB written"), "{upper}");
 }

@@ -112,6 +112,7 @@ impl Watched {
             level: 0,
             above: None,
             image_on: None,
+            in_memory: false,
             sys,
         };
         Some(one(&Live, &device))

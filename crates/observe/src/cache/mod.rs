@@ -7,6 +7,8 @@ pub mod cold;
 pub mod course;
 pub(crate) mod overlay;
 
+pub use overlay::beneath;
+
 use crate::counters::Evictions;
 use crate::device::{Device, DeviceKind, DeviceStack};
 use crate::residency::{self, page_bytes};
@@ -50,11 +52,11 @@ pub fn waiting_below(stack: &DeviceStack) -> Option<Residency> {
 pub struct ImagePages(u64);
 
 impl ImagePages {
-    /// Of the files behind the file system's own loop devices; `None` if it has none, if one uses direct I/O, or if the kernel
-    /// does not report them.
+    /// Of the files behind the file system's own loop devices, except those in memory; `None` if it has none, if one uses direct
+    /// I/O, or if the kernel does not report them.
     #[must_use]
     pub fn of(stack: &DeviceStack) -> Option<Self> {
-        let own: Vec<_> = stack.devices.iter().filter(|d| d.level == 0).collect();
+        let own: Vec<_> = stack.devices.iter().filter(|d| d.level == 0 && !d.in_memory).collect();
         let cached = |d: &&Device| d.kind == DeviceKind::Loop && text(d, "loop/dio").as_deref() == Some("0");
         if own.is_empty() || !own.iter().all(cached) {
             return None;

@@ -76,6 +76,9 @@ pub struct Device {
     pub above: Option<String>,
     /// For a loop device, the type of the file system that holds its file.
     pub image_on: Option<String>,
+    /// Whether it is main memory, or stands on nothing else.
+    #[serde(skip)]
+    pub in_memory: bool,
     /// Its directory in /sys/devices.
     pub sys: PathBuf,
 }

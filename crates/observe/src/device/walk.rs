@@ -286,25 +286,39 @@ impl<'a> Walk<'a> {
             level: place.level,
             above: place.above.clone(),
             image_on: None,
+            in_memory: kind == DeviceKind::Ram,
             sys: sys.to_path_buf(),
             name: name.clone(),
         });
-        self.below(sys, &name, kind, &place.below(&name));
+        let in_memory = self.below(sys, &name, kind, &place.below(&name));
+        if let Some(device) = self.devices.iter_mut().find(|d| in_memory && d.name == name) {
+            device.in_memory = true;
+        }
     }
 
-    fn below(&mut self, sys: &Path, name: &str, kind: DeviceKind, place: &StackPosition) {
+    /// Adds what a device stands on. Whether that is main memory alone.
+    fn below(&mut self, sys: &Path, name: &str, kind: DeviceKind, place: &StackPosition) -> bool {
         if kind == DeviceKind::Partition {
-            if let Some(disk) = sys.parent() {
-                self.device(disk, place);
-            }
-            return;
+            let Some(disk) = sys.parent() else { return false };
+            self.device(disk, place);
+            return disk.file_name().is_some_and(|disk| self.is_in_memory(&disk.to_string_lossy()));
         }
-        for slave in self.files.list(&sys.join("slaves")).unwrap_or_default() {
-            self.name(&slave, place);
+        let slaves = self.files.list(&sys.join("slaves")).unwrap_or_default();
+        for slave in &slaves {
+            self.name(slave, place);
         }
         if let Some(backing) = self.files.trimmed(&sys.join("loop/backing_file")) {
             self.backing_file(name, &backing, place);
+            let own = |d: &&Device| d.above.as_deref() == Some(name);
+            return self.devices.iter().any(|d| d.name == name && d.kind == DeviceKind::Ram)
+                || self.devices.iter().any(|d| own(&d))
+                    && self.devices.iter().filter(own).all(|d| d.in_memory);
         }
+        !slaves.is_empty() && slaves.iter().all(|slave| self.is_in_memory(slave))
+    }
+
+    fn is_in_memory(&self, name: &str) -> bool {
+        self.devices.iter().any(|d| d.name == name && d.in_memory)
     }
 
     fn backing_file(&mut self, name: &str, backing: &str, place: &StackPosition) {
@@ -454,6 +468,32 @@ mod tests {
         assert_eq!(names(&stack), [("md0", 0), ("sdc", 0), ("sda", 1), ("sdb", 1)]);
         assert_eq!(stack.devices[1].role, Role::Log);
         assert_eq!(stack.tops().map(|d| d.name.as_str()).collect::<Vec<_>>(), ["md0"]);
+    }
+
+    #[test]
+    fn what_stands_on_memory_alone_is_memory() {
+        let on = |slaves: [&str; 2]| {
+            let m = mounts(&["27 1 9:0 / / rw - ext4 /dev/md0 rw"]);
+            let mut fake = Fake::new()
+                .disk("virtual", "md0", (9, 0))
+                .disk("virtual", "dm-0", (253, 0))
+                .disk("virtual", "zram0", (252, 0))
+                .disk("virtual", "ram1", (1, 1))
+                .disk("ata1", "sda", (8, 0))
+                .file("/sys/devices/virtual/block/dm-0/dm/name", "crypt\n")
+                .file("/sys/devices/virtual/block/dm-0/slaves/zram0", "")
+                .file("/sys/devices/virtual/block/md0/md/level", "raid0\n")
+                .file("/proc/self/mountinfo", &m)
+                .on_mount("/", 27, (9, 0));
+            for slave in slaves {
+                fake.put(&format!("/sys/devices/virtual/block/md0/slaves/{slave}"), "");
+            }
+            let stack = stack_with(&fake, Path::new("/"));
+            let memory = stack.devices.iter().filter(|d| d.in_memory).map(|d| d.name.clone());
+            memory.collect::<Vec<_>>()
+        };
+        assert_eq!(on(["dm-0", "ram1"]), ["md0", "dm-0", "ram1", "zram0"]);
+        assert_eq!(on(["dm-0", "sda"]), ["dm-0", "zram0"]);
     }
 
     #[test]

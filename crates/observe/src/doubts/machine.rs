@@ -53,9 +53,14 @@ fn touched_bytes(phase: &Phase) -> Option<u64> {
 /// the counters prove that the device did all of it, if there is no device, or if there was no data to cache (holes).
 fn fits_memory(run: &Run, environment: &Value) -> Option<Doubt> {
     let available = number(environment, "memory.available_bytes")?;
+    // Of a stack that is memory in part, more data would show no more of the rest.
+    let in_part = |p: &Phase| {
+        matches!(p.origin().regime, Regime::Mixed | Regime::Memory)
+            && p.repetitions.iter().any(|r| r.physical.part_memory().is_some())
+    };
     let proven = |p: &Phase| {
         let certain = |r| matches!(Origin::of(p, r).regime, Regime::Device | Regime::Memory | Regime::Holes);
-        p.is_part_holes() || (!p.repetitions.is_empty() && p.repetitions.iter().all(certain))
+        in_part(p) || p.is_part_holes() || (!p.repetitions.is_empty() && p.repetitions.iter().all(certain))
     };
     let buffered: Vec<&Phase> =
         run.phases.iter().filter(|p| !p.direct && !p.sync_in_clock && !proven(p)).collect();
@@ -229,6 +234,18 @@ mod tests {
             all.into_iter().find(|d| d.code == "fits-memory").map(|d| d.sentence)
         };
         assert!(fits(&run).expect("doubtful").ends_with(" or O_DIRECT."));
+        let mut part = run.clone();
+        let of_kind = |name: &str, kind: &str, read_bytes| fathom_record::DeviceDelta {
+            name: name.into(),
+            kind: kind.into(),
+            read_bytes,
+            ..fathom_record::DeviceDelta::default()
+        };
+        let physical = &mut part.phases[0].repetitions[0].physical;
+        physical.own_read_bytes = Some(64 * MIB);
+        let both = [of_kind("ram0", "ram", 32 * MIB), of_kind("sda", "disk", 32 * MIB)];
+        physical.devices = [vec![of_kind("ram0+sda", "", 64 * MIB)], both.to_vec()].concat();
+        assert_eq!(fits(&part), None, "more data would be in ram0, too");
         let (mut holes, mut image) = (run.clone(), run);
         holes.phases[0].repetitions[0].extents = Some(extents);
         assert_eq!(fits(&holes), None);

@@ -33,6 +33,8 @@ pub struct WorkloadTraits {
     pub synced: bool,
     /// Every stream that writes does.
     pub all_synced: bool,
+    /// A stream's syncs are sync_file_range, which starts write-back and makes nothing durable.
+    pub ranges: bool,
     /// A stream sets its own I/O priority.
     pub sets_io_class: bool,
     /// Every stream goes through the page cache and leaves its pages there.

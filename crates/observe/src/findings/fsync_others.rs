@@ -12,7 +12,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let syncs = &facts.joined?.syncs;
     facts.block()?;
     let all = syncs.own.1 + syncs.others.1 + syncs.elsewhere.1;
-    if syncs.calls == 0 || syncs.with_others == 0 || (syncs.others.1 as f64) < NOTABLE * all as f64 {
+    if facts.workload.ranges
+        || syncs.calls == 0
+        || syncs.with_others == 0
+        || (syncs.others.1 as f64) < NOTABLE * all as f64
+    {
         return None;
     }
     let each = syncs.files_met as f64 / syncs.calls as f64;

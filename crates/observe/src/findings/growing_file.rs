@@ -29,6 +29,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     // A commit is two requests or more: this is one for every second sync at most.
     let commits = requests >= syncs;
     if facts.phase.reads
+        || facts.workload.ranges
         || syncs < ENOUGH_SYNCS
         || syncs.saturating_mul(2) < writes
         || opens as f64 > OPENS * syncs as f64

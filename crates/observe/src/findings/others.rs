@@ -13,6 +13,9 @@ const NOTABLE: f64 = 0.05;
 /// The same for a lower device, which normally has other users.
 const NOTABLE_BELOW: f64 = 0.25;
 const MOST_NAMES: usize = 3;
+/// Minimum share of the others' bytes for a program that is named: a request counts for whoever ran when it left the queue, and that
+/// may be a bystander.
+const NAMED: f64 = 0.02;
 
 /// A device that others used, the bytes of their requests and of all, and the programs' names.
 pub(super) struct Shared<'a> {
@@ -92,10 +95,14 @@ fn of_device<'a>(device: &'a DeviceActivity, counted: Option<&Foreign>, notable:
         return None;
     }
     others.sort_by_key(|i| std::cmp::Reverse(bytes(i)));
-    let mut names: Vec<String> =
-        others.iter().filter(|i| bytes(i) > 0).take(MOST_NAMES).map(|i| named(i)).collect();
+    let has_part = |i: &&&Issuer| bytes(i) > 0 && bytes(i) as f64 >= NAMED * theirs as f64;
+    let mut names: Vec<String> = others.iter().filter(has_part).take(MOST_NAMES).map(|i| named(i)).collect();
     if theirs.saturating_sub(issued) >= foreign::LEAST_BYTES {
         names.push(format!("data that the kernel wrote back for them ({})", size((theirs - issued) as f64)));
+    }
+    if names.is_empty() {
+        // Many programs with little each.
+        names.extend(others.first().map(|most| named(most)));
     }
     Some(Shared { device, theirs, all, names })
 }

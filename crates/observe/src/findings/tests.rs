@@ -389,6 +389,9 @@ fn an_fsync_that_waited_for_others() {
         world.says("flushes").expect("told"),
         "70 % of the time of 10 fsyncs went into flushing the device's cache: 2 flushes to a sync, 35.0 us each."
     );
+    world.workload.ranges = true;
+    assert_eq!(world.says("fsync-others"), None, "sync_file_range waits for no journal");
+    world.workload.ranges = false;
     let alone = SyncWaits { others: (0, 0), with_others: 0, files_met: 0, flushes: (1, 10), ..syncs };
     world.joined = Some(Joined { syncs: alone, ..Joined::default() });
     assert_eq!((world.says("fsync-others"), world.says("flushes")), (None, None));
@@ -419,6 +422,11 @@ fn the_journal_and_other_programs_are_counted_by_their_bytes() {
         world.says("others").expect("told"),
         "25 % of what vda moved (2 MiB of 7.9 MiB) belonged to other programs: rsync (2 MiB written)."
     );
+    // It ran when a request of another's left the queue.
+    world.device().issuers.push(issuer(IssuerKind::Other, "bystander", 2, 8192));
+    let told = world.says("others").expect("told");
+    assert!(told.ends_with("belonged to other programs: rsync (2 MiB written)."), "{told}");
+    world.device().issuers.pop();
     world.device().issuers[2].write_bytes = MIB - 1;
     assert_eq!(world.says("others"), None, "too little to matter");
 

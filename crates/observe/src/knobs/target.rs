@@ -93,6 +93,7 @@ pub fn stack_of_device(files: &dyn KnobFiles, path: &Path) -> Option<DeviceStack
         level: 0,
         above: None,
         image_on: None,
+        in_memory: false,
         sys: sys.clone(),
     }];
     for below in files.list(&sys.join("slaves")).unwrap_or_default() {
@@ -105,6 +106,7 @@ pub fn stack_of_device(files: &dyn KnobFiles, path: &Path) -> Option<DeviceStack
             level: 1,
             above: Some(name.clone()),
             image_on: None,
+            in_memory: false,
             sys,
         });
     }

@@ -33,8 +33,12 @@ fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
     Some(PhaseResult { phase, verdict, weight, words })
 }
 
-/// The devices whose share is reported: the file system's own; for a loop device, the lowest ones below its file.
+/// The devices whose share is reported: the file system's own; for a loop device, the lowest ones below its file; where part of the stack
+/// is main memory, those beside it.
 fn counted(physical: &Physical) -> Vec<&DeviceDelta> {
+    if let Some(part) = physical.part_memory() {
+        return part.storage;
+    }
     let top = physical.level(0);
     if physical.level(1).is_empty() || top.iter().any(|d| d.kind != "loop") {
         return top;

@@ -1,17 +1,21 @@
 //! Whether the written data was durable at the end of the measured time.
 
 use super::{PhaseResult, summary};
+use crate::ranges::Ranges;
 use crate::words::count;
 use fathom_record::origin::bytes_words;
 use fathom_record::{OpKind, Phase, Regime, Repetition, Run, Trust, Verdict};
 
 pub(super) fn check(run: &Run) -> Trust {
     let doubted = run.doubts.iter().find(|d| WITHOUT_EFFECT.contains(&d.code.as_str()));
+    let ranges = Ranges::of(run);
     let found = run.phases.iter().filter(|p| p.writes).filter_map(|phase| {
-        let mut found = found(phase)?;
+        let only_ranges = ranges.are_in(phase);
+        let mut found = found(phase, only_ranges)?;
         // The doubt may be about other phases of the run, but they were on the same storage.
         if doubted.is_some()
             && found.verdict == Verdict::Good
+            && !only_ranges
             && phase.repetitions.last().is_some_and(has_syncs)
         {
             found.verdict = Verdict::Doubtful;
@@ -31,13 +35,13 @@ fn has_syncs(repetition: &Repetition) -> bool {
     stats.into_iter().any(|s| matches!(s.op, OpKind::Sync | OpKind::FinalSync) && s.ops > 0)
 }
 
-fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
+fn found(phase: &Phase, ranges: bool) -> Option<PhaseResult<'_>> {
     let last = phase.repetitions.last().filter(|r| r.bytes() > 0)?;
     let dirty = last.physical.dirty_after_bytes;
     let left = dirty.map_or(String::new(), |b| format!("; {} dirty at the end", bytes_words(b)));
     let after = last.workers.iter().filter(|w| w.bytes > 0).all(|w| w.marks.fsync_ns > 0);
     let regime = phase.origin().regime;
-    let syncs = syncs(last);
+    let syncs = if ranges { 0 } else { syncs(last) };
     let words = match (phase.sync_in_clock, after) {
         (false, _) if syncs > 0 && had_it_all(last) => {
             format!("{} inside the clock; the device had as much as was written", count(syncs, "fsync"))
@@ -47,6 +51,10 @@ fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
         }
         (true, _) => "fsync or synchronous writes inside the clock".to_string(),
         (false, true) => format!("fsync after the clock stopped, reported separately{left}"),
+        (false, false) if ranges => {
+            let had = if regime == Regime::Device { "; the device had it in time" } else { left.as_str() };
+            format!("no fsync, only sync_file_range, which makes nothing durable{had}")
+        }
         (false, false) if phase.direct => direct(last, regime),
         (false, false) if regime == Regime::Device => "no fsync; the device had it in time".to_string(),
         (false, false) => format!("no fsync: what was written may still be in memory{left}"),
@@ -56,6 +64,19 @@ fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
         Regime::PageCache | Regime::Mixed => Verdict::Doubtful,
         Regime::Unknown => Verdict::Unknown,
         _ => Verdict::Good,
+    };
+    // What is in memory alone is lost, whatever was synced.
+    let part = last.physical.part_memory().filter(|_| regime != Regime::Device);
+    let lost = part.filter(|part| part.memory.iter().any(|d| d.write_bytes > 0));
+    let (verdict, words) = match lost {
+        Some(part) => {
+            let names: Vec<&str> = part.memory.iter().map(|d| d.name.as_str()).collect();
+            (
+                Verdict::Doubtful,
+                format!("{words}, but part went to {}, which is main memory", names.join("+")),
+            )
+        }
+        None => (verdict, words),
     };
     let weight = if verdict == Verdict::Good { 0.0 } else { dirty.unwrap_or(0) as f64 };
     Some(PhaseResult { phase, verdict, weight, words })

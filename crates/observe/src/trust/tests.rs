@@ -316,6 +316,50 @@ fn syncs_on_the_way_are_told() {
 }
 
 #[test]
+fn what_is_synced_to_main_memory_is_not_safe() {
+    let device = |name: &str, kind: &str, write_bytes| DeviceDelta {
+        name: name.into(),
+        kind: kind.into(),
+        write_bytes,
+        ..DeviceDelta::default()
+    };
+    let on = |disk: u64| {
+        change(1, |r| {
+            r.physical.devices = vec![
+                device("ram0+sda", "", 50 * MIB + disk),
+                device("ram0", "ram", 50 * MIB),
+                device("sda", "disk", disk),
+            ];
+        })
+    };
+    let words = "Fsync or synchronous writes inside the clock, but part went to ram0, which is main memory";
+    expect(&on(50 * MIB), "sync", Verdict::Doubtful, words);
+    expect(&on(100 * MIB), "sync", Verdict::Good, "Fsync or synchronous writes inside the clock");
+}
+
+#[test]
+fn sync_file_range_is_no_fsync() {
+    let ranges = |device: u64| {
+        let mut run = change(1, |r| {
+            r.physical.written_in_clock_bytes = Some(device);
+            r.physical.devices[0].write_bytes = device;
+            r.physical.dirty_after_bytes = Some(99 * MIB);
+            let latency = Histogram::from_values([1000; 10]);
+            r.workers[0].stats.push(OpStat { op: OpKind::Sync, ops: 10, bytes: 0, latency });
+        });
+        run.workload = crate::ranges::SAMPLE.into();
+        run.phases.remove(0);
+        run.phases[0].seq = 0;
+        run.phases[0].sync_in_clock = false;
+        run
+    };
+    let none = "No fsync, only sync_file_range, which makes nothing durable";
+    let left = format!("{none}; 99 MiB dirty at the end");
+    expect(&ranges(50 * MIB), "sync", Verdict::Doubtful, &left);
+    expect(&ranges(100 * MIB), "sync", Verdict::Good, &format!("{none}; the device had it in time"));
+}
+
+#[test]
 fn latencies_of_file_operations_count_where_no_data_is_moved() {
     let mut run = change(0, |r| r.workers[0].stats[0].op = OpKind::Stat);
     run.phases.pop();

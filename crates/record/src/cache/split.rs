@@ -7,7 +7,7 @@
 
 use super::{ReadTruth, WriteTruth};
 use crate::origin::regime_of;
-use crate::physical::LOOP;
+use crate::physical::{DEEPEST, LOOP, RAM};
 use crate::{DeviceDelta, OpKind, Phase, Physical, Regime, Repetition, Residency};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,6 +55,8 @@ pub(crate) struct DirectionTraffic {
     /// The same, as far as the layers below confirm it.
     pub moved: u64,
     pub cached: Option<CachedBelow>,
+    /// The part of the stack that is main memory, if it took bytes that the rest did not.
+    pub ram: Option<RamPart>,
     /// Bytes the device wrote after the clock stopped.
     pub later: u64,
     /// Whether the device is a file and its location is unknown.
@@ -120,13 +122,15 @@ impl DirectionTraffic {
         let physical = &repetition.physical;
         let none = DeviceDelta::default();
         let device = physical.devices.first().unwrap_or(&none);
-        let at_top = direction.for_us(physical, device);
+        let ram = RamPart::of(physical, direction);
+        let outside = |bytes: u64| ram.as_ref().map_or(bytes, |ram| ram.outside(bytes));
+        let at_top = outside(direction.for_us(physical, device));
         // What the file system's own page cache served did not reach the image.
         let from_cache = direction == Direction::Read
             && regime_of(at_top as f64 / asked.max(1) as f64) == Regime::PageCache;
         let cached = CachedBelow::of(physical, direction).filter(|_| !from_cache);
         let later = if direction == Direction::Write {
-            written_to_storage(physical, device).saturating_sub(at_top)
+            outside(written_to_storage(physical, device)).saturating_sub(at_top)
         } else {
             0
         };
@@ -138,6 +142,7 @@ impl DirectionTraffic {
             at_top,
             moved,
             cached,
+            ram,
             later,
             bottomless,
             through_cache: through_cache(phase, repetition),
@@ -184,6 +189,16 @@ impl DirectionTraffic {
             && regime_of(self.holes as f64 / self.asked as f64) == Regime::Device
     }
 
+    /// The verdict for this direction.
+    pub fn regime(&self) -> Regime {
+        match regime_of(self.share()) {
+            Regime::PageCache if self.ram.as_ref().is_some_and(|ram| ram.moved > self.asked / 20) => {
+                Regime::Memory
+            }
+            regime => regime,
+        }
+    }
+
     /// Whether compression made the device move fewer bytes than the files have.
     pub fn is_shrunk(&self) -> bool {
         self.unpacked.is_some_and(|of_files| self.at_top < of_files)
@@ -214,7 +229,9 @@ impl DirectionTraffic {
         }
         let in_clock_bytes = self.device_part();
         let rest = self.asked - in_clock_bytes;
-        let dirty_bytes = self.waits.map(|w| w.min(rest));
+        // What a disk in memory took stays there.
+        let kept = self.ram.as_ref().map_or(0, |ram| self.asked.saturating_sub(ram.outside(self.asked)));
+        let dirty_bytes = self.waits.map(|w| w.saturating_add(kept).min(rest));
         let rest = rest - dirty_bytes.unwrap_or(0);
         // The compression savings in the rest cannot be counted: what no longer waits was written.
         let later_bytes = if self.unpacked.is_some() { rest } else { self.later.min(rest) };
@@ -310,6 +327,43 @@ fn holes_in(asked: u64, phase: &Phase, repetition: &Repetition) -> u64 {
     (u128::from(asked) * u128::from(none) / u128::from(extents.bytes)) as u64
 }
 
+/// The part of a stack that is main memory: one of several disks in a RAID, say.
+pub(crate) struct RamPart {
+    pub memory: String,
+    /// Bytes that it moved.
+    pub moved: u64,
+    /// The devices beside it.
+    pub storage: String,
+    /// Bytes that they moved, of those that the file system's own device did.
+    storage_moved: u64,
+    top_moved: u64,
+}
+
+impl RamPart {
+    /// `None` if the rest moved all bytes too, as the other half of a mirror does.
+    fn of(physical: &Physical, direction: Direction) -> Option<Self> {
+        let part = physical.part_memory()?;
+        let sum = |devices: &[&DeviceDelta]| {
+            devices.iter().fold(0u64, |sum, d| sum.saturating_add(direction.of(d)))
+        };
+        let (moved, storage_moved) = (sum(&part.memory), sum(&part.storage));
+        let top_moved = direction.of(physical.devices.first()?);
+        (storage_moved < top_moved && moved > 0).then(|| Self {
+            memory: names(&part.memory),
+            moved,
+            storage: names(&part.storage),
+            storage_moved,
+            top_moved,
+        })
+    }
+
+    /// As many of the file system's bytes as the rest moved.
+    fn outside(&self, bytes: u64) -> u64 {
+        let share = self.storage_moved as f64 / self.top_moved.max(1) as f64;
+        (bytes as f64 * share).round() as u64
+    }
+}
+
 /// A loop device and the devices below its file, if those moved so much less that the file must be in the page cache.
 pub(crate) struct CachedBelow {
     pub above: String,
@@ -327,7 +381,7 @@ impl CachedBelow {
     /// For reads, by what the image files gained in the page cache: the counters below also have other programs' reads.
     fn by_page_cache(physical: &Physical, direction: Direction) -> Option<Self> {
         let gained = physical.image_cached_bytes.filter(|_| direction == Direction::Read)?;
-        let (top, below) = (physical.level(0), physical.level(1));
+        let (top, below) = (storage(physical, 0), storage(physical, 1));
         let read = top.iter().fold(0u64, |sum, d| sum.saturating_add(d.read_bytes));
         let supplied = regime_of(gained as f64 / read.max(1) as f64) == Regime::Device;
         (!below.is_empty() && !supplied).then(|| Self {
@@ -344,7 +398,7 @@ impl CachedBelow {
             devices.iter().fold(0u64, |sum, d| sum.saturating_add(direction.of(d)))
         };
         let levels: Vec<Vec<&DeviceDelta>> =
-            (0..=physical.lowest_level().min(DEEPEST)).map(|n| physical.level(n)).collect();
+            (0..=physical.lowest_level().min(DEEPEST)).map(|n| storage(physical, n)).collect();
         let pairs = levels.windows(2).filter_map(|pair| {
             let (above, below) = (pair.first()?, pair.last()?);
             let loops = !above.is_empty() && above.iter().all(|d| d.kind == LOOP);
@@ -356,8 +410,10 @@ impl CachedBelow {
     }
 }
 
-/// No real stack is deeper (`observe` follows no further); a record that claims so is not worth the time.
-const DEEPEST: u32 = 64;
+/// The devices of a level that are not main memory.
+fn storage(physical: &Physical, level: u32) -> Vec<&DeviceDelta> {
+    physical.parts(level).into_iter().filter(|d| d.kind != RAM).collect()
+}
 
 pub(crate) fn names(devices: &[&DeviceDelta]) -> String {
     devices.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join("+")

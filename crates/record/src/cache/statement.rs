@@ -69,6 +69,10 @@ pub(super) fn of(
 
 /// The file system's own device; of several, those that moved something.
 fn moved_by(physical: &Physical, direction: Direction) -> String {
+    if let Some(part) = physical.part_memory() {
+        let moved: Vec<&DeviceDelta> = part.storage.iter().copied().filter(|d| direction.of(d) > 0).collect();
+        return split::names(if moved.is_empty() { &part.storage } else { &moved });
+    }
     let own = physical.devices.iter().skip(1).filter(|d| d.level == 0 && d.kind != JOURNAL);
     let moved: Vec<&DeviceDelta> = own.filter(|d| direction.of(d) > 0).collect();
     let first = || physical.devices.first().map_or_else(|| "the device".into(), |d| d.name.clone());
@@ -107,6 +111,9 @@ fn read(phase: &Phase, traffic: &DirectionTraffic, truth: &ReadTruth, device: &s
         }
         _ => format!("{device} moved {moved} for the {asked} read"),
     };
+    if let Some(ram) = &traffic.ram {
+        words += &format!("; {} moved {}, but is main memory", ram.memory, bytes_words(ram.moved));
+    }
     if worth(truth.hole_bytes, truth) {
         let holes = percent(truth.hole_bytes, truth.asked_bytes);
         words += &format!("; {holes} are holes, which read as zeros without any device");
@@ -114,8 +121,9 @@ fn read(phase: &Phase, traffic: &DirectionTraffic, truth: &ReadTruth, device: &s
     if traffic.is_shrunk() {
         words += &format!("; the file system compresses, so {device} moved {moved} for it");
     } else if worth(truth.excess_bytes, truth) {
+        let it = if traffic.ram.is_some() { device } else { "it" };
         words += &format!(
-            "; it moved {} more than was requested (read-ahead, metadata, parts of pages)",
+            "; {it} moved {} more than was requested (read-ahead, metadata, parts of pages)",
             bytes_words(truth.excess_bytes)
         );
     }
@@ -139,7 +147,8 @@ fn written(
     let device = in_memory.as_ref().map_or(device, |(_, below)| below.as_str());
     let asked = bytes_words(truth.asked_bytes);
     let share = |bytes| percent(bytes, truth.asked_bytes);
-    let flushes: u64 = repetition.physical.level(0).iter().map(|d| d.flush_ios).sum();
+    let flushed = physical.part_memory().map_or_else(|| physical.level(0), |part| part.storage);
+    let flushes: u64 = flushed.iter().map(|d| d.flush_ios).sum();
     let mut words = format!(
         "{} of the {asked} written had reached {device} when the clock stopped",
         share(truth.in_clock_bytes)
@@ -154,6 +163,9 @@ fn written(
     }
     if let Some(journal) = repetition.physical.journal().filter(|j| j.write_bytes > 0) {
         words += &journal_words(journal);
+    }
+    if let Some(ram) = &traffic.ram {
+        words += &format!("; {} received {}, but is main memory", ram.memory, bytes_words(ram.moved));
     }
     let worth = |bytes: u64| bytes > truth.asked_bytes / WORTH_SAYING;
     if worth(truth.later_bytes) {
@@ -193,10 +205,13 @@ fn written(
             bytes_words(traffic.at_top)
         );
     } else if worth(truth.excess_bytes) && in_memory.is_none() {
-        words += &format!(
-            "; it wrote {} more (journal, metadata, other programs)",
-            bytes_words(truth.excess_bytes)
-        );
+        // With a journal or memory named before, "it" would be that.
+        let (it, what) = match (physical.journal(), &traffic.ram) {
+            (Some(_), _) => (device, "metadata, other programs"),
+            (None, Some(_)) => (device, "journal, metadata, other programs"),
+            (None, None) => ("it", "journal, metadata, other programs"),
+        };
+        words += &format!("; {it} wrote {} more ({what})", bytes_words(truth.excess_bytes));
     }
     words + &not_known_below(traffic, device)
 }

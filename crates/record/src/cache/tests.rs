@@ -110,6 +110,9 @@ fn a_journal_on_a_device_of_its_own_is_told_beside_the_data() {
         &p,
         "This is a device number: 100 % of the 1 MiB written had reached vda when the clock stopped, with 1 flush; the journal on sdb1 wrote 3 MiB with 510 flushes.",
     );
+    p.repetitions[0].physical.devices[0].write_bytes = 3 * MIB;
+    let said = truth(&p).statement;
+    assert!(said.ends_with("510 flushes; vda wrote 2 MiB more (metadata, other programs)."), "{said}");
 }
 
 #[test]
@@ -490,4 +493,100 @@ proptest::proptest! {
         }
         proptest::prop_assert!(t.statement.ends_with('.'));
     }
+}
+
+/// A disk and a disk in memory, side by side: in a btrfs, below an md, or one of two layers.
+fn half_in_memory(top: Option<(u64, u64)>, memory: (u64, u64), disk: (u64, u64)) -> Physical {
+    let level = u32::from(top.is_some());
+    let (read, written) = top.unwrap_or((memory.0 + disk.0, memory.1 + disk.1));
+    let name = if top.is_some() { "md0" } else { "loop0+sda" };
+    let devices = vec![
+        device(name, if top.is_some() { "md" } else { "" }, 0, read, written),
+        device("loop0", "ram", level, memory.0, memory.1),
+        device("sda", "disk", level, disk.0, disk.1),
+    ];
+    Physical {
+        method: "diskstats".into(),
+        devices,
+        own_read_bytes: Some(read),
+        written_in_clock_bytes: Some(written),
+        waiting: Some(UnwrittenData::default()),
+        ..Physical::default()
+    }
+}
+
+#[test]
+fn the_part_of_a_stack_that_is_memory_is_no_device() {
+    for md in [false, true] {
+        let top = |bytes: (u64, u64)| md.then_some(bytes);
+        let (read, written) = ((32 * MIB, 0), (0, 32 * MIB));
+        let p = phase(true, false, 64 * MIB, half_in_memory(top((64 * MIB, 0)), read, read));
+        says(
+            &p,
+            "This number is partly memory's, partly the device's: of the 64 MiB read 50 % came from memory and 50 % from sda, which moved 32 MiB; loop0 moved 32 MiB, but is main memory.",
+        );
+        let mut p = phase(false, true, 64 * MIB, half_in_memory(top((0, 64 * MIB)), written, written));
+        p.sync_in_clock = true;
+        says(
+            &p,
+            "This number is partly memory's, partly the device's: 50 % of the 64 MiB written had reached sda when the clock stopped, with 1 flush; loop0 received 32 MiB, but is main memory; 50 % was only in memory at the end (32 MiB).",
+        );
+        let all = phase(true, false, 64 * MIB, half_in_memory(top((64 * MIB, 0)), (64 * MIB, 0), (0, 0)));
+        assert_eq!(all.origin().regime, Regime::Memory);
+        let evidence = all.origin().evidence;
+        assert_eq!(
+            evidence,
+            "64 MiB requested, 0 B moved by sda while the clock ran (0 %), 64 MiB moved by loop0, which is main memory"
+        );
+        let cached = phase(true, false, 64 * MIB, half_in_memory(top((0, 0)), (0, 0), (0, 0)));
+        assert_eq!(cached.origin().regime, Regime::PageCache, "neither moved anything");
+    }
+}
+
+#[test]
+fn the_other_half_of_a_mirror_in_memory_takes_nothing_from_the_disk() {
+    let both = (0, 64 * MIB);
+    for (top, device_wrote) in [(None, 128), (Some((0, 64 * MIB)), 64)] {
+        let physical = half_in_memory(top, both, both);
+        assert_eq!(physical.device_write_bytes(), Some(device_wrote * MIB));
+        let p = phase(false, true, 64 * MIB, physical);
+        says(
+            &p,
+            if top.is_some() {
+                "This is a device number: 100 % of the 64 MiB written had reached sda when the clock stopped."
+            } else {
+                "This is a device number: 100 % of the 64 MiB written had reached sda when the clock stopped; loop0 received 64 MiB, but is main memory."
+            },
+        );
+    }
+}
+
+#[test]
+fn one_part_that_is_memory_does_not_make_the_whole_memory() {
+    let part = Physical {
+        devices: vec![
+            device("dm-0+sda", "", 0, MIB, 0),
+            device("dm-0", "ram", 0, MIB / 2, 0),
+            device("sda", "disk", 0, MIB / 2, 0),
+            device("ram0", "ram", 1, MIB / 2, 0),
+        ],
+        ..disk(MIB, 0)
+    };
+    assert!(!part.is_memory() && part.part_memory().is_some());
+    let names = |devices: &[&DeviceDelta]| devices.iter().map(|d| d.name.clone()).collect::<Vec<_>>();
+    let found = part.part_memory().expect("both");
+    assert_eq!((names(&found.memory), names(&found.storage)), (vec!["dm-0".into()], vec!["sda".into()]));
+    assert!(disk(MIB, 0).part_memory().is_none());
+}
+
+#[test]
+fn the_image_behind_the_part_that_is_no_memory_may_be_cached() {
+    let devices = vec![
+        device("loop0+loop1", "", 0, 64 * MIB, 0),
+        device("loop0", "ram", 0, 32 * MIB, 0),
+        device("loop1", "loop", 0, 32 * MIB, 0),
+        device("vda", "disk", 1, 0, 0),
+    ];
+    let p = phase(true, false, 64 * MIB, Physical { devices, ..disk(64 * MIB, 0) });
+    assert_eq!(p.origin().regime, Regime::Memory, "{}", p.origin().evidence);
 }

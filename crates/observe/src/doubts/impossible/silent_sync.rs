@@ -3,6 +3,7 @@
 
 use super::{device, found};
 use crate::doubts::grouped;
+use crate::ranges::Ranges;
 use crate::words::which;
 use fathom_record::{DeviceDelta, Doubt, OpKind, Phase, Repetition, Run};
 
@@ -14,7 +15,8 @@ pub(super) struct Silent {
 }
 
 pub(super) fn check(run: &Run) -> Option<Doubt> {
-    let all = found(run, silent);
+    let ranges = Ranges::of(run);
+    let all = found(run, |phase, r| silent(phase, r).filter(|_| !ranges.are_in(phase)));
     let phases: Vec<&Phase> = all.iter().map(|(phase, _)| *phase).collect();
     let (_, worst) = all.iter().max_by_key(|(_, s)| s.syncs)?;
     let times = if worst.syncs == 1 { "once".into() } else { format!("{} times", worst.syncs) };
@@ -76,6 +78,11 @@ mod tests {
             "{}",
             doubt.sentence
         );
+        // What only starts write-back is no sync.
+        let mut ranges = run_of(vec![p.clone()]);
+        ranges.workload = crate::ranges::SAMPLE.into();
+        let found = doubts(&ranges, &DoubtInputs::default());
+        assert!(found.iter().all(|d| d.code != "impossible-sync"), "{found:?}");
         // Sixteen workers may share each commit.
         p.repetitions[0].physical.devices[0].flush_ios = 10_000 / 16;
         p.repetitions[0].workers.extend(vec![fathom_record::Worker::default(); 15]);

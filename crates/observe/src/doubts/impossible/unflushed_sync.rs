@@ -3,6 +3,7 @@
 
 use super::{found, silent_sync};
 use crate::doubts::grouped;
+use crate::ranges::Ranges;
 use crate::words::which;
 use fathom_record::{DeviceDelta, Doubt, OpKind, Phase, Repetition, Run};
 use serde_json::Value;
@@ -22,7 +23,8 @@ struct Unflushed {
 }
 
 pub(super) fn check(run: &Run, environment: &Value) -> Option<Doubt> {
-    let all = found(run, |phase, r| unflushed(phase, r, environment));
+    let ranges = Ranges::of(run);
+    let all = found(run, |phase, r| unflushed(phase, r, environment).filter(|_| !ranges.are_in(phase)));
     let phases: Vec<&Phase> = all.iter().map(|(phase, _)| *phase).collect();
     let (_, worst) = all.iter().max_by_key(|(_, unflushed)| unflushed.syncs)?;
     let text = format!(
@@ -99,6 +101,11 @@ mod tests {
         assert!(told.contains(wanted), "{told}");
         let elsewhere = sentence(&p, volatile(), "rw,relatime").expect("a doubt");
         assert!(elsewhere.ends_with("does not pass them on."), "{elsewhere}");
+        let environment = json!({"devices": [volatile()], "filesystem": {"options": "rw,nobarrier"}});
+        let mut ranges = run_of(vec![p.clone()]);
+        ranges.workload = crate::ranges::SAMPLE.into();
+        let found = doubts::of(&ranges, &environment, &DoubtInputs::default());
+        assert!(found.iter().all(|d| d.code != super::CODE), "sync_file_range flushes nothing: {found:?}");
         for (other, why) in [
             (disk("sda", "write through", true), "nothing to flush"),
             (disk("sda", "write back", false), "md, or a kernel before 5.5, counts no flushes"),
