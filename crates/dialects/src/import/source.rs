@@ -51,8 +51,9 @@ impl<'i> Source<'i> {
         let mut source =
             Self { input: Box::new(&[][..]), mail: Mail::No, line: 0, held: VecDeque::new(), part: None };
         if !input.fill_buf()?.starts_with(&crate::iozone::worksheet::BEGINNING) {
+            // The decoder gives the first bytes alone.
+            source.mail = Mail::of(input.fill_buf()?);
             source.input = encoding::decoded(input);
-            source.mail = Mail::of(source.input.fill_buf()?);
             return Ok(source);
         }
         let mut bytes = Vec::new();

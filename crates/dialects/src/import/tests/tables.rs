@@ -106,7 +106,7 @@ fn every_kind_of_rule_and_of_bar_gives_the_same() {
         for text in [
             table.to_owned(),
             table.replace('\n', "\r\n"),
-            format!("> {}\n", table.trim_end().replace('\n', "\n> ")),
+            format!("> {}\n", table.trim_end_matches('\n').replace('\n', "\n> ")),
         ] {
             let imported = of(&text);
             assert_eq!(cells(&imported), expected, "{text}");
