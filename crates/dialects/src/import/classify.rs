@@ -36,6 +36,19 @@ pub(super) fn looks_like_figures(line: &str) -> bool {
         || (c.decimals >= 1 && c.words == 0)
         || (c.precise >= 1 && c.words <= 1)
         || c.named >= 2
+        || cells_of_figures(line) >= 2
+}
+
+/// Cells of a table that are a figure and nothing else. Its other cells may have many words.
+fn cells_of_figures(line: &str) -> usize {
+    let separator = if line.contains(' ') { '|' } else { ',' };
+    let is_figure =
+        |cell: &&str| leading(cell).is_some_and(|(.., rest)| unit(rest.trim(), Prefix::Binary).is_some());
+    // "1,234,567" is one number.
+    if separator == ',' && !line.starts_with(char::is_alphabetic) {
+        return 0;
+    }
+    line.split(separator).filter(is_figure).count()
 }
 
 /// "March 10, 2005" is a date.
@@ -109,6 +122,8 @@ mod tests {
             "33554432 bytes written in 0.04 seconds (785.16 MiB/sec).",
             "user-time: 0.439595",
             "sleep 0.1,0.100996,0.0011,0.0217,0,0.000263,0.021",
+            "| sequential write of the old array | 12 | n/a | 2.5 ms |",
+            "read,100,5",
         ] {
             assert!(looks_like_figures(line), "{line}");
         }

@@ -27,7 +27,7 @@ const COLUMNS: [(&str, &str); 7] = [
 ];
 
 fn csv(lines: &Lines, at: usize) -> Option<Block> {
-    let heads = fields(lines.trimmed(at));
+    let heads = fields(lines.trimmed(at), ',');
     let (first, heads) = heads.split_first()?;
     let are_known =
         heads.len() >= COLUMNS.len() && heads.iter().zip(COLUMNS).all(|(head, (name, _))| head == name);
@@ -37,7 +37,7 @@ fn csv(lines: &Lines, at: usize) -> Option<Block> {
     let mut block = Block { last: at, ..Block::default() };
     let mut phases: Vec<Phase> = Vec::new();
     for n in at + 1..lines.len() {
-        let row = fields(lines.trimmed(n));
+        let row = fields(lines.trimmed(n), ',');
         if row.len() != heads.len() + 1 {
             break;
         }

@@ -293,8 +293,8 @@ pub(super) fn all_numbers(line: &str) -> Option<Vec<(f64, &str)>> {
     numbers.filter(|n| !n.is_empty())
 }
 
-/// Comma-separated fields, possibly quoted; in quotes, two quotes are one.
-pub(super) fn fields(line: &str) -> Vec<String> {
+/// Fields between commas or another separator, possibly quoted; in quotes, two quotes are one.
+pub(super) fn fields(line: &str, separator: char) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut quoted = false;
     let mut characters = line.chars().peekable();
@@ -304,7 +304,7 @@ pub(super) fn fields(line: &str) -> Vec<String> {
                 fields.last_mut().into_iter().for_each(|f| f.push('"'));
             }
             '"' => quoted = !quoted,
-            ',' if !quoted => fields.push(String::new()),
+            c if c == separator && !quoted => fields.push(String::new()),
             _ => fields.last_mut().into_iter().for_each(|f| f.push(c)),
         }
     }
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn quotes_inside_a_field_are_doubled() {
-        assert_eq!(fields(r#"a,"echo ""x"", y",,"""#), ["a", r#"echo "x", y"#, "", ""]);
+        assert_eq!(fields(r#"a,"echo ""x"", y",,"""#, ','), ["a", r#"echo "x", y"#, "", ""]);
     }
 
     #[test]

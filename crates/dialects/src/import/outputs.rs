@@ -81,10 +81,10 @@ pub struct Outputs<'i> {
     pieces: VecDeque<Piece>,
     /// Lines too long for text, among the lines held.
     too_long: VecDeque<TooLong>,
-    /// Lines that another line of the file was joined to, once for each.
-    joined: Vec<usize>,
-    /// The last line, if its number may be cut, with its text.
-    cut: Option<(usize, String)>,
+    /// Lines whose number in the file does not follow that of the line before, with it: lines of a mail were joined or decoded.
+    numbers: Vec<(usize, u64)>,
+    /// The last line of the text, or of a part of a mail, if its number may be cut, with its text.
+    cut: VecDeque<(usize, String)>,
     /// TABs of the line read last, if there are only numbers between them.
     tabs: usize,
     /// Lines looked at ahead without finding an output.
@@ -118,8 +118,8 @@ impl<'i> Outputs<'i> {
             at: 0,
             pieces: VecDeque::new(),
             too_long: VecDeque::new(),
-            joined: Vec::new(),
-            cut: None,
+            numbers: Vec::new(),
+            cut: VecDeque::new(),
             tabs: 0,
             in_vain: 0,
             failed: false,
@@ -165,7 +165,7 @@ impl<'i> Outputs<'i> {
         let found = found(&self.lines, at, block, &left, &self.context);
         self.pieces.push_back(Piece::Found(found));
         left.into_iter().for_each(|n| self.left(n));
-        if let Some((n, words)) = self.cut.take_if(|(n, _)| *n <= last) {
+        while let Some((n, words)) = self.cut_up_to(last) {
             partly.retain(|&of| of != n);
             self.pieces.push_back(Piece::Cut(n as u64 + 1, words));
         }
@@ -215,17 +215,17 @@ impl<'i> Outputs<'i> {
                 break;
             }
             match self.source.next()? {
-                Next::Line { text, joined, is_ended } => {
+                Next::Line { text, line: number, is_ended } => {
                     let (line, bytes) = (self.lines.end(), text.len());
                     read += bytes;
-                    self.joined.extend(std::iter::repeat_n(line, joined));
+                    self.number(number);
                     // The last row of a sheet that was saved as text may have no line break.
                     let tabs = tabs_of_numbers(&text);
                     let is_row = std::mem::replace(&mut self.tabs, tabs) == tabs && tabs >= FEWEST_TABS;
                     match before_number(&text).filter(|_| !is_ended && !is_row) {
                         Some(before) => {
                             self.lines.push(before);
-                            self.cut = Some((line, text.trim().to_owned()));
+                            self.cut.push_back((line, text.trim().to_owned()));
                         }
                         None => self.lines.push(&text),
                     }
@@ -233,10 +233,9 @@ impl<'i> Outputs<'i> {
                         self.too_long.push_back(TooLong { line, bytes: bytes as u64, is_dropped: false });
                     }
                 }
-                Next::Endless => {
-                    return Err(ImportError::NoText { line: self.of_file(self.lines.end() as u64 + 1) });
-                }
-                Next::TooLong(bytes) => {
+                Next::Endless { line } => return Err(ImportError::NoText { line }),
+                Next::TooLong { line, bytes } => {
+                    self.number(line);
                     self.too_long.push_back(TooLong { line: self.lines.end(), bytes, is_dropped: true });
                     self.lines.push("");
                 }
@@ -265,7 +264,7 @@ impl<'i> Outputs<'i> {
     /// Handles a line that belongs to no output.
     fn left(&mut self, n: usize) {
         let number = n as u64 + 1;
-        let piece = match self.cut.take_if(|(cut, _)| *cut == n) {
+        let piece = match self.cut_up_to(n) {
             Some((_, words))
                 if classify::looks_like_figures(&words) || self.lines.trimmed(n).ends_with(['=', ':']) =>
             {
@@ -281,14 +280,32 @@ impl<'i> Outputs<'i> {
         self.pieces.push_back(piece);
     }
 
+    /// What was cut in a line up to this one.
+    fn cut_up_to(&mut self, last: usize) -> Option<(usize, String)> {
+        let is_there = self.cut.front().is_some_and(|(n, _)| *n <= last);
+        if is_there { self.cut.pop_front() } else { None }
+    }
+
+    /// Keeps the number in the file of the line that is pushed next.
+    fn number(&mut self, of_file: u64) {
+        let line = self.lines.end();
+        if self.of_file(line as u64 + 1) != of_file {
+            self.numbers.push((line, of_file));
+        }
+    }
+
     /// The number of a line in the file.
     fn of_file(&self, line: u64) -> u64 {
-        line + self.joined.partition_point(|&n| (n as u64) + 1 < line) as u64
+        let before = self.numbers.partition_point(|&(n, _)| (n as u64) < line);
+        before.checked_sub(1).map_or(line, |at| {
+            let (n, of_file) = self.numbers[at];
+            of_file + (line - 1 - n as u64)
+        })
     }
 
     /// Numbers lines as in the file.
     fn renumber(&self, piece: &mut Piece) {
-        if self.joined.is_empty() {
+        if self.numbers.is_empty() {
             return;
         }
         let renumber = |line: &mut u64| *line = self.of_file(*line);

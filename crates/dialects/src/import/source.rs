@@ -1,82 +1,169 @@
-//! Reads input line by line, never holding more than one line. Bytes that are not UTF-8 are replaced, and lines of mails decoded.
+//! Reads input line by line, never holding more than one line. Lines that are not UTF-8 and those of mails are decoded.
 
-use super::encoding::{self, Mail};
+use super::encoding::{self, Form, Mail};
 use super::lines::{LONGEST_LINE, MOST_DOCUMENT};
-use std::io::{BufRead, Read as _, Result};
+use std::collections::VecDeque;
+use std::io::{BufRead, Cursor, Read as _, Result};
 
 pub(super) enum Next {
     Line {
         text: String,
-        /// Lines of the file that were joined to it.
-        joined: usize,
+        /// The number of its first line in the file, from 1.
+        line: u64,
         /// Whether a line break follows it.
         is_ended: bool,
     },
-    /// A line that is too long, with its length.
-    TooLong(u64),
+    /// A line that is too long, with its number and length.
+    TooLong {
+        line: u64,
+        bytes: u64,
+    },
     /// A line longer than [`LONGEST_PASSED`]; it was not read to its end.
-    Endless,
+    Endless {
+        line: u64,
+    },
     End,
 }
 
 pub(super) struct Source<'i> {
     input: Box<dyn BufRead + 'i>,
     mail: Mail,
-    /// What was read behind a line that it could not be joined to.
-    held: Option<Next>,
+    /// Lines read so far.
+    line: u64,
+    /// What was read ahead, and does not belong to what was before it.
+    held: VecDeque<Next>,
+    /// The part in base64 that is being read.
+    part: Option<Part>,
+}
+
+/// A file in a mail.
+struct Part {
+    source: Box<Source<'static>>,
+    /// For each of its lines, the line of the mail in which it begins.
+    lines: Vec<u64>,
+    /// Whether its end is not cut.
+    is_whole: bool,
 }
 
 impl<'i> Source<'i> {
     /// An IOzone worksheet is converted to the text it would be saved as.
     pub(super) fn new(mut input: impl BufRead + 'i) -> Result<Self> {
+        let mut source =
+            Self { input: Box::new(&[][..]), mail: Mail::No, line: 0, held: VecDeque::new(), part: None };
         if !input.fill_buf()?.starts_with(&crate::iozone::worksheet::BEGINNING) {
-            let mut input = encoding::decoded(input)?;
-            let mail = Mail::of(input.fill_buf()?);
-            return Ok(Self { input, mail, held: None });
+            // The decoder gives the first bytes alone.
+            source.mail = Mail::of(input.fill_buf()?);
+            source.input = encoding::decoded(input);
+            return Ok(source);
         }
         let mut bytes = Vec::new();
         input.by_ref().take(MOST_DOCUMENT.bytes as u64).read_to_end(&mut bytes)?;
-        let input: Box<dyn BufRead> = match crate::iozone::worksheet::read(&bytes) {
-            Ok(sheet) => Box::new(std::io::Cursor::new(super::iozone::sheet_as_text(&sheet).into_bytes())),
-            Err(_) => Box::new(std::io::Cursor::new(bytes).chain(input)),
+        source.input = match crate::iozone::worksheet::read(&bytes) {
+            Ok(sheet) => Box::new(Cursor::new(super::iozone::sheet_as_text(&sheet).into_bytes())),
+            Err(_) => Box::new(Cursor::new(bytes).chain(input)),
         };
-        Ok(Self { input, mail: Mail::No, held: None })
+        Ok(source)
     }
 
     /// The next line; in a mail, as it was written.
     pub(super) fn next(&mut self) -> Result<Next> {
-        let next = match self.held.take() {
-            Some(held) => held,
-            None => self.line()?,
-        };
-        let Next::Line { mut text, mut joined, mut is_ended } = next else { return Ok(next) };
-        self.mail = self.mail.behind(&text);
-        if self.mail != Mail::Quoted {
-            return Ok(Next::Line { text, joined, is_ended });
+        if let Some(part) = &mut self.part {
+            match part.next()? {
+                Next::End => self.part = None,
+                line => return Ok(line),
+            }
         }
-        while let Some(length) = encoding::broken(&text).map(str::len).filter(|l| *l < LONGEST_LINE) {
-            text.truncate(length);
-            match self.line()? {
+        if self.held.is_empty() && self.mail == Mail::In(Form::Base64) {
+            self.mail = Mail::No;
+            self.part = self.part()?;
+            return self.next();
+        }
+        let next = self.held_or_read()?;
+        let Next::Line { mut text, line, mut is_ended } = next else { return Ok(next) };
+        self.mail = self.mail.behind(&text);
+        if self.mail != Mail::In(Form::Quoted) {
+            return Ok(Next::Line { text, line, is_ended });
+        }
+        while encoding::is_broken(&text) && text.len() < LONGEST_LINE {
+            match self.held_or_read()? {
                 Next::Line { text: more, is_ended: end, .. } => {
+                    text.push('\n');
                     text.push_str(&more);
-                    (joined, is_ended) = (joined + 1, end);
+                    is_ended = end;
                 }
                 other => {
-                    self.held = Some(other);
+                    self.held.push_front(other);
                     break;
                 }
             }
         }
-        Ok(Next::Line { text: encoding::unquoted(&text), joined, is_ended })
+        Ok(Next::Line { text: encoding::unquoted(&text), line, is_ended })
     }
 
-    fn line(&mut self) -> Result<Next> {
+    /// Reads the lines of a part in base64. What is no text stays as it is.
+    fn part(&mut self) -> Result<Option<Part>> {
+        let (mut lines, mut base64) = (Vec::new(), String::new());
+        let (mut is_ended, mut length) = (true, 0);
+        loop {
+            let next = self.held_or_read()?;
+            let before = lines.last().map(|&(at, _): &(usize, u64)| (&base64[at..], length));
+            match next {
+                Next::Line { text, line, is_ended: end }
+                    if encoding::is_base64(text.trim_end(), before) && base64.len() < MOST_DOCUMENT.bytes =>
+                {
+                    if lines.is_empty() {
+                        length = text.trim_end().len();
+                    }
+                    lines.push((base64.len(), line));
+                    base64.push_str(text.trim_end());
+                    is_ended = end;
+                }
+                Next::Line { text, .. } if lines.is_empty() && text.trim().is_empty() => {}
+                other => {
+                    self.held.push_back(other);
+                    break;
+                }
+            }
+        }
+        let is_at_the_end = matches!(self.held.front(), Some(Next::End));
+        let is_short = lines.last().is_some_and(|(at, _)| base64.len() - at < length);
+        let is_whole =
+            base64.len() % 4 == 0 && (!is_at_the_end || base64.ends_with('=') || is_short && is_ended);
+        let bytes = encoding::bytes_of(&base64).filter(|bytes| !bytes.is_empty());
+        let Some(bytes) = bytes.filter(|bytes| encoding::is_text(bytes)) else {
+            for (n, &(at, line)) in lines.iter().enumerate().rev() {
+                let end = lines.get(n + 1).map_or(base64.len(), |next| next.0);
+                let text = base64[at..end].to_owned();
+                self.held.push_front(Next::Line { text, line, is_ended: true });
+            }
+            return Ok(None);
+        };
+        let begins = std::iter::once(0)
+            .chain(bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1));
+        let line_of = |at: usize| {
+            let n = lines.partition_point(|&(from, _)| from <= at / 3 * 4);
+            lines[n.saturating_sub(1)].1
+        };
+        let lines = begins.map(line_of).collect();
+        let source = Box::new(Source::new(Cursor::new(bytes))?);
+        Ok(Some(Part { source, lines, is_whole }))
+    }
+
+    fn held_or_read(&mut self) -> Result<Next> {
+        match self.held.pop_front() {
+            Some(held) => Ok(held),
+            None => self.read_line(),
+        }
+    }
+
+    fn read_line(&mut self) -> Result<Next> {
         let mut line = Vec::new();
         let mut most = LONGEST_LINE;
         self.read_to(most, &mut line)?;
         if line.is_empty() {
             return Ok(Next::End);
         }
+        self.line += 1;
         let ended = |line: &[u8]| line.last() == Some(&b'\n');
         if line.len() > most && !ended(&line) && is_document(&line) {
             most = MOST_DOCUMENT.bytes;
@@ -91,9 +178,7 @@ impl<'i> Source<'i> {
         if line.last() == Some(&b'\r') {
             line.pop();
         }
-        let text =
-            String::from_utf8(line).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
-        Ok(Next::Line { text, joined: 0, is_ended })
+        Ok(Next::Line { text: encoding::text(line), line: self.line, is_ended })
     }
 
     /// Reads to the end of the line, or one byte beyond the limit.
@@ -111,13 +196,28 @@ impl<'i> Source<'i> {
             let read = self.read_to(AT_ONCE, &mut part)?;
             length += read as u64;
             if part.last() == Some(&b'\n') {
-                return Ok(Next::TooLong(length - 1));
+                return Ok(Next::TooLong { line: self.line, bytes: length - 1 });
             } else if read == 0 {
-                return Ok(Next::TooLong(length));
+                return Ok(Next::TooLong { line: self.line, bytes: length });
             } else if length > LONGEST_PASSED {
-                return Ok(Next::Endless);
+                return Ok(Next::Endless { line: self.line });
             }
         }
+    }
+}
+
+impl Part {
+    /// The next line, with its number in the mail.
+    fn next(&mut self) -> Result<Next> {
+        let of_mail = |line: u64| self.lines[self.lines.len().min(line as usize).saturating_sub(1)];
+        Ok(match self.source.next()? {
+            Next::Line { text, line, is_ended } => {
+                Next::Line { text, line: of_mail(line), is_ended: is_ended || self.is_whole }
+            }
+            Next::TooLong { line, bytes } => Next::TooLong { line: of_mail(line), bytes },
+            Next::Endless { line } => Next::Endless { line: of_mail(line) },
+            Next::End => Next::End,
+        })
     }
 }
 

@@ -1,6 +1,9 @@
-//! Tables of figures written by people: underlined headings ("Test rc8 rc8*" above "-----"), separated by TABs, or with bars between
-//! cells. With a rule below the headings the bars tell a cell's column. Each column is a run and each row a cell, so that columns compare like systems. A table with bars and no headings gives
-//! workload parameters; one about memory and caches describes hosts. The text before a table gives the meaning of its values.
+//! Tables of figures written by people: underlined headings ("Test rc8 rc8*" above "-----", or "---- ----" with a rule for each column),
+//! bars between cells, or fields between commas, semicolons or TABs. Each column is a run and each row a cell, so that columns compare like
+//! systems. A table with bars and no headings gives workload parameters; one about memory and caches describes hosts. The text before a
+//! table gives the meaning of its values.
+
+mod separated;
 
 use super::cell::{figure, run};
 use super::columns::Columns;
@@ -18,7 +21,12 @@ const NEAR: usize = 8;
 const LONGEST: usize = 500;
 
 pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
-    bars(lines, at, context).or_else(|| ruled(lines, at, context)).or_else(|| hosts(lines, at))
+    grid(lines, at, context)
+        .or_else(|| bars(lines, at, context))
+        .or_else(|| segments(lines, at, context))
+        .or_else(|| ruled(lines, at, context))
+        .or_else(|| hosts(lines, at))
+        .or_else(|| separated::parse(lines, at, context))
 }
 
 /// A cell of a column: row name, printed value, line.
@@ -29,39 +37,140 @@ struct Value {
     line: usize,
 }
 
+/// A row of cells, with its line.
+type Row = (usize, Vec<String>);
+
 /// Headings, a rule, and rows with a name and a number for each heading.
 fn ruled(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
-    let heads: Vec<&str> = lines.trimmed(at).split_whitespace().collect();
-    if heads.len() < 2 || !is_rule(lines.trimmed(at + 1)) || heads.iter().any(|h| number(h).is_some()) {
+    if !is_rule(lines.trimmed(at + 1)) {
         return None;
     }
-    let columns = &heads[1..];
-    let mut values: Vec<Vec<Value>> = columns.iter().map(|_| Vec::new()).collect();
-    let mut last = at;
+    let heads = headings(lines.trimmed(at));
+    if heads.len() < 2 || heads.iter().any(|h| number(h).is_some()) {
+        return None;
+    }
+    // Where a heading has several words, blanks do not tell where a cell ends.
+    let has_phrases = heads.iter().any(|head| head.contains(' ') && !head.ends_with([')', ']']));
+    let mut rows: Vec<Row> = Vec::new();
     for n in at + 2..lines.len() {
-        let words: Vec<&str> = lines.trimmed(n).split_whitespace().collect();
-        let Some(names) = words.len().checked_sub(columns.len()).filter(|&names| names > 0) else { break };
+        let words = if has_phrases { apart(lines.trimmed(n)) } else { words_of(lines.trimmed(n)) };
+        let Some(names) = words.len().checked_sub(heads.len() - 1).filter(|&names| names > 0) else { break };
         let (names, figures) = words.split_at(names);
-        if !figures.iter().all(|w| is_gap(w) || scaled(w).is_some()) || figures.iter().all(|w| is_gap(w)) {
+        if (has_phrases && names.len() > 1)
+            || !figures.iter().all(|w| is_gap(w) || scaled(w).is_some())
+            || figures.iter().all(|w| is_gap(w))
+        {
             break;
         }
-        for (column, word) in values.iter_mut().zip(figures) {
-            if let Some((value, word)) = scaled(word) {
-                column.push(Value { row: names.join(" "), value, printed: word.into(), line: n });
-            }
+        rows.push((
+            n,
+            std::iter::once(names.join(" ")).chain(figures.iter().map(|&w| w.to_owned())).collect(),
+        ));
+    }
+    let last = rows.get(1).and(rows.last())?.0;
+    of_cells(lines, at, last, &heads, &rows, context)
+}
+
+/// Headings between single blanks, or between wider ones if there are any that are not of one word. A unit in brackets belongs to the word
+/// before it.
+fn headings(line: &str) -> Vec<String> {
+    let is_apart = apart(line).len() > 1 && apart(line).iter().any(|head| head.contains(' '));
+    let mut heads: Vec<String> = Vec::new();
+    for word in if is_apart { apart(line) } else { words_of(line) } {
+        match heads.last_mut().filter(|_| word.starts_with(['(', '[']) && word.ends_with([')', ']'])) {
+            Some(head) => *head = format!("{head} {word}"),
+            None => heads.push(word.into()),
+        }
+    }
+    heads
+}
+
+fn words_of(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+/// What stands between TABs or several blanks.
+fn apart(line: &str) -> Vec<&str> {
+    line.split('\t')
+        .flat_map(|part| part.split("  "))
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect()
+}
+
+/// Headings, a rule for each column, and rows whose words stand under the rules.
+fn segments(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
+    let rules = placed(lines.at(at + 1));
+    if rules.len() < 2 || !is_of_rules(lines.trimmed(at + 1)) {
+        return None;
+    }
+    let heads = under(lines.at(at), &rules)?;
+    if heads.iter().any(|h| number(h).is_some()) || heads.iter().all(String::is_empty) {
+        return None;
+    }
+    let (mut rows, mut partly) = (Vec::new(), Vec::new());
+    let mut last = at + 1;
+    for n in at + 2..lines.len().min(at + LONGEST) {
+        if lines.is_blank(n) || is_of_rules(lines.trimmed(n)) {
+            break;
+        }
+        match under(lines.at(n), &rules) {
+            Some(row) => rows.push((n, row)),
+            None if super::classify::looks_like_figures(lines.at(n)) => partly.push(n),
+            None => break,
         }
         last = n;
     }
-    (last >= at + 3).then(|| columns_as_runs(lines, at, last, columns, values, context))
+    let mut block = of_cells(lines, at, last, &heads, &rows, context)?;
+    block.partly.append(&mut partly);
+    block.partly.sort_unstable();
+    Some(block)
+}
+
+/// "-----  ----- ------".
+fn is_of_rules(line: &str) -> bool {
+    !line.is_empty() && line.split_whitespace().all(is_rule_of_column)
+}
+
+fn is_rule_of_column(word: &str) -> bool {
+    word.chars().count() >= 2 && word.chars().all(|c| "-=\u{2500}\u{2501}\u{2550}".contains(c))
+}
+
+/// Words with the columns of their beginnings and ends, in characters.
+fn placed(line: &str) -> Vec<(usize, usize, &str)> {
+    let start = line.as_ptr() as usize;
+    let place = |word: &'_ str| line[..word.as_ptr() as usize - start].chars().count();
+    line.split_whitespace().map(|w| (place(w), place(w) + w.chars().count(), w)).collect()
+}
+
+/// The cells of a line under the rules of columns; `None` if a word stands under none of them, or under two, or has not the place of a name
+/// or a figure: a long name has moved what is behind it.
+fn under(line: &str, rules: &[(usize, usize, &str)]) -> Option<Vec<String>> {
+    let words = placed(line);
+    let mut cells = vec![String::new(); rules.len()];
+    for &(from, to, word) in &words {
+        let mut of = (0..rules.len()).filter(|&c| from < rules[c].1 && to > rules[c].0);
+        let (Some(column), None) = (of.next(), of.next()) else { return None };
+        if from < rules[column].0 && !from_digit(word) {
+            return None;
+        }
+        let cell = &mut cells[column];
+        if !cell.is_empty() {
+            cell.push(' ');
+        }
+        cell.push_str(word);
+    }
+    Some(cells)
+}
+
+fn from_digit(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
 }
 
 /// Cells between bars, one or several per line.
 fn bars(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
-    if !lines.trimmed(at).starts_with('|') {
+    if !lines.trimmed(at).starts_with('|') || is_bar_rule(lines.trimmed(at + 1)) {
         return None;
-    }
-    if is_bar_rule(lines.trimmed(at + 1)) {
-        return grid(lines, at, context);
     }
     let mut cells: Vec<(usize, &str)> = Vec::new();
     let mut last = at;
@@ -147,56 +256,121 @@ const PARAMETERS: [&str; 20] = [
     "version",
 ];
 
+/// Bars between cells, also of lines that are drawn.
+const BARS: [char; 4] = ['|', '\u{2502}', '\u{2503}', '\u{2551}'];
+
 /// Headings, a rule, and a row on each line.
 fn grid(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
-    let is_row = |n: &usize| lines.trimmed(*n).starts_with('|');
-    let last = (at..lines.len().min(at + LONGEST)).take_while(is_row).last()?;
-    let is_closed = lines.trimmed(at).ends_with('|');
-    let cells = |n: usize| -> Vec<&str> {
-        let mut cells: Vec<&str> = lines.trimmed(n).split('|').skip(1).map(str::trim).collect();
-        // Behind the last bar; of a row that was cut, a part of a cell.
-        if is_closed {
-            let _ = cells.pop();
-        }
-        cells
+    let first = lines.trimmed(at);
+    let rule = lines.trimmed(at + 1);
+    if !first.contains(BARS) || is_bar_rule(first) || !(is_bar_rule(rule) || is_rule(rule)) {
+        return None;
+    }
+    let (is_open, is_closed) = (first.starts_with(BARS), first.ends_with(BARS));
+    // A row that was cut has no bar at its end.
+    let cells = |line: &str| -> Option<Vec<String>> {
+        let line = if is_open { line.strip_prefix(BARS)? } else { line };
+        let line = if is_closed { line.strip_suffix(BARS)? } else { line };
+        Some(line.split(BARS).map(|cell| cell.trim().to_owned()).collect())
     };
-    let heads = cells(at);
-    let rows = (at + 2..=last).filter(|&n| !is_bar_rule(lines.trimmed(n)));
-    let rows: Vec<(usize, Vec<&str>)> = rows.map(|n| (n, cells(n))).collect();
-    let is_parameter =
-        |c: usize| heads.get(c).is_some_and(|head| PARAMETERS.contains(&head.to_ascii_lowercase().as_str()));
+    let heads = cells(first)?;
+    let is_ruled = |line: &str| is_bar_rule(line) || is_rule(line);
+    let is_row = |n: usize| lines.trimmed(n).contains(BARS) || is_ruled(lines.trimmed(n));
+    let (mut rows, mut partly) = (Vec::new(), Vec::new());
+    let mut last = at + 1;
+    for n in at + 2..lines.len().min(at + LONGEST) {
+        let line = lines.trimmed(n);
+        // A row that was wrapped goes on behind the break.
+        if !is_row(n) && (line.is_empty() || !is_row(n + 1)) {
+            break;
+        }
+        last = n;
+        if is_ruled(line) {
+            continue;
+        }
+        match cells(line).filter(|row| row.len() == heads.len()) {
+            Some(row) => rows.push((n, row)),
+            None => partly.push(n),
+        }
+    }
+    let mut block = of_cells(lines, at, last, &heads, &rows, context)?;
+    block.partly.append(&mut partly);
+    block.partly.sort_unstable();
+    Some(block)
+}
+
+/// The figures of rows that have a cell for each heading.
+fn of_cells(
+    lines: &Lines,
+    at: usize,
+    last: usize,
+    heads: &[String],
+    rows: &[Row],
+    context: &Context,
+) -> Option<Block> {
+    // One number that can only have decimals behind its comma shows what the commas of all are.
+    let has_decimal_commas =
+        rows.iter().flat_map(|(_, row)| row).any(|cell| separated::is_decimal_comma(cell));
+    let point = |cell: &str| separated::with_point(cell, has_decimal_commas);
+    let is_parameter = |c: usize| {
+        let head = heads[c].to_ascii_lowercase().replace(['_', '-'], " ");
+        PARAMETERS.contains(&head.as_str())
+    };
+    let is_figure = |cell: &str| point(cell).is_some_and(|cell| scaled(&cell).is_some());
     let has_figures = |&c: &usize| {
-        let cells = || rows.iter().filter_map(|(_, row)| row.get(c).filter(|cell| !is_gap(cell)));
-        let values = cells().filter(|cell| scaled(cell).is_some()).count();
+        let cells = || rows.iter().map(|(_, row)| row[c].as_str()).filter(|cell| !is_gap(cell));
+        let values = cells().filter(|cell| is_figure(cell)).count();
         values > 0 && 2 * values >= cells().count() && !is_parameter(c)
     };
-    let columns: Vec<usize> = (1..heads.len()).filter(has_figures).collect();
+    // The first column names the rows, unless its heading says that it has rates.
+    let is_rate = |of: Meaning| of.unit.base == OPS_PER_S || of.unit.base == BYTES_PER_S;
+    let from = usize::from(!Meaning::of_heading(&heads[0]).is_some_and(is_rate));
+    let columns: Vec<usize> = (from..heads.len()).filter(has_figures).collect();
     let first = *columns.first()?;
     let mut partly = Vec::new();
     let mut values: Vec<Vec<Value>> = columns.iter().map(|_| Vec::new()).collect();
-    for (n, row) in &rows {
-        let name = |(c, cell): (usize, &&str)| match cell.trim_matches('`') {
+    for (r, (n, row)) in rows.iter().enumerate() {
+        let name = |(c, cell): (usize, &String)| match cell.trim_matches('`') {
             "" => None,
             cell if c > 0 && is_parameter(c) => Some(format!("{} {cell}", heads[c])),
             cell => (c < first).then(|| cell.to_owned()),
         };
-        let name = row.iter().enumerate().filter_map(name).collect::<Vec<_>>().join(", ");
-        for (column, values) in columns.iter().zip(&mut values) {
-            let cell = row.get(*column).copied().unwrap_or("");
-            if let Some((value, printed)) = scaled(cell) {
-                values.push(Value { row: name.clone(), value, printed: printed.into(), line: *n });
-            } else if !is_gap(cell) {
-                partly.push(*n);
+        let mut name = row.iter().enumerate().filter_map(name).collect::<Vec<_>>().join(", ");
+        if name.is_empty() {
+            name = format!("row {}", r + 1);
+        }
+        for (c, cell) in row.iter().enumerate() {
+            let column = columns.iter().position(|&of| of == c);
+            let cell = point(cell).unwrap_or_default();
+            match (column, scaled(&cell)) {
+                (Some(column), Some((value, printed))) if !is_scaled_twice(&heads[c], printed) => {
+                    let printed = printed.to_owned();
+                    values[column].push(Value { row: name.clone(), value, printed, line: *n });
+                }
+                (Some(_), None) if is_gap(&row[c]) => {}
+                (None, None) => {}
+                (None, Some(_)) if c < first || is_parameter(c) => {}
+                _ => partly.push(*n),
             }
         }
     }
-    let heads: Vec<&str> = columns.iter().map(|&c| heads[c]).collect();
+    let heads: Vec<&str> = columns.iter().map(|&c| heads[c].as_str()).collect();
     Some(Block { partly, ..columns_as_runs(lines, at, last, &heads, values, context) })
 }
 
-/// "|-----|----:|".
+/// "1.2G" under "MB/s": of what, cannot be told.
+fn is_scaled_twice(head: &str, cell: &str) -> bool {
+    cell.ends_with(['k', 'K', 'M', 'G'])
+        && Meaning::of_heading(head).is_some_and(|of| of.unit.base == BYTES_PER_S && of.unit.factor > 1.0)
+}
+
+/// "|-----|----:|", "+-----+-----+", also of lines that are drawn.
 fn is_bar_rule(line: &str) -> bool {
-    line.starts_with('|') && is_dashes(&line.replace('|', "-"))
+    let is_drawn = |c: char| ('\u{2500}'..='\u{257f}').contains(&c);
+    let is_dash = |c: char| "-=\u{2500}\u{2501}\u{2550}\u{254c}".contains(c);
+    line.chars().all(|c| "-=:+| ".contains(c) || is_drawn(c))
+        && line.contains(is_dash)
+        && (line.contains(['|', '+']) || line.contains(is_drawn))
 }
 
 /// A cell without a figure.
@@ -243,12 +417,15 @@ fn columns_as_runs(
     context: &Context,
 ) -> Block {
     let of_all = Meaning::of(lines, at);
+    let of_none =
+        Meaning { name: "", word: "", unit: Unit { base: UNKNOWN, factor: 1.0 }, higher_is_better: None };
     let (columns_are, words) = Columns::of(heads, context.columns);
     let mut runs = Vec::new();
     let mut units: Vec<&str> = Vec::new();
     for (head, values) in heads.iter().zip(columns) {
         let of_column = Meaning::of_heading(head);
-        let meaning = of_column.as_ref().unwrap_or(&of_all);
+        let of_text = if of_all.may_be_of(head) { &of_all } else { &of_none };
+        let meaning = of_column.as_ref().unwrap_or(of_text);
         if !meaning.name.is_empty() && !units.contains(&meaning.name) {
             units.push(meaning.name);
         }
@@ -289,17 +466,43 @@ struct Meaning<'t> {
 }
 
 impl<'t> Meaning<'t> {
-    /// Taken from the unit in a column's heading: "Mean [ms]", "read (MiB/s)", "read MB/s", "IOPS".
+    /// Taken from the unit in a column's heading: "Mean [ms]", "read (MiB/s)", "read MB/s", "lat_us", "IOPS".
     fn of_heading(head: &'t str) -> Option<Self> {
         let in_brackets = head.strip_suffix([']', ')']).and_then(|head| head.rsplit_once(['[', '(']));
-        let word = in_brackets.map_or_else(|| head.rsplit(' ').next().unwrap_or(head), |(_, word)| word);
+        let word =
+            in_brackets.map_or_else(|| head.rsplit([' ', '_']).next().unwrap_or(head), |(_, word)| word);
         // A single letter may be a system's name.
         if in_brackets.is_none() && word.len() == 1 && word != "%" {
             return None;
         }
-        let unit = unit(word, Prefix::Decimal)?;
+        let of_thousands = || {
+            let is_of_operations = head.to_ascii_lowercase().contains("iops") && in_brackets.is_some();
+            let factor =
+                if word.eq_ignore_ascii_case("kiops") || is_of_operations && word.eq_ignore_ascii_case("k") {
+                    1e3
+                } else {
+                    return None;
+                };
+            Some(Unit { base: OPS_PER_S, factor })
+        };
+        let per_second = || {
+            unit(&format!("{}/s", word.strip_suffix("ps")?), Prefix::Decimal).filter(|_| word.contains('B'))
+        };
+        let unit = unit(word, Prefix::Decimal).or_else(of_thousands).or_else(per_second)?;
         let (name, higher_is_better) = named(unit.base)?;
         Some(Self { name, unit, word, higher_is_better })
+    }
+
+    /// Whether a unit of the text may be that of a column with this heading.
+    fn may_be_of(&self, head: &str) -> bool {
+        let head = head.to_ascii_lowercase();
+        let says =
+            |words: &[&str]| head.split(|c: char| !c.is_ascii_alphabetic()).any(|w| words.contains(&w));
+        let is_of_time = says(&["lat", "latency", "clat", "slat", "time", "elapsed", "p"]) && !says(&["bw"]);
+        let is_of_nothing = says(&[
+            "iops", "ops", "cpu", "util", "change", "diff", "delta", "gain", "ratio", "speedup", "errors",
+        ]);
+        !is_of_nothing && (!is_of_time || self.unit.base != BYTES_PER_S)
     }
 
     /// Taken from the text before the table: "(MB/sec)", "seconds", "lower is better".

@@ -1,13 +1,19 @@
 //! bonnie++'s CSV line: 27 fields in 1.0, 48 from 1.96, 50 with the number of seeks from 1.98.
 
-use super::Run;
+use super::{Block, Lines, Run};
 
 /// Number of tests in each half.
 const HALF: usize = 6;
 
 impl Run {
     /// Reads a CSV line. Returns whether it is one.
-    pub(super) fn csv(&mut self, line: &str, n: usize) -> bool {
+    pub(super) fn csv(&mut self, lines: &Lines, n: usize, block: &mut Block) -> bool {
+        let line = lines.trimmed(n);
+        // A line that was wrapped may go on with digits, or with the fields that are missing.
+        let next = lines.trimmed(n + 1);
+        if !next.is_empty() && next.chars().all(|c| c.is_ascii_digit() || ".,+mus".contains(c)) {
+            return false;
+        }
         let fields: Vec<&str> = line.split(',').collect();
         let layout = Layout::of(&fields);
         let Some(layout) = layout else { return false };
@@ -39,8 +45,8 @@ impl Run {
             }
         }
         for (test, word) in layout.latencies.iter().flat_map(|&at| fields[at..].iter().enumerate()) {
-            if !word.is_empty() {
-                self.latency(test, word, n);
+            if !word.is_empty() && !self.latency(test, word, n) {
+                block.partly.push(n);
             }
         }
         true

@@ -38,7 +38,7 @@ const CREATE: usize = 6;
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let mut block = Block { last: at, ..Block::default() };
     let mut of = Run::default();
-    if !of.csv(lines.trimmed(at), at) {
+    if !of.csv(lines, at, &mut block) {
         if !is_first_head(lines.trimmed(at)) {
             return None;
         }
@@ -53,7 +53,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
             n = last + 1;
         }
         let behind = (n..n + APART).find(|&n| !lines.is_blank(n));
-        if let Some(line) = behind.filter(|&line| of.csv(lines.trimmed(line), line)) {
+        if let Some(line) = behind.filter(|&line| of.csv(lines, line, &mut block)) {
             block.last = line;
         }
     }
@@ -175,7 +175,7 @@ impl Run {
         let columns = Columns::of(lines.at(heads));
         let row = heads + 1;
         let mut last = heads;
-        if self.row(first, &columns, lines.at(row), row, block) {
+        if self.row(first, &columns, lines, row, block) {
             last = row;
             let latency = row + 1;
             if let Some(rest) = lines.trimmed(latency).strip_prefix("Latency") {
@@ -193,10 +193,14 @@ impl Run {
     }
 
     /// "marvin  2G 13035  33  7130   3 ...": name and size or number of files, then rate and CPU percentage of each test.
-    fn row(&mut self, first: usize, columns: &Columns, line: &str, n: usize, block: &mut Block) -> bool {
-        let Some((before, cells)) = columns.cells(line) else { return false };
+    fn row(&mut self, first: usize, columns: &Columns, lines: &Lines, n: usize, block: &mut Block) -> bool {
+        // A row that was wrapped goes on in the next line, and its last number may be cut.
+        let goes_on = lines.trimmed(n + 1).split_whitespace().next().is_some_and(is_value);
+        let Some((before, size, cells)) = columns.cells(lines.at(n), first == CREATE).filter(|_| !goes_on)
+        else {
+            return false;
+        };
         let mut files = None;
-        let size = before.rsplit(|c: char| c.is_whitespace() || c == ')').next().unwrap_or("");
         if first == CREATE {
             files = self.files(size);
         } else {
@@ -231,31 +235,29 @@ impl Columns {
         (off <= 4).then_some(column)
     }
 
-    /// The text before the cells, and the cells.
-    fn cells<'l>(&self, line: &'l str) -> Option<(&'l str, Vec<Cell<'l>>)> {
+    /// The text before the cells, the size or number of files at its end, and the cells.
+    fn cells<'l>(&self, line: &'l str, is_of_files: bool) -> Option<(&'l str, &'l str, Vec<Cell<'l>>)> {
         let words = words(line);
-        let is_value = |w: &str| w.starts_with("++") || leading(w).is_some_and(|(.., rest)| rest.len() <= 1);
-        let pairs = |words: &[(usize, &'l str)]| -> Option<Vec<Cell<'l>>> {
-            let all = words.len() == 2 * self.0.len();
-            let pair = |(n, pair): (usize, &[(usize, &'l str)])| {
-                let column = if all { n } else { self.at(pair[1].0)? };
-                Some((column, pair[0].1, pair[1].1))
-            };
-            let pairs: Vec<_> = words.chunks_exact(2).enumerate().map(pair).collect::<Option<_>>()?;
-            pairs.windows(2).all(|w| w[0].0 < w[1].0).then_some(pairs)
-        };
-        // Cells of skipped tests may be empty. A name, a size or both precede the cells.
-        let most = (2 * self.0.len()).min(words.len().saturating_sub(1) / 2 * 2);
-        let values = words.iter().rev().take(most).take_while(|(_, w)| is_value(w)).count() / 2 * 2;
-        for count in (2..=values).rev().step_by(2) {
-            let start = words.len() - count;
-            let first = words[start];
-            let before = &line[..first.0 - first.1.len()];
-            if let Some(pairs) = pairs(&words[start..]) {
-                return Some((before.trim(), pairs));
+        let size_of = |n: usize| Some(words.get(n)?.1.rsplit(')').next()?).filter(|word| is_size(word));
+        let before = |n: usize| line[..words[n].0].trim();
+        for n in 0..words.len() {
+            if let Some(size) = size_of(n)
+                && let Some(cells) = aligned(words[n].0, &words[n + 1..], self.0.len())
+                && (cells.len() == self.0.len() || line.contains("  "))
+            {
+                return Some((before(n), size, cells));
             }
         }
-        None
+        // Blanks may have been lost. Then no cell may be missing, and the last is not shorter than it was.
+        let n = words.len().checked_sub(2 * self.0.len() + 1)?;
+        let size = size_of(n)?;
+        let has_name = n > 0 || is_of_files || words[n].1 != size;
+        let is_cut = line.contains("  ")
+            && aligned(words[n].0, &words[n + 1..words.len() - 1], self.0.len()).is_none()
+            && aligned(words[n].0, &words[n + 1..words.len() - 2], self.0.len()).is_some();
+        let cells = words[n + 1..].chunks_exact(2).enumerate().map(|(c, pair)| (c, pair[0].1, pair[1].1));
+        let are_values = words[n + 1..].iter().all(|(_, word)| is_value(word));
+        (has_name && are_values && !is_cut).then(|| (before(n), size, cells.collect()))
     }
 
     /// Latencies with their columns.
@@ -267,6 +269,42 @@ impl Columns {
         };
         words.into_iter().enumerate().map(of).collect()
     }
+}
+
+/// The cells behind the size, as they are printed: ten blanks, or a rate in six columns and a percentage in four. A rate that needs seven
+/// moves what is behind it, or takes a column of the percentage.
+fn aligned<'l>(size_end: usize, words: &[(usize, &'l str)], most: usize) -> Option<Vec<Cell<'l>>> {
+    let mut pairs = words.chunks(2).peekable();
+    let mut cells = Vec::new();
+    let (mut end, mut is_narrow) = (size_end, false);
+    for column in 0..most {
+        let Some(&pair) = pairs.peek() else { break };
+        let &[(rate_end, rate), (cpu_end, cpu)] = pair else { return None };
+        if rate_end != (end + 6).max(end + 1 + rate.len()) {
+            end += 10;
+            continue;
+        }
+        let _ = pairs.next();
+        let is_wide = cpu_end == (rate_end + 4).max(rate_end + 1 + cpu.len());
+        let is_last = pairs.peek().is_none();
+        if !is_wide && (cpu_end != end + 10 || is_last && !is_narrow) || !is_value(rate) || !is_value(cpu) {
+            return None;
+        }
+        is_narrow |= !is_wide;
+        end = cpu_end;
+        cells.push((column, rate, cpu));
+    }
+    (pairs.next().is_none() && !cells.is_empty()).then_some(cells)
+}
+
+fn is_value(word: &str) -> bool {
+    word.starts_with("++") || leading(word).is_some_and(|(.., rest)| rest.len() <= 1)
+}
+
+/// "8G", "300M:1k", "16", "16:1000:0/8".
+fn is_size(word: &str) -> bool {
+    let size = word.split(':').next().unwrap_or(word);
+    number(size.trim_end_matches(['k', 'K', 'M', 'G', 'T'])).is_some()
 }
 
 /// Words with their end positions.

@@ -16,7 +16,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     if !first.starts_with("ISO date,") {
         return None;
     }
-    let heads = fields(first);
+    let heads = fields(first, ',');
     let operation = heads.iter().position(|h| h == "operation")?;
     let mut block = Block { last: at, ..Block::default() };
     let (mut phases, mut label) = (Vec::new(), String::new());
@@ -25,7 +25,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
         if !line.starts_with(|c: char| c.is_ascii_digit()) || !line.contains(',') {
             break;
         }
-        let row = fields(line);
+        let row = fields(line, ',');
         block.last = n;
         if row.len() != heads.len() {
             block.left.push(n);

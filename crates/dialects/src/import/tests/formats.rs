@@ -4,6 +4,7 @@
 use super::{Imported, import, told};
 use crate::import::{Kind, Outputs};
 use crate::iozone::worksheet::{self, Sheet, SheetCell, Value};
+use base64::Engine as _;
 use fathom_record::imported::names::{THROUGHPUT, TIME};
 use fathom_record::{Phase, Status};
 
@@ -19,7 +20,7 @@ pub(super) fn read(name: &str) -> Imported {
     imported
 }
 
-fn all_understood(name: &str) -> Imported {
+pub(super) fn all_understood(name: &str) -> Imported {
     let imported = read(name);
     assert_eq!(imported.not_understood, []);
     imported
@@ -318,19 +319,6 @@ fn dtrace_distributions() {
 }
 
 #[test]
-fn tables_that_people_write() {
-    let imported = all_understood("table.txt");
-    let labels: Vec<&str> = imported.found.iter().flat_map(|f| &f.runs).map(|r| r.label.as_str()).collect();
-    assert_eq!(labels, ["kernel a", "kernel b", "old", "new", "read (MB/s)", "latency"]);
-    let figures = |run: usize| -> Vec<(String, f64)> {
-        let figures = &imported.found[2].runs[run].phases[0].repetitions[0].figures;
-        figures.iter().map(|f| (f.name.clone(), f.value)).collect()
-    };
-    assert_eq!(figures(0), [("throughput".into(), 10.5e6), ("throughput, \u{b1}".into(), 1.5e6)]);
-    assert_eq!(figures(1)[..].iter().map(|f| f.1).collect::<Vec<_>>(), [3e6, 0.5e6], "one unit for both");
-}
-
-#[test]
 fn one_program_can_be_asked_for() {
     let text = fixture("dd.txt");
     assert!(import("-", text.as_bytes(), Some(Kind::Fio)).found.is_empty());
@@ -406,6 +394,51 @@ fn in_a_quoted_printable_mail_it_is_the_same() {
     let last = read.found[0].runs[0].phases.last().expect("a device");
     let line = mail.lines().position(|line| line.contains("util=3D")).expect("its line") as u64 + 1;
     assert!(last.repetitions[0].figures.iter().all(|f| f.line == line || f.line + 1 == line), "{last:?}");
+}
+
+/// Bytes as mailers send them, in lines of 76 characters.
+fn base64(bytes: &[u8]) -> String {
+    let text = base64::engine::general_purpose::STANDARD.encode(bytes);
+    let lines = text.as_bytes().chunks(76).map(|line| format!("{}\r\n", String::from_utf8_lossy(line)));
+    lines.collect()
+}
+
+#[test]
+fn what_a_mail_carries_in_base64_is_the_same() {
+    let part = |bytes: &[u8]| {
+        format!("--0000b1f5\r\nContent-Transfer-Encoding: base64\r\nX: y\r\n\r\n{}", base64(bytes))
+    };
+    let score = "--0000b1f5--\r\nscore 12.5 99 42 43\r\n";
+    let utf_16 = |text: &str| -> Vec<u8> {
+        "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
+    };
+    for name in ["fio-normal.txt", "fio.json", "dd-locales.txt", "iozone-sheet.txt"] {
+        let text = fixture(name);
+        let plain = import(name, text.as_bytes(), None);
+        for bytes in [text.clone().into_bytes(), text.replace('\n', "\r\n").into_bytes(), utf_16(&text)] {
+            let mail = format!("{}{}{score}", part(b"\x89PNG\r\n\0\0 1 2 3 MB/s"), part(&bytes));
+            let read = import(name, mail.as_bytes(), None);
+            assert_eq!(figures(&read), figures(&plain), "{name}");
+            let last = read.not_understood.last().expect("the score");
+            assert_eq!(last.0, mail.lines().count() as u64, "the line of the file");
+        }
+    }
+    // A line has the number of the one in which it begins; what a list adds below is none of it.
+    let dd = "Hello, I measured this on the new array, with the cache of the controller off:\n$ dd if=/dev/zero of=t bs=1M\n1024+0 records in\n1024+0 records out\n1073741824 bytes (1.1 GB, 1.0 GiB) copied, 10.5 s, 102 MB/s";
+    let header = "Content-Transfer-Encoding: base64\n\n";
+    let body = base64(dd.as_bytes());
+    let read = import("-", format!("{header}{body}______\na list\n{dd}\n").as_bytes(), None);
+    assert_eq!(
+        read.found.iter().map(|f| (f.first_line, f.last_line)).collect::<Vec<_>>(),
+        [(4, 5), (10, 13)]
+    );
+    assert_eq!((figures(&read).len(), read.not_understood.len()), (10, 0));
+    // Wherever it is cut: each figure is whole, or left out.
+    let whole = figures(&import("-", dd.as_bytes(), None));
+    for cut in 0..body.len() {
+        let read = import("-", format!("{header}{}", &body[..cut]).as_bytes(), None);
+        assert!(figures(&read).iter().all(|figure| whole.contains(figure)), "{cut}: {:?}", figures(&read));
+    }
 }
 
 #[test]
@@ -530,60 +563,6 @@ fn times_of_hours_and_of_commands_that_failed() {
     let text = "Command exited with non-zero status 3\n0.00user 0.01system 0:00.10elapsed 15%CPU (0avgtext+0avgdata 1780maxresident)k\n";
     let run = import("-", text.as_bytes(), None).found.remove(0).runs.remove(0);
     assert_eq!((run.status, run.phases[0].repetitions[0].figures.len()), (Status::Failed, 7));
-}
-
-/// Heading, row, name and value of the figures of tables.
-fn cells(imported: &Imported) -> Vec<(String, String, String, f64)> {
-    let runs = imported.found.iter().flat_map(|f| &f.runs);
-    let phases = runs.flat_map(|r| r.phases.iter().map(|p| (r.label.clone(), p)));
-    let figure = |(head, p): (String, &Phase)| {
-        let f = &p.repetitions[0].figures[0];
-        (head, p.name.clone(), f.name.clone(), f.value)
-    };
-    phases.map(figure).collect()
-}
-
-#[test]
-fn a_cell_without_a_figure_does_not_shift_the_cells_behind_it() {
-    let of = |text: &str| import("-", text.as_bytes(), None);
-    let cell = |head: &str, row: &str, name: &str, value: f64| (head.into(), row.into(), name.into(), value);
-    let imported = of("| disk  | read (MB/s) | scheduler   | latency (ms) | IOPS  |
-|-------|-------------|-------------|--------------|-------|
-| sda   | n/a         | mq-deadline | 1.5          | 12.3k |
-| nvme0 | 3400        | none        | -            | 80000 |
-| sdb   | broken      | none        | 9.5          |       |
-");
-    let expected = [
-        cell("read (MB/s)", "nvme0", THROUGHPUT, 3400e6),
-        cell("latency (ms)", "sda", TIME, 1.5e6),
-        cell("latency (ms)", "sdb", TIME, 9.5e6),
-        cell("IOPS", "sda", "operations per second", 12_300.0),
-        cell("IOPS", "nvme0", "operations per second", 80_000.0),
-    ];
-    assert_eq!(cells(&imported), expected);
-    assert_eq!(imported.not_understood.iter().map(|(n, _)| *n).collect::<Vec<_>>(), [5]);
-    // What tells the rows apart is part of their names; a unit of a cell or a heading is that of no other.
-    let imported = of("All in MB/s:
-
-| op    | bs | qd | before   | lat p99 (us) | change |
-|-------|----|---:|----------|--------------|-------:|
-| read  | 4k | 32 | 98.7     | 456          | +25.0% |
-| write | 1M | 1  | 1.2 GB/s | 2.1ms        | 3      |
-");
-    let expected = [
-        cell("before", "read, bs 4k, qd 32", THROUGHPUT, 98.7e6),
-        cell("before", "write, bs 1M, qd 1", THROUGHPUT, 1.2e9),
-        cell("lat p99 (us)", "read, bs 4k, qd 32", TIME, 456e3),
-        cell("lat p99 (us)", "write, bs 1M, qd 1", TIME, 2.1e6),
-        cell("change", "read, bs 4k, qd 32", "share", 25.0),
-        cell("change", "write, bs 1M, qd 1", THROUGHPUT, 3e6),
-    ];
-    assert_eq!(cells(&imported), expected);
-    let ruled = of(
-        "Times in seconds:\n\nTest old new\n------------\nsmall files n/a 10.5\nlarge files 1.5k 80\nno files - 5\n",
-    );
-    let values: Vec<f64> = cells(&ruled).into_iter().map(|(.., value)| value).collect();
-    assert_eq!((values, ruled.not_understood.len()), (vec![1500e9, 10.5e9, 80e9, 5e9], 0));
 }
 
 #[test]

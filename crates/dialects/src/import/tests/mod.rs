@@ -5,6 +5,7 @@ mod more_programs;
 mod properties;
 mod seeds;
 mod suites;
+mod tables;
 
 use super::{Imported, import};
 

@@ -132,6 +132,54 @@ fn bonnie() {
 }
 
 #[test]
+fn a_row_of_bonnie_that_was_wrapped_or_cut_has_no_wrong_figure() {
+    let heads = "Version  1.97       ------Sequential Output------ --Sequential Input- --Random-
+Concurrency   1     -Per Chr- --Block-- -Rewrite- -Per Chr- --Block-- --Seeks--
+Machine        Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP  /sec %CP
+";
+    let printed = |text: &str| -> Vec<(String, String)> {
+        let imported = import("-", text.as_bytes(), None);
+        let phases = imported.found.iter().flat_map(|f| &f.runs).flat_map(|r| &r.phases);
+        let of = |p: &Phase| {
+            let figures = p.repetitions[0].figures.iter();
+            figures.map(|f| (p.name.clone(), f.printed.clone())).collect::<Vec<_>>()
+        };
+        phases.flat_map(of).collect()
+    };
+    for row in [
+        "host            16G   767  99 170893  13 76553   7  2463  96 279364  12 325.7  19",
+        "whisper          8G           132035  24 56505  15           168485  25 1325.7  19",
+        "Raid5 (8 disk)15744M 55881  98 153735 51 61680  24 56229  95 207348 44 741.2   1",
+    ] {
+        let whole = printed(&format!("{heads}{row}\n"));
+        assert!(whole.len() >= 8, "{whole:?}");
+        let squeezed = row.split_whitespace().collect::<Vec<_>>().join(" ");
+        if row.starts_with("host") {
+            assert_eq!(printed(&format!("{heads}{squeezed}\n")), whole);
+        }
+        for row in [row, &squeezed] {
+            for cut in 1..row.len() {
+                let (left, right) = row.split_at(cut);
+                // The terminal or the mailer has broken the line, or what follows is lost.
+                let wrapped = printed(&format!("{heads}{left}\n{right}\n"));
+                assert!(wrapped.iter().all(|figure| whole.contains(figure)), "{left}: {wrapped:?}");
+                if row.contains("  ") {
+                    let alone = printed(&format!("{heads}{left}\n"));
+                    assert!(alone.iter().all(|figure| whole.contains(figure)), "{left}: {alone:?}");
+                }
+            }
+        }
+    }
+    let row = "1.97,1.97,wifo3-02,1,1438076799,63G,,1905,91,364656,24,119264,12,3457,86,306391,14,439.5,17,16,,,,,8891,13,+++++,+++,17536,23,11535,17,+++++,+++,19876,28,8631us,18055us,184ms,23985us,57565us,83422us,391us,125us,128us,375us,20us,90us";
+    let whole = printed(&format!("{row}\n"));
+    for cut in 1..row.len() {
+        let (left, right) = row.split_at(cut);
+        assert!(printed(&format!("{left}\n{right}\n")).iter().all(|f| whole.contains(f)), "{left}");
+        assert!(printed(&format!("{left}\n")).iter().all(|f| whole.contains(f)), "{left}");
+    }
+}
+
+#[test]
 fn stress_ng() {
     let imported = read("stress-ng.txt");
     let first = run(&imported, 0);

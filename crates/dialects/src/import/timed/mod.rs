@@ -125,7 +125,8 @@ fn program(command: &str) -> String {
     let name = |c: &str| {
         c.trim_start_matches(['(', ' '])
             .split_whitespace()
-            .next()
+            // "LANG=C dd" is dd.
+            .find(|w| !w.contains('='))
             .map(|w| w.rsplit('/').next().unwrap_or(w).to_string())
     };
     first.split('|').filter_map(name).collect::<Vec<_>>().join(" | ")
