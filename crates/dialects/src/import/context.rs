@@ -5,6 +5,10 @@ use super::Block;
 use super::columns::Columns;
 use super::lines::Lines;
 use serde_json::{Value, json};
+use std::collections::VecDeque;
+
+/// Outputs of which it is known where they are.
+const MOST_OUTPUTS: usize = 16;
 
 /// The headings in effect at a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,6 +64,8 @@ pub(super) struct Context {
     /// (name, value) of workload parameters seen so far.
     pub(super) parameters: Vec<(String, String)>,
     hosts: Vec<Host>,
+    /// First and last lines of the last outputs.
+    outputs: VecDeque<(usize, usize)>,
     /// Meaning of table columns, if specified.
     pub(super) columns: Option<Columns>,
     /// Position at which an fio log was cut.
@@ -73,6 +79,7 @@ impl Context {
             heading: Heading::default(),
             parameters: Vec::new(),
             hosts: Vec::new(),
+            outputs: VecDeque::new(),
             columns,
             cut_log: None,
         }
@@ -100,8 +107,17 @@ impl Context {
         &self.heading
     }
 
+    /// Whether a line is one of the last outputs: what it says is not about the next.
+    pub(super) fn is_of_output(&self, n: usize) -> bool {
+        self.outputs.iter().any(|&(first, last)| (first..=last).contains(&n))
+    }
+
     /// Keeps information from a block for later blocks.
-    pub(super) fn learn(&mut self, block: &Block) {
+    pub(super) fn learn(&mut self, at: usize, block: &Block) {
+        if self.outputs.len() >= MOST_OUTPUTS {
+            self.outputs.pop_front();
+        }
+        self.outputs.push_back((at, block.last));
         self.parameters.extend(block.parameters.iter().cloned());
         self.hosts.extend(block.hosts.iter().cloned());
         self.cut_log = block.cut_log;

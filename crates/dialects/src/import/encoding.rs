@@ -106,12 +106,13 @@ pub(super) fn unquoted(lines: &str) -> String {
     bytes.map_or(lines, text)
 }
 
-/// Whether a line may follow one of this length in base64: all but the last have the same length.
+/// Whether a line may follow one of this length in base64: all but the last have the same length, and are of several characters.
 pub(super) fn is_base64(line: &str, before: Option<(&str, usize)>) -> bool {
     let symbols = line.trim_end_matches('=');
     let is_symbol = |b: u8| b.is_ascii_alphanumeric() || b == b'+' || b == b'/';
-    let goes_on =
-        |(last, first): (&str, usize)| last.len() == first && line.len() <= first && !last.ends_with('=');
+    let goes_on = |(last, first): (&str, usize)| {
+        last.len() == first && line.len() <= first && first >= 4 && !last.ends_with('=')
+    };
     !symbols.is_empty() && symbols.bytes().all(is_symbol) && before.is_none_or(goes_on)
 }
 

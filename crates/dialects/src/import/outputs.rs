@@ -82,9 +82,11 @@ pub struct Outputs<'i> {
     /// Lines too long for text, among the lines held.
     too_long: VecDeque<TooLong>,
     /// Lines whose number in the file does not follow that of the line before, with it: lines of a mail were joined or decoded.
-    numbers: Vec<(usize, u64)>,
+    numbers: VecDeque<(usize, u64)>,
     /// The last line of the text, or of a part of a mail, if its number may be cut, with its text.
     cut: VecDeque<(usize, String)>,
+    /// Lines at which a part of a mail could not be read on, with their text.
+    broken: VecDeque<(usize, String)>,
     /// TABs of the line read last, if there are only numbers between them.
     tabs: usize,
     /// Lines looked at ahead without finding an output.
@@ -118,8 +120,9 @@ impl<'i> Outputs<'i> {
             at: 0,
             pieces: VecDeque::new(),
             too_long: VecDeque::new(),
-            numbers: Vec::new(),
+            numbers: VecDeque::new(),
             cut: VecDeque::new(),
+            broken: VecDeque::new(),
             tabs: 0,
             in_vain: 0,
             failed: false,
@@ -129,7 +132,12 @@ impl<'i> Outputs<'i> {
     /// Advances by one line, or to the end of the output that starts here. Returns false at the end of the text.
     fn step(&mut self) -> Result<bool, ImportError> {
         let at = self.at;
-        self.lines.drop_before(at.saturating_sub(BEFORE));
+        let first = at.saturating_sub(BEFORE);
+        self.lines.drop_before(first);
+        // No piece is waiting for those before.
+        while self.numbers.get(1).is_some_and(|(n, _)| *n <= first) {
+            self.numbers.pop_front();
+        }
         if self.lines.ahead(at).lines < BEFORE {
             self.read(AT_ONCE, BYTES_AT_ONCE)?;
         }
@@ -141,7 +149,7 @@ impl<'i> Outputs<'i> {
         let Some(mut block) = block else {
             self.left(at);
             self.at += 1;
-            self.tell_too_long();
+            self.tell_not_read();
             return Ok(true);
         };
         if block.too_long {
@@ -151,7 +159,7 @@ impl<'i> Outputs<'i> {
         if let Some(log) = block.goes_on.take() {
             block = self.read_to_its_end(log, block.last)?;
         }
-        self.context.learn(&block);
+        self.context.learn(at, &block);
         let mut partly = std::mem::take(&mut block.partly);
         partly.dedup();
         let mut left = std::mem::take(&mut block.left);
@@ -176,7 +184,7 @@ impl<'i> Outputs<'i> {
             self.context.pass(&self.lines, n);
         }
         self.at = last + 1;
-        self.tell_too_long();
+        self.tell_not_read();
         Ok(true)
     }
 
@@ -233,6 +241,11 @@ impl<'i> Outputs<'i> {
                         self.too_long.push_back(TooLong { line, bytes: bytes as u64, is_dropped: false });
                     }
                 }
+                Next::Broken { line, text } => {
+                    self.number(line);
+                    self.broken.push_back((self.lines.end(), text));
+                    self.lines.push("");
+                }
                 Next::Endless { line } => return Err(ImportError::NoText { line }),
                 Next::TooLong { line, bytes } => {
                     self.number(line);
@@ -264,7 +277,8 @@ impl<'i> Outputs<'i> {
     /// Handles a line that belongs to no output.
     fn left(&mut self, n: usize) {
         let number = n as u64 + 1;
-        let piece = match self.cut_up_to(n) {
+        let cut = self.cut.iter().position(|(of, _)| *of == n).and_then(|at| self.cut.remove(at));
+        let piece = match cut {
             Some((_, words))
                 if classify::looks_like_figures(&words) || self.lines.trimmed(n).ends_with(['=', ':']) =>
             {
@@ -290,7 +304,7 @@ impl<'i> Outputs<'i> {
     fn number(&mut self, of_file: u64) {
         let line = self.lines.end();
         if self.of_file(line as u64 + 1) != of_file {
-            self.numbers.push((line, of_file));
+            self.numbers.push_back((line, of_file));
         }
     }
 
@@ -331,10 +345,14 @@ impl<'i> Outputs<'i> {
         }
     }
 
-    fn tell_too_long(&mut self) {
+    fn tell_not_read(&mut self) {
         while let Some(long) = self.too_long.front().filter(|long| long.line < self.at) {
             self.pieces.push_back(Piece::PassedOver { line: long.line as u64 + 1, bytes: long.bytes });
             self.too_long.pop_front();
+        }
+        while let Some((n, words)) = self.broken.front().filter(|(n, _)| *n < self.at) {
+            self.pieces.push_back(Piece::Partly(*n as u64 + 1, words.trim().to_owned()));
+            self.broken.pop_front();
         }
     }
 }
@@ -378,5 +396,17 @@ mod tests {
         let mut outputs = Outputs::new("blank", text.as_bytes(), None, None).expect("a text");
         assert!(outputs.next().is_none());
         assert_eq!((outputs.at, outputs.in_vain), (100_000, 0));
+    }
+
+    #[test]
+    fn numbers_of_lines_that_were_passed_are_not_kept() {
+        let text = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, "\n".repeat(100_000));
+        let mail = format!("Content-Transfer-Encoding: base64\n\n{text}\n");
+        let mut outputs = Outputs::new("-", mail.as_bytes(), None, None).expect("a text");
+        while outputs.step().expect("a line") {
+            assert!(outputs.numbers.len() <= BEFORE + 2 * AT_ONCE, "{}", outputs.numbers.len());
+            outputs.pieces.clear();
+        }
+        assert!(outputs.at >= 100_000);
     }
 }

@@ -1,5 +1,6 @@
-//! Reads input line by line, never holding more than one line. Lines that are not UTF-8 and those of mails are decoded.
+//! Reads input line by line, holding one line, or one part of a mail in base64. Lines that are not UTF-8 and those of mails are decoded.
 
+use super::context::is_rule;
 use super::encoding::{self, Form, Mail};
 use super::lines::{LONGEST_LINE, MOST_DOCUMENT};
 use std::collections::VecDeque;
@@ -17,6 +18,11 @@ pub(super) enum Next {
     TooLong {
         line: u64,
         bytes: u64,
+    },
+    /// The line at which a part in base64 could not be read on.
+    Broken {
+        line: u64,
+        text: String,
     },
     /// A line longer than [`LONGEST_PASSED`]; it was not read to its end.
     Endless {
@@ -39,8 +45,8 @@ pub(super) struct Source<'i> {
 /// A file in a mail.
 struct Part {
     source: Box<Source<'static>>,
-    /// For each of its lines, the line of the mail in which it begins.
-    lines: Vec<u64>,
+    /// Its lines that begin in another line of the mail than those before them, with the number of that line.
+    lines: Vec<(u64, u64)>,
     /// Whether its end is not cut.
     is_whole: bool,
 }
@@ -104,12 +110,14 @@ impl<'i> Source<'i> {
     fn part(&mut self) -> Result<Option<Part>> {
         let (mut lines, mut base64) = (Vec::new(), String::new());
         let (mut is_ended, mut length) = (true, 0);
-        loop {
+        let mut behind = loop {
             let next = self.held_or_read()?;
             let before = lines.last().map(|&(at, _): &(usize, u64)| (&base64[at..], length));
             match next {
                 Next::Line { text, line, is_ended: end }
-                    if encoding::is_base64(text.trim_end(), before) && base64.len() < MOST_DOCUMENT.bytes =>
+                    if encoding::is_base64(text.trim_end(), before)
+                        && base64.len() < MOST_DOCUMENT.bytes
+                        && lines.len() < MOST_DOCUMENT.lines =>
                 {
                     if lines.is_empty() {
                         length = text.trim_end().len();
@@ -119,32 +127,61 @@ impl<'i> Source<'i> {
                     is_ended = end;
                 }
                 Next::Line { text, .. } if lines.is_empty() && text.trim().is_empty() => {}
-                other => {
-                    self.held.push_back(other);
-                    break;
-                }
+                other => break vec![other],
             }
+        };
+        let text_of = |next: &Next| match next {
+            Next::Line { text, .. } => Some(text.trim_end().to_owned()),
+            _ => None,
+        };
+        let is_blank = |next: &Next| text_of(next).is_some_and(|text| text.is_empty());
+        if is_blank(&behind[0]) {
+            behind.push(self.held_or_read()?);
         }
-        let is_at_the_end = matches!(self.held.front(), Some(Next::End));
-        let is_short = lines.last().is_some_and(|(at, _)| base64.len() - at < length);
-        let is_whole =
-            base64.len() % 4 == 0 && (!is_at_the_end || base64.ends_with('=') || is_short && is_ended);
         let bytes = encoding::bytes_of(&base64).filter(|bytes| !bytes.is_empty());
+        let is_read = bytes.is_some();
         let Some(bytes) = bytes.filter(|bytes| encoding::is_text(bytes)) else {
+            behind.into_iter().rev().for_each(|next| self.held.push_front(next));
             for (n, &(at, line)) in lines.iter().enumerate().rev() {
                 let end = lines.get(n + 1).map_or(base64.len(), |next| next.0);
                 let text = base64[at..end].to_owned();
-                self.held.push_front(Next::Line { text, line, is_ended: true });
+                let is_ended = is_ended || n + 1 < lines.len();
+                self.held.push_front(Next::Line { text, line, is_ended });
+            }
+            if let (Some(&(_, line)), false) = (lines.first(), is_read) {
+                self.held.push_front(Next::Broken { line, text: base64[..length].to_owned() });
             }
             return Ok(None);
         };
-        let begins = std::iter::once(0)
-            .chain(bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1));
-        let line_of = |at: usize| {
-            let n = lines.partition_point(|&(from, _)| from <= at / 3 * 4);
-            lines[n.saturating_sub(1)].1
-        };
-        let lines = begins.map(line_of).collect();
+        let is_boundary = |text: &str| text.is_empty() || text.starts_with("--") || is_rule(text);
+        let goes_on = |next: &Next| text_of(next).is_some_and(|text| encoding::is_base64(&text, None));
+        let ends = text_of(&behind[0]).is_some_and(|text| is_boundary(&text));
+        let last = lines.last().map_or(0, |last| last.0);
+        let is_short = is_ended && base64.len() - last < length;
+        let is_whole = base64.len() % 4 == 0
+            && !behind.iter().any(goes_on)
+            && (ends || is_short || base64.ends_with('='));
+        if !is_whole {
+            // What is behind would pass for prose.
+            let broken = behind.iter().position(goes_on).or((!ends).then_some(0));
+            match broken.map(|at| &mut behind[at]) {
+                Some(next) => {
+                    if let Next::Line { text, line, .. } = next {
+                        *next = Next::Broken { line: *line, text: std::mem::take(text) };
+                    }
+                }
+                None => behind.insert(
+                    0,
+                    Next::Broken {
+                        line: lines.last().map_or(self.line, |last| last.1),
+                        text: base64[last..].to_owned(),
+                    },
+                ),
+            }
+        }
+        // In front of what was read ahead before.
+        behind.into_iter().rev().for_each(|next| self.held.push_front(next));
+        let lines = begins(&bytes, &lines);
         let source = Box::new(Source::new(Cursor::new(bytes))?);
         Ok(Some(Part { source, lines, is_whole }))
     }
@@ -209,16 +246,38 @@ impl<'i> Source<'i> {
 impl Part {
     /// The next line, with its number in the mail.
     fn next(&mut self) -> Result<Next> {
-        let of_mail = |line: u64| self.lines[self.lines.len().min(line as usize).saturating_sub(1)];
+        let of_mail = |line: u64| {
+            let n = self.lines.partition_point(|&(from, _)| from <= line);
+            self.lines.get(n.saturating_sub(1)).map_or(line, |&(_, of_mail)| of_mail)
+        };
         Ok(match self.source.next()? {
             Next::Line { text, line, is_ended } => {
                 Next::Line { text, line: of_mail(line), is_ended: is_ended || self.is_whole }
             }
             Next::TooLong { line, bytes } => Next::TooLong { line: of_mail(line), bytes },
+            Next::Broken { line, text } => Next::Broken { line: of_mail(line), text },
             Next::Endless { line } => Next::Endless { line: of_mail(line) },
             Next::End => Next::End,
         })
     }
+}
+
+/// The lines of a file that begin in another line of the mail than those before them, from the places at which those begin in its base64.
+/// The text of a worksheet has no line breaks of the file.
+fn begins(bytes: &[u8], lines: &[(usize, u64)]) -> Vec<(u64, u64)> {
+    let of_mail =
+        |at: usize| lines[lines.partition_point(|&(from, _)| from <= at / 3 * 4).saturating_sub(1)].1;
+    let mut begins = vec![(1, of_mail(0))];
+    if bytes.starts_with(&crate::iozone::worksheet::BEGINNING) {
+        return begins;
+    }
+    let breaks = bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| of_mail(at + 1));
+    for (line, of_mail) in (2..).zip(breaks) {
+        if begins.last().is_some_and(|&(_, before)| before != of_mail) {
+            begins.push((line, of_mail));
+        }
+    }
+    begins
 }
 
 /// Limit on skipped lines. A disk image, mostly holes, may have a line of terabytes.

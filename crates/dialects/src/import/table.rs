@@ -17,8 +17,12 @@ use fathom_record::{Phase, Run};
 
 /// Lines before a table that are searched for its unit.
 const NEAR: usize = 8;
-/// Maximum lines of a table with bars.
+/// Maximum lines of a table with bars whose headings have no rule.
 const LONGEST: usize = 500;
+/// Maximum cells and columns of a table, and bytes of a row's name; rows beyond are named.
+const MOST_CELLS: usize = 200_000;
+const MOST_COLUMNS: usize = 200;
+const LONGEST_NAME: usize = 1000;
 
 pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     grid(lines, at, context)
@@ -39,6 +43,19 @@ struct Value {
 
 /// A row of cells, with its line.
 type Row = (usize, Vec<String>);
+
+/// Headings, and rows that have a cell for each of them.
+struct Cells {
+    /// Its first and its last line.
+    at: usize,
+    last: usize,
+    heads: Vec<String>,
+    rows: Vec<Row>,
+    /// Lines that do not fit the headings.
+    partly: Vec<usize>,
+    /// Between semicolons, a comma is that of decimals.
+    has_semicolons: bool,
+}
 
 /// Headings, a rule, and rows with a name and a number for each heading.
 fn ruled(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
@@ -68,7 +85,7 @@ fn ruled(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
         ));
     }
     let last = rows.get(1).and(rows.last())?.0;
-    of_cells(lines, at, last, &heads, &rows, context)
+    of_cells(lines, Cells { at, last, heads, rows, partly: Vec::new(), has_semicolons: false }, context)
 }
 
 /// Headings between single blanks, or between wider ones if there are any that are not of one word. A unit in brackets belongs to the word
@@ -100,8 +117,11 @@ fn apart(line: &str) -> Vec<&str> {
 
 /// Headings, a rule for each column, and rows whose words stand under the rules.
 fn segments(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
+    if !is_of_rules(lines.trimmed(at + 1)) {
+        return None;
+    }
     let rules = placed(lines.at(at + 1));
-    if rules.len() < 2 || !is_of_rules(lines.trimmed(at + 1)) {
+    if rules.len() < 2 || rules.len() > MOST_COLUMNS {
         return None;
     }
     let heads = under(lines.at(at), &rules)?;
@@ -110,21 +130,23 @@ fn segments(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     }
     let (mut rows, mut partly) = (Vec::new(), Vec::new());
     let mut last = at + 1;
-    for n in at + 2..lines.len().min(at + LONGEST) {
-        if lines.is_blank(n) || is_of_rules(lines.trimmed(n)) {
+    for n in at + 2..lines.len() {
+        let line = lines.at(n);
+        let has_figure = |n: usize| lines.at(n).split_whitespace().any(from_digit);
+        let is_above_rules = !lines.is_blank(n) && is_of_rules(lines.trimmed(n + 1));
+        if lines.is_blank(n) || is_of_rules(line.trim()) || is_above_rules && !has_figure(n) {
             break;
         }
-        match under(lines.at(n), &rules) {
+        // The headings of the next table may be numbers.
+        let is_row = rows.len() * rules.len() < MOST_CELLS && !(is_above_rules && has_figure(n + 2));
+        match under(line, &rules).filter(|_| is_row) {
             Some(row) => rows.push((n, row)),
-            None if super::classify::looks_like_figures(lines.at(n)) => partly.push(n),
+            None if !is_row || super::classify::looks_like_figures(line) => partly.push(n),
             None => break,
         }
         last = n;
     }
-    let mut block = of_cells(lines, at, last, &heads, &rows, context)?;
-    block.partly.append(&mut partly);
-    block.partly.sort_unstable();
-    Some(block)
+    of_cells(lines, Cells { at, last, heads, rows, partly, has_semicolons: false }, context)
 }
 
 /// "-----  ----- ------".
@@ -138,9 +160,14 @@ fn is_rule_of_column(word: &str) -> bool {
 
 /// Words with the columns of their beginnings and ends, in characters.
 fn placed(line: &str) -> Vec<(usize, usize, &str)> {
-    let start = line.as_ptr() as usize;
-    let place = |word: &'_ str| line[..word.as_ptr() as usize - start].chars().count();
-    line.split_whitespace().map(|w| (place(w), place(w) + w.chars().count(), w)).collect()
+    let (mut end, mut column) = (0, 0);
+    let place = |word| {
+        let start = str::as_ptr(word) as usize - line.as_ptr() as usize;
+        let from = column + line[end..start].chars().count();
+        (end, column) = (start + word.len(), from + word.chars().count());
+        (from, column, word)
+    };
+    line.split_whitespace().map(place).collect()
 }
 
 /// The cells of a line under the rules of columns; `None` if a word stands under none of them, or under two, or has not the place of a name
@@ -172,13 +199,22 @@ fn bars(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     if !lines.trimmed(at).starts_with('|') || is_bar_rule(lines.trimmed(at + 1)) {
         return None;
     }
+    // The next rows of a table that was too long, or that was not read.
+    if at > 0 && lines.trimmed(at - 1).starts_with('|') {
+        return rest_of_bars(lines, at);
+    }
     let mut cells: Vec<(usize, &str)> = Vec::new();
-    let mut last = at;
+    let (mut last, mut has_figures) = (at, false);
     for n in at..lines.len().min(at + LONGEST) {
         let line = lines.trimmed(n);
-        if !line.contains('|') {
+        let has_figure = line.split('|').any(|cell| value(cell.trim()).is_some());
+        let is_ruled = |n: usize| is_bar_rule(lines.trimmed(n));
+        let is_ruled_off = || is_ruled(n - 1) && !is_ruled(n.saturating_sub(2));
+        let is_next = has_figures && !has_figure && !is_ruled(n) && is_ruled(n + 1) && !is_ruled_off();
+        if !line.contains('|') || is_next {
             break;
         }
+        has_figures |= has_figure;
         // Text before the first bar belongs to the cell left open on the previous line.
         cells.extend(
             line.strip_prefix('|').unwrap_or(line).trim_end_matches('|').split('|').map(|c| (n, c.trim())),
@@ -232,6 +268,16 @@ fn bars(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     (!found.runs.is_empty()).then_some(found)
 }
 
+/// Rows with bars whose headings are not known: those with figures are named.
+fn rest_of_bars(lines: &Lines, at: usize) -> Option<Block> {
+    let is_row = |n: &usize| lines.trimmed(*n).starts_with('|') && !is_bar_rule(lines.trimmed(*n + 1));
+    let has_figure = |n: &usize| lines.trimmed(*n).split('|').any(|cell| scaled(cell.trim()).is_some());
+    let last = (at..lines.len().min(at + LONGEST)).take_while(is_row).last()?;
+    let partly: Vec<usize> = (at..=last).filter(has_figure).collect();
+    let what = "rows of a table without its headings".into();
+    (!partly.is_empty()).then(|| Block { last, what, partly, ..Block::default() })
+}
+
 /// Headings of columns that tell what a row is of.
 const PARAMETERS: [&str; 20] = [
     "block",
@@ -274,60 +320,87 @@ fn grid(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
         Some(line.split(BARS).map(|cell| cell.trim().to_owned()).collect())
     };
     let heads = cells(first)?;
-    let is_ruled = |line: &str| is_bar_rule(line) || is_rule(line);
-    let is_row = |n: usize| lines.trimmed(n).contains(BARS) || is_ruled(lines.trimmed(n));
+    let is_ruled = |n: usize| is_bar_rule(lines.trimmed(n)) || is_rule(lines.trimmed(n));
+    let is_row = |n: usize| lines.trimmed(n).contains(BARS) || is_ruled(n);
+    let has_figure = |n: usize| lines.trimmed(n).split(BARS).any(|cell| scaled(cell.trim()).is_some());
+    let is_of_cells = |n: usize| is_row(n) && !is_ruled(n);
+    let is_above_rule = |n: usize| is_of_cells(n) && is_ruled(n + 1);
+    // Between rows that are each ruled off, a row of words is no heading.
+    let is_ruled_off = |n: usize| is_ruled(n - 1) && is_of_cells(n - 2);
+    let is_heading = |n: usize| is_above_rule(n) && !is_ruled_off(n) && !has_figure(n);
+    // The headings of the next table may be numbers. "|---|" stands below headings only, unless it stands above them as well.
+    let is_in_a_box = at > 0 && is_ruled(at - 1);
+    let may_be_heading = |n: usize| {
+        let rule = lines.trimmed(n + 1);
+        let is_apart = !is_row(n - 1) || is_ruled(n - 1) && !is_of_cells(n - 2);
+        let is_of_bars = is_bar_rule(rule) && rule.contains('|') && !rule.contains('+');
+        is_above_rule(n) && is_of_cells(n + 2) && (is_apart || is_of_bars && !is_in_a_box)
+    };
     let (mut rows, mut partly) = (Vec::new(), Vec::new());
-    let mut last = at + 1;
-    for n in at + 2..lines.len().min(at + LONGEST) {
+    let (mut last, mut is_unclear) = (at + 1, false);
+    for n in at + 2..lines.len() {
         let line = lines.trimmed(n);
         // A row that was wrapped goes on behind the break.
-        if !is_row(n) && (line.is_empty() || !is_row(n + 1)) {
+        let goes_on = || is_row(n + 1) && !is_heading(n + 1) && !(is_ruled(n + 1) && is_heading(n + 2));
+        if !is_row(n) && (line.is_empty() || !goes_on()) || n > at + 2 && is_heading(n) {
             break;
         }
         last = n;
-        if is_ruled(line) {
+        if is_ruled(n) {
             continue;
         }
-        match cells(line).filter(|row| row.len() == heads.len()) {
+        is_unclear |= n > at + 2 && may_be_heading(n) || rows.len() * heads.len() >= MOST_CELLS;
+        match cells(line).filter(|row| row.len() == heads.len() && !is_unclear) {
             Some(row) => rows.push((n, row)),
             None => partly.push(n),
         }
     }
-    let mut block = of_cells(lines, at, last, &heads, &rows, context)?;
-    block.partly.append(&mut partly);
-    block.partly.sort_unstable();
-    Some(block)
+    of_cells(lines, Cells { at, last, heads, rows, partly, has_semicolons: false }, context)
 }
 
 /// The figures of rows that have a cell for each heading.
-fn of_cells(
-    lines: &Lines,
-    at: usize,
-    last: usize,
-    heads: &[String],
-    rows: &[Row],
-    context: &Context,
-) -> Option<Block> {
-    // One number that can only have decimals behind its comma shows what the commas of all are.
-    let has_decimal_commas =
-        rows.iter().flat_map(|(_, row)| row).any(|cell| separated::is_decimal_comma(cell));
-    let point = |cell: &str| separated::with_point(cell, has_decimal_commas);
+fn of_cells(lines: &Lines, table: Cells, context: &Context) -> Option<Block> {
+    let Cells { at, last, heads, rows, mut partly, has_semicolons } = table;
+    if heads.len() > MOST_COLUMNS {
+        rows.first()?;
+        partly.extend(rows.iter().map(|(n, _)| *n));
+        partly.sort_unstable();
+        let what = format!("a table of {} columns, more than are read", heads.len());
+        return Some(Block { last, what, partly, ..Block::default() });
+    }
     let is_parameter = |c: usize| {
         let head = heads[c].to_ascii_lowercase().replace(['_', '-'], " ");
         PARAMETERS.contains(&head.as_str())
     };
-    let is_figure = |cell: &str| point(cell).is_some_and(|cell| scaled(&cell).is_some());
-    let has_figures = |&c: &usize| {
-        let cells = || rows.iter().map(|(_, row)| row[c].as_str()).filter(|cell| !is_gap(cell));
-        let values = cells().filter(|cell| is_figure(cell)).count();
-        values > 0 && 2 * values >= cells().count() && !is_parameter(c)
-    };
     // The first column names the rows, unless its heading says that it has rates.
     let is_rate = |of: Meaning| of.unit.base == OPS_PER_S || of.unit.base == BYTES_PER_S;
     let from = usize::from(!Meaning::of_heading(&heads[0]).is_some_and(is_rate));
+    // One number that can only have decimals behind its comma shows what the commas of a column are. "0,1" may be a list, too.
+    let has_commas = |c: usize| {
+        c >= from && !is_parameter(c) && rows.iter().any(|(_, row)| separated::is_decimal_comma(&row[c]))
+    };
+    let shows_commas: Vec<bool> =
+        (0..heads.len()).map(|c| has_commas(c) && Meaning::of_heading(&heads[c]).is_some()).collect();
+    let is_shown = shows_commas.contains(&true);
+    let has_any_commas = (0..heads.len()).any(has_commas);
+    // A cell with a point before its decimals; `None` if it is not clear what its signs are.
+    let point = |c: usize, cell: &str| {
+        if c < from || is_parameter(c) {
+            return Some(cell.to_owned());
+        }
+        let is_unclear =
+            separated::may_be_decimal_comma(cell) && if has_semicolons { !is_shown } else { has_any_commas };
+        let has_decimal_commas = shows_commas[c] || has_semicolons && is_shown;
+        separated::with_point(cell, has_decimal_commas).filter(|_| !is_unclear)
+    };
+    let is_figure = |c: usize, cell: &str| point(c, cell).is_none_or(|cell| scaled(&cell).is_some());
+    let has_figures = |&c: &usize| {
+        let cells = || rows.iter().map(|(_, row)| row[c].as_str()).filter(|cell| !is_gap(cell));
+        let values = cells().filter(|cell| is_figure(c, cell)).count();
+        values > 0 && 2 * values >= cells().count() && !is_parameter(c)
+    };
     let columns: Vec<usize> = (from..heads.len()).filter(has_figures).collect();
     let first = *columns.first()?;
-    let mut partly = Vec::new();
     let mut values: Vec<Vec<Value>> = columns.iter().map(|_| Vec::new()).collect();
     for (r, (n, row)) in rows.iter().enumerate() {
         let name = |(c, cell): (usize, &String)| match cell.trim_matches('`') {
@@ -338,30 +411,35 @@ fn of_cells(
         let mut name = row.iter().enumerate().filter_map(name).collect::<Vec<_>>().join(", ");
         if name.is_empty() {
             name = format!("row {}", r + 1);
+        } else if name.len() > LONGEST_NAME {
+            partly.push(*n);
+            continue;
         }
         for (c, cell) in row.iter().enumerate() {
-            let column = columns.iter().position(|&of| of == c);
-            let cell = point(cell).unwrap_or_default();
+            let column = columns.binary_search(&c).ok();
+            let is_of_commas = c >= from && !is_parameter(c) && separated::is_decimal_comma(cell);
+            let cell = point(c, cell).unwrap_or_default();
             match (column, scaled(&cell)) {
-                (Some(column), Some((value, printed))) if !is_scaled_twice(&heads[c], printed) => {
+                (Some(column), Some((value, printed))) => {
                     let printed = printed.to_owned();
                     values[column].push(Value { row: name.clone(), value, printed, line: *n });
                 }
                 (Some(_), None) if is_gap(&row[c]) => {}
-                (None, None) => {}
+                (None, None) if !is_of_commas => {}
                 (None, Some(_)) if c < first || is_parameter(c) => {}
                 _ => partly.push(*n),
             }
         }
     }
+    // What is behind it is not read with these headings.
+    if lines.is_cut(last + 1) {
+        partly.push(last);
+    }
     let heads: Vec<&str> = columns.iter().map(|&c| heads[c].as_str()).collect();
-    Some(Block { partly, ..columns_as_runs(lines, at, last, &heads, values, context) })
-}
-
-/// "1.2G" under "MB/s": of what, cannot be told.
-fn is_scaled_twice(head: &str, cell: &str) -> bool {
-    cell.ends_with(['k', 'K', 'M', 'G'])
-        && Meaning::of_heading(head).is_some_and(|of| of.unit.base == BYTES_PER_S && of.unit.factor > 1.0)
+    let mut block = columns_as_runs(lines, at, last, &heads, values, context);
+    block.partly.append(&mut partly);
+    block.partly.sort_unstable();
+    Some(block)
 }
 
 /// "|-----|----:|", "+-----+-----+", also of lines that are drawn.
@@ -416,16 +494,21 @@ fn columns_as_runs(
     columns: Vec<Vec<Value>>,
     context: &Context,
 ) -> Block {
-    let of_all = Meaning::of(lines, at);
+    let of_all = Meaning::of(lines, at, context);
     let of_none =
         Meaning { name: "", word: "", unit: Unit { base: UNKNOWN, factor: 1.0 }, higher_is_better: None };
     let (columns_are, words) = Columns::of(heads, context.columns);
-    let mut runs = Vec::new();
+    let (mut runs, mut partly) = (Vec::new(), Vec::new());
     let mut units: Vec<&str> = Vec::new();
-    for (head, values) in heads.iter().zip(columns) {
+    for (head, mut values) in heads.iter().zip(columns) {
         let of_column = Meaning::of_heading(head);
         let of_text = if of_all.may_be_of(head) { &of_all } else { &of_none };
         let meaning = of_column.as_ref().unwrap_or(of_text);
+        values.retain(|v| {
+            let is_read = !meaning.is_scaled_twice(&v.printed);
+            partly.extend((!is_read).then_some(v.line));
+            is_read
+        });
         if !meaning.name.is_empty() && !units.contains(&meaning.name) {
             units.push(meaning.name);
         }
@@ -444,7 +527,7 @@ fn columns_as_runs(
         runs.len(),
         if units.is_empty() { "no unit found".into() } else { units.join(", ") }
     );
-    Block { last, what, runs, ..Block::default() }
+    Block { last, what, runs, partly, ..Block::default() }
 }
 
 /// Name of a figure in a base unit, and whether a higher one is better.
@@ -458,6 +541,21 @@ fn named(base: &str) -> Option<(&'static str, Option<bool>)> {
     })
 }
 
+/// What a heading has in brackets at its end.
+fn bracketed(head: &str) -> Option<&str> {
+    head.strip_suffix([']', ')']).and_then(|head| head.rsplit_once(['[', '('])).map(|(_, word)| word)
+}
+
+/// Whether a word of a heading names a time.
+fn is_time(word: &str) -> bool {
+    let times = [
+        "clat", "duration", "elapsed", "lat", "latency", "real", "runtime", "slat", "sys", "time", "user",
+        "wall",
+    ];
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+    times.contains(&word.to_ascii_lowercase().as_str())
+}
+
 struct Meaning<'t> {
     name: &'static str,
     unit: Unit,
@@ -468,11 +566,28 @@ struct Meaning<'t> {
 impl<'t> Meaning<'t> {
     /// Taken from the unit in a column's heading: "Mean [ms]", "read (MiB/s)", "read MB/s", "lat_us", "IOPS".
     fn of_heading(head: &'t str) -> Option<Self> {
-        let in_brackets = head.strip_suffix([']', ')']).and_then(|head| head.rsplit_once(['[', '(']));
-        let word =
-            in_brackets.map_or_else(|| head.rsplit([' ', '_']).next().unwrap_or(head), |(_, word)| word);
+        let in_brackets = bracketed(head);
+        let mut words = head.rsplit([' ', '_']);
+        let word = in_brackets.unwrap_or_else(|| words.next().unwrap_or(head));
         // A single letter may be a system's name.
         if in_brackets.is_none() && word.len() == 1 && word != "%" {
+            return None;
+        }
+        let is_second = unit(word, Prefix::Decimal) == Some(Unit { base: NS, factor: 1e9 });
+        let before = words.next().filter(|_| in_brackets.is_none());
+        if before.is_some_and(|before| before.eq_ignore_ascii_case("per")) {
+            let amount = words.next().filter(|_| is_second)?;
+            let unit = unit(&format!("{}/s", amount.to_ascii_lowercase()), Prefix::Decimal)?;
+            let (name, higher_is_better) = named(unit.base)?;
+            return Some(Self {
+                name,
+                unit,
+                word: &head[head.len() - amount.len() - "per".len() - word.len() - 2..],
+                higher_is_better,
+            });
+        }
+        // "ops_sec" is a rate.
+        if is_second && before.is_some_and(|before| !is_time(before)) {
             return None;
         }
         let of_thousands = || {
@@ -495,20 +610,41 @@ impl<'t> Meaning<'t> {
 
     /// Whether a unit of the text may be that of a column with this heading.
     fn may_be_of(&self, head: &str) -> bool {
+        let says_other = |word: &str| {
+            let lower = word.to_ascii_lowercase();
+            let is_rate = lower.split_once('/').is_some_and(|(_, per)| per.starts_with('s'));
+            let unit = [word, &lower].into_iter().find_map(|word| unit(word, Prefix::Decimal));
+            !word.is_empty() && (is_rate || unit.is_some_and(|unit| unit.base != self.unit.base))
+        };
+        // A single letter may be a system's name.
+        let mut words =
+            head.split(|c: char| !(c.is_alphanumeric() || "/%".contains(c))).filter(|w| w.len() > 1);
+        if bracketed(head).is_some_and(says_other) || words.any(says_other) {
+            return false;
+        }
         let head = head.to_ascii_lowercase();
         let says =
             |words: &[&str]| head.split(|c: char| !c.is_ascii_alphabetic()).any(|w| words.contains(&w));
         let is_of_time = says(&["lat", "latency", "clat", "slat", "time", "elapsed", "p"]) && !says(&["bw"]);
-        let is_of_nothing = says(&[
-            "iops", "ops", "cpu", "util", "change", "diff", "delta", "gain", "ratio", "speedup", "errors",
-        ]);
+        let is_of_nothing = head.contains("iops")
+            || says(&[
+                "bytes", "change", "count", "cpu", "cpus", "delta", "diff", "errors", "gain", "jobs", "ops",
+                "per", "ratio", "sec", "second", "seconds", "secs", "size", "speedup", "threads", "util",
+            ]);
         !is_of_nothing && (!is_of_time || self.unit.base != BYTES_PER_S)
     }
 
+    /// "1.2G" under "MB/s", or "98.7k" under "kIOPS": of what, cannot be known.
+    fn is_scaled_twice(&self, cell: &str) -> bool {
+        let is_rate = self.unit.base == BYTES_PER_S || self.unit.base == OPS_PER_S;
+        is_rate && self.unit.factor > 1.0 && cell.ends_with(['k', 'K', 'M', 'G'])
+    }
+
     /// Taken from the text before the table: "(MB/sec)", "seconds", "lower is better".
-    fn of(lines: &Lines, at: usize) -> Self {
-        let near: Vec<String> =
-            (at.saturating_sub(NEAR)..at).map(|n| lines.trimmed(n).to_ascii_lowercase()).collect();
+    fn of(lines: &Lines, at: usize, context: &Context) -> Self {
+        let is_text = |n: &usize| !context.is_of_output(*n);
+        let near = (at.saturating_sub(NEAR)..at).filter(is_text);
+        let near: Vec<String> = near.map(|n| lines.trimmed(n).to_ascii_lowercase()).collect();
         let says = |word: &str| near.iter().any(|l| l.contains(word));
         let rates = [("GB/s", 1e9), ("MB/s", 1e6), ("KB/s", 1e3), ("MiB/s", 1048576.0), ("KiB/s", 1024.0)];
         let direction = match (says("lower is better"), says("higher is better")) {

@@ -3,7 +3,10 @@
 
 use super::super::context::Context;
 use super::super::lines::{Lines, decimal, fields};
-use super::{Block, LONGEST, Meaning, Row, is_gap, of_cells, scaled};
+use super::{Block, Cells, MOST_CELLS, Meaning, Row, is_gap, of_cells, scaled};
+
+/// Lines below headings that may not fit them, if none does.
+const FEW: usize = 8;
 
 pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     let separator = ['\t', ';', ','].into_iter().find(|&c| lines.at(at).contains(c))?;
@@ -12,48 +15,64 @@ pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block
         row.iter().map(|field| field.trim().to_owned()).collect()
     };
     let heads = row_of(at);
-    if heads.iter().skip(1).any(String::is_empty) || heads.iter().any(|head| scaled(head).is_some()) {
+    if heads.iter().skip(1).any(String::is_empty)
+        || heads.iter().any(|head| scaled(head).is_some())
+        || !heads.iter().any(|head| Meaning::of_heading(head).is_some())
+    {
         return None;
     }
+    let has_figures = |row: &[String]| {
+        row.iter().any(|cell| !is_gap(cell) && (scaled(cell).is_some() || is_decimal_comma(cell)))
+    };
+    // The headings of the next table.
+    let is_heading = |row: &[String]| {
+        !has_figures(row)
+            && row.iter().skip(1).all(|cell| !is_gap(cell))
+            && row.iter().skip(1).any(|cell| Meaning::of_heading(cell).is_some())
+    };
     let (mut rows, mut partly): (Vec<Row>, Vec<usize>) = (Vec::new(), Vec::new());
-    let mut last = at;
-    for n in at + 1..lines.len().min(at + LONGEST) {
+    let (mut last, mut is_unclear) = (at, false);
+    for n in at + 1..lines.len() {
         if !lines.at(n).contains(separator) {
             break;
         }
         let row = row_of(n);
-        if row.len() == heads.len() {
+        let is_repeated = !heads[0].is_empty() && row[0] == heads[0];
+        if is_heading(&row) || is_repeated && !has_figures(&row) {
+            break;
+        }
+        // Headings may be numbers, too.
+        is_unclear |= is_repeated;
+        let fits = row.len() == heads.len();
+        if rows.is_empty() && (fits && !has_figures(&row) || partly.len() > FEW) {
+            return None;
+        }
+        if fits && !is_unclear && rows.len() * heads.len() < MOST_CELLS {
             rows.push((n, row));
         } else {
             partly.push(n);
         }
         last = n;
     }
-    let has_figures = |(_, row): &Row| {
-        row.iter().any(|cell| !is_gap(cell) && (scaled(cell).is_some() || is_decimal_comma(cell)))
-    };
-    if !heads.iter().any(|head| Meaning::of_heading(head).is_some()) || !rows.first().is_some_and(has_figures)
-    {
-        return None;
-    }
-    // Semicolons stand where a comma is that of decimals. In "12,345" it may group digits all the same, if no other number tells.
-    if separator == ';' && !rows.iter().flat_map(|(_, row)| row).any(|cell| is_decimal_comma(cell)) {
-        let is_clear = |(_, row): &Row| !row.iter().any(|cell| cell.contains(',') && scaled(cell).is_some());
-        partly.extend(rows.iter().filter(|row| !is_clear(row)).map(|(n, _)| *n));
-        rows.retain(is_clear);
-    }
-    let mut block = of_cells(lines, at, last, &heads, &rows, context)?;
-    block.partly.append(&mut partly);
-    block.partly.sort_unstable();
-    Some(block)
+    of_cells(lines, Cells { at, last, heads, rows, partly, has_semicolons: separator == ';' }, context)
 }
 
 /// "12,5": with three digits behind it the comma might group them.
 pub(super) fn is_decimal_comma(cell: &str) -> bool {
+    behind_comma(cell).is_some_and(|digits| digits != 3)
+}
+
+/// "12,345": the comma might be that of decimals, or group digits.
+pub(super) fn may_be_decimal_comma(cell: &str) -> bool {
+    behind_comma(cell) == Some(3)
+}
+
+/// The number of digits behind the only comma of a number.
+fn behind_comma(cell: &str) -> Option<usize> {
     let number = cell.split(' ').next().unwrap_or(cell);
     let number = number.trim_end_matches(|c: char| c.is_alphabetic() || "/%".contains(c));
-    let decimals = number.split_once(',').map_or(0, |(_, decimals)| decimals.len());
-    decimal(number).is_some() && decimals > 0 && decimals != 3
+    let (_, digits) = number.split_once(',')?;
+    decimal(number).map(|_| digits.len())
 }
 
 /// A cell with a point before its decimals; `None` if it is not clear what its signs are.

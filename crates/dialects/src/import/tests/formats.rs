@@ -581,3 +581,60 @@ fn the_second_part_of_a_wrapped_row_of_iozone_has_no_sizes() {
     assert_eq!((run.phases.len(), imported.found[0].what.as_str()), (10, "IOzone table of 2 rows"));
     assert_eq!(imported.not_understood.iter().map(|(n, _)| *n).collect::<Vec<_>>(), [4, 6]);
 }
+
+#[test]
+fn a_part_in_base64_that_stops_early_is_named() {
+    let text = "$ dd if=/dev/zero of=t bs=1M\n1073741824 bytes (1.1 GB, 1.0 GiB) copied, 10.5 s, 102 MB/s\n"
+        .repeat(3)
+        + "and that is all of what I have measured on this machine so far.\n";
+    let header = "Content-Transfer-Encoding: base64\n\n";
+    let body = base64(text.as_bytes()).replace('\r', "");
+    let lines: Vec<&str> = body.lines().collect();
+    let whole = figures(&import("-", format!("{header}{body}").as_bytes(), None));
+    let short = |at: usize, to: usize| {
+        let line = |n: usize| if n == at { &lines[n][..to] } else { lines[n] };
+        (0..lines.len()).map(|n| format!("{}\n", line(n))).collect::<String>()
+    };
+    for at in 1..lines.len() - 1 {
+        let (before, after) = (lines[..at].join("\n"), lines[at..].join("\n"));
+        for broken in [
+            format!("{before}\n!{after}\n"),
+            format!("{before}\n\n{after}\n"),
+            format!("{before}\n{}{}\n", lines[at], after),
+            short(at, 72),
+            short(at, 75),
+            short(0, 60),
+        ] {
+            let read = import("-", format!("{header}{broken}").as_bytes(), None);
+            assert!(figures(&read).iter().all(|figure| whole.contains(figure)), "{broken}");
+            assert!(!read.not_understood.is_empty(), "{broken}");
+        }
+    }
+    // What follows a part that is whole is no part of it.
+    for behind in ["", "\n", "\nregards, A. B.\n", "--0000b1f5--\n", "______\na list\n"] {
+        let read = import("-", format!("{header}{body}{behind}").as_bytes(), None);
+        assert_eq!((figures(&read), read.not_understood.len()), (whole.clone(), 0), "{behind}");
+    }
+    // A line that has no end keeps none, and lines of one character are no part.
+    let image = base64(b"\x89PNG\r\n\0\0 1 2 3 MB/s");
+    let read = import("-", format!("{header}{}", image.trim_end()).as_bytes(), None);
+    assert!(figures(&read).is_empty());
+    let narrow: String = body.chars().filter(|c| *c != '\n').flat_map(|c| [c, '\n']).collect();
+    let read = import("-", format!("{header}{narrow}").as_bytes(), None);
+    assert!(figures(&read).is_empty() && !read.not_understood.is_empty(), "{read:?}");
+}
+
+#[test]
+fn a_worksheet_in_a_mail_has_the_first_line_of_its_part() {
+    let mut sheet = Sheet::default();
+    for (row, line) in (0u32..).zip(fixture("iozone-sheet.txt").lines().take(11)) {
+        for (column, field) in (0u32..).zip(line.split('\t')).filter(|(_, f)| !f.is_empty()) {
+            let value = field.parse().map_or_else(|_| Value::Text(field.into()), Value::Number);
+            sheet.cells.push(SheetCell { row, column, value });
+        }
+    }
+    let bytes = worksheet::write(&sheet).expect("a sheet");
+    let mail = format!("Content-Transfer-Encoding: base64\n\n{}", base64(&bytes));
+    let found = &import("-", mail.as_bytes(), None).found;
+    assert_eq!(found.iter().map(|f| (f.first_line, f.last_line)).collect::<Vec<_>>(), [(3, 3)]);
+}

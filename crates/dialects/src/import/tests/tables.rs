@@ -135,7 +135,7 @@ fn a_row_that_does_not_fit_its_headings_is_named() {
     assert_eq!((cells(&fields), left(&fields)), (expected.to_vec(), vec![3, 4, 5]));
     // Whether the comma is that of decimals, no number tells.
     let unclear = of("test;IOPS;MB/s\nread;100;48,251\nwrite;200;9\n");
-    assert_eq!((cells(&unclear).len(), left(&unclear)), (2, vec![2]));
+    assert_eq!((cells(&unclear).len(), left(&unclear)), (3, vec![2]));
     // A word between two rules, or under both.
     let shifted = of(
         "test   IOPS  MB/s\n-----  ----  ----\nread   1000  48.5\nof 8 files   1000 48.5\nwrite  2000  99.5\n",
@@ -177,4 +177,173 @@ fn a_unit_of_the_text_is_not_that_of_other_quantities() {
         cell("bw (MB/s)", "row 2", THROUGHPUT, 8e6),
     ];
     assert_eq!(cells(&figures_alone), expected);
+}
+
+/// Heading, name and value of each figure.
+fn values(text: &str) -> Vec<(String, String, f64)> {
+    cells(&of(text)).into_iter().map(|(head, _, name, value)| (head, name, value)).collect()
+}
+
+#[test]
+fn a_rate_in_a_heading_is_no_time() {
+    for (head, name, value) in [
+        ("ops_per_sec", OPERATIONS, 5.0),
+        ("ops per second", OPERATIONS, 5.0),
+        ("MB per sec", THROUGHPUT, 5e6),
+        ("requests_per_second", "value", 5.0),
+        ("reads per sec", "value", 5.0),
+        ("rate (reads per sec)", "value", 5.0),
+        ("reads/sec", "value", 5.0),
+        ("ms per op", "value", 5.0),
+        ("ops_sec", "value", 5.0),
+        ("reads_sec", "value", 5.0),
+        ("mb_sec", "value", 5.0),
+        ("elapsed_sec", TIME, 5e9),
+        ("Run time, seconds", TIME, 5e9),
+        ("runtime seconds", TIME, 5e9),
+        ("seconds", TIME, 5e9),
+        ("time (s)", TIME, 5e9),
+    ] {
+        for before in ["", "In MB/s:\n\n", "In seconds:\n\n"] {
+            let read = values(&format!("{before}| test | {head} |\n|---|---|\n| a | 5 |\n"));
+            assert_eq!(read, [(head.to_owned(), name.to_owned(), value)], "{before}");
+        }
+    }
+}
+
+#[test]
+fn a_list_in_a_cell_says_nothing_about_commas() {
+    let listed =
+        of("| threads | cpus | IOPS |\n|---|---|---|\n| 4 | 0,1 | 12,345 |\n| 8 | 0-3 | 20,000,000 |\n");
+    assert_eq!(cells(&listed), [cell("IOPS", "8, 0-3", OPERATIONS, 2e7)]);
+    assert_eq!(left(&listed), [3]);
+    // Names and parameters are none of the figures.
+    let named = of("test,threads,IOPS\n\"0,1\",\"1,2\",\"12,345\"\n");
+    assert_eq!(cells(&named), [cell("IOPS", "0,1, threads 1,2", OPERATIONS, 12_345.0)]);
+    assert_eq!(left(&named), [0; 0]);
+    // Elsewhere than between semicolons the commas of others may group digits.
+    let bars = of("| test | lat (us) | IOPS |\n|---|---|---|\n| a | 48,5 | 12,345 |\n| b | 7,125 | 99 |\n");
+    let expected = [cell("lat (us)", "a", TIME, 48_500.0), cell("IOPS", "b", OPERATIONS, 99.0)];
+    assert_eq!((cells(&bars), left(&bars)), (expected.to_vec(), vec![3, 4]));
+    let fields = of("test;cpus;lat_us;IOPS\na;0;48,5;12,345\n");
+    let last = cells(&fields).pop();
+    assert_eq!((last, left(&fields)), (Some(cell("IOPS", "a", OPERATIONS, 12.345)), vec![]));
+    let list = of("test;cpus;IOPS\na;0,1;12,345\n");
+    assert_eq!((cells(&list), left(&list)), (vec![], vec![2]));
+}
+
+#[test]
+fn a_figure_is_not_multiplied_twice() {
+    for (before, head) in
+        [("", "IOPS (k)"), ("", "kIOPS"), ("", "BW (MB/s)"), ("", "MBps"), ("All in MB/s:\n\n", "before")]
+    {
+        for magnitude in ["k", "M", "G"] {
+            let text = format!("{before}| test | {head} |\n|---|---|\n| a | 98.7{magnitude} |\n| b | 5 |\n");
+            let imported = of(&text);
+            assert_eq!((cells(&imported).len(), left(&imported).len()), (1, 1), "{text}");
+        }
+    }
+    assert_eq!(
+        values("test,IOPS,lat_us\na,98.7k,1.5k\n").iter().map(|v| v.2).collect::<Vec<_>>(),
+        [98_700.0, 1.5e6]
+    );
+}
+
+#[test]
+fn a_size_is_no_throughput() {
+    for head in
+        ["size (GB)", "record size (KB)", "size_gb", "GB read", "mean size", "cpus", "MIOPS", "time (s)"]
+    {
+        let text = format!("All in MB/s:\n\n| test | {head} | before |\n|---|---|---|\n| a | 4 | 5 |\n");
+        let rates: Vec<f64> = values(&text).into_iter().filter(|v| v.1 == THROUGHPUT).map(|v| v.2).collect();
+        assert_eq!(rates, [5e6], "{head}");
+    }
+}
+
+#[test]
+fn two_tables_do_not_become_one() {
+    let first = "| test | BW (MB/s) |\n|------|-----------|\n| a | 81 |\n";
+    let boxed = "+---+---+\n| test | BW (MB/s) |\n+---+---+\n| a | 81 |\n+---+---+\n";
+    let segments = "test  MB/s\n----  ----\na       81\n";
+    let fields = "test,MB/s\na,81\n";
+    for (one, other) in [
+        (first, first.replace("BW (MB/s)", "us")),
+        (boxed, boxed.replace("BW (MB/s)", "us")),
+        (segments, segments.replace("MB/s", "us  ")),
+        (fields, fields.replace("MB/s", "us")),
+    ] {
+        for between in ["", "Latency:\n", "\n"] {
+            let imported = of(&format!("{one}{between}{other}"));
+            let read: Vec<(String, f64)> =
+                cells(&imported).into_iter().map(|(_, _, name, value)| (name, value)).collect();
+            assert_eq!(
+                read,
+                [(THROUGHPUT.to_owned(), 81e6), (TIME.to_owned(), 81e3)],
+                "{one}{between}{other}"
+            );
+            assert_eq!(left(&imported), [0; 0], "{one}{between}{other}");
+        }
+        // Headings that are numbers: named, or not of the first table.
+        for between in ["", "Latency:\n"] {
+            let other = other.replace("us", "4k").replace("81", "82");
+            let imported = of(&format!("{one}{between}{other}"));
+            assert!(cells(&imported).iter().all(|c| c.2 != THROUGHPUT || c.3 == 81e6), "{imported:?}");
+            // "a,82" alone is no line of figures.
+            let is_known = one != fields || between.is_empty();
+            assert!(!is_known || cells(&imported).len() == 2 || !left(&imported).is_empty(), "{imported:?}");
+        }
+    }
+    let words = of("test,MB/s,us\na,81,5\ntest,before,after\na,82,83\n");
+    assert_eq!((cells(&words).len(), left(&words)), (2, vec![4]));
+    // Rows whose headings were not read are none of a workload's parameters.
+    let rows =
+        of("In MB/s:\n\n| what | is |\n|---|---|\n| fs | ext4 |\n| scheduler | none |\n| disks | 4 |\n");
+    assert_eq!((cells(&rows), left(&rows)), (vec![], vec![7]));
+    // Rows that are each ruled off, and sums below a rule, belong to their table.
+    let ruled = of(
+        "+---+---+\n| test | us |\n+===+===+\n| a | 1 |\n+---+---+\n| b | n/a |\n+---+---+\n| c | 3 |\n+---+---+\n| sum | 4 |\n+---+---+\n",
+    );
+    assert_eq!((cells(&ruled).len(), left(&ruled).len()), (3, 0));
+    let sum = of("| test | us |\n|---+---|\n| a | 1 |\n| b | 2 |\n|---+---|\n| sum | 3 |\n");
+    assert_eq!((cells(&sum).len(), left(&sum).len()), (3, 0));
+}
+
+#[test]
+fn no_row_of_a_long_table_vanishes() {
+    const ROWS: usize = 3_000;
+    for (head, row) in [
+        ("| test | IOPS |\n|---|---|\n", "| read | 12 |\n"),
+        ("test  IOPS\n----  ----\n", "read    12\n"),
+        ("test,IOPS\n", "read,12\n"),
+    ] {
+        let imported = of(&format!("{head}{}", row.repeat(ROWS)));
+        assert_eq!(
+            (cells(&imported).len(), left(&imported).len(), imported.prose.len()),
+            (ROWS, 0, 0),
+            "{head}"
+        );
+    }
+    // Rows beyond the limits, and those without their headings, are named.
+    const MANY: usize = 120_000;
+    let imported = of(&format!("test,IOPS\n{}", "read,12\n".repeat(MANY)));
+    assert_eq!(cells(&imported).len() + left(&imported).len(), MANY);
+    let wide = "| 12 ".repeat(300);
+    let imported = of(&format!("{}|\n{}|\n{wide}|\n{wide}|\n", "| us ".repeat(300), "|---".repeat(300)));
+    assert_eq!((cells(&imported).len(), left(&imported)), (0, vec![3, 4]));
+    let imported = of(&format!("| a | b |\n| name | MB/s |\n{}", "| read | 12 |\n".repeat(700)));
+    assert_eq!(cells(&imported).len() + left(&imported).len(), 700, "{:?}", imported.prose);
+}
+
+/// Time quadratic in the length of a line would be minutes.
+#[test]
+fn long_lines_are_soon_read() {
+    let words = "a ".repeat(100_000);
+    for text in [
+        format!("{words}\n{words}\n{words}\n"),
+        format!("{words}\n{}\n{words}\n", "-- ".repeat(75_000)),
+        format!("{}\n{}\n", "us,".repeat(75_000) + "us", "1,".repeat(75_000) + "1"),
+        "lat us, with the cache\n".repeat(5_000),
+    ] {
+        assert_eq!(cells(&of(&text)).len(), 0);
+    }
 }
