@@ -11,6 +11,7 @@ use fathom_observe::block::{
     Coming, CounterRows, Detail, Instance, Sink, Watch, WatchError, Watched, Who, availability, cgroup, rows,
     watched,
 };
+use fathom_observe::cache;
 use fathom_observe::counters::Meanwhile;
 use fathom_observe::device::{DeviceKind, DeviceStack};
 use fathom_observe::extents;
@@ -23,6 +24,7 @@ use fathom_observe::stacks::{Inodes, LongSleeps, Noted, Noting, Sleeps, with_fil
 use fathom_record::block::analysis::{Analysis, Options, WatchedDevice};
 use fathom_record::block::{BlockAction, BlockEvent, DeviceNumber};
 use fathom_record::{BlockLayer, Phase, Repetition, SlowCalls};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -76,6 +78,8 @@ pub struct Observer {
     /// Requests per second in the last phase; sizes the rings.
     rate: u64,
     stacks: Stacks,
+    /// The places on overlays, of each phase that writes.
+    layers: BTreeMap<usize, Option<Vec<PathBuf>>>,
 }
 
 /// State of the BPF programs that note where the measured threads sleep.
@@ -130,6 +134,13 @@ enum Kernel {
 }
 
 impl Observer {
+    /// [`cache::beneath`], for a phase that writes only once: its first repetition moves files to another layer, but all of its figures
+    /// are of the same devices. What is read may have been moved by another phase.
+    pub fn layers(&mut self, phase: usize, paths: &[PathBuf], writes: bool) -> Option<Vec<PathBuf>> {
+        let find = || cache::beneath(paths, writes);
+        if writes { self.layers.entry(phase).or_insert_with(find).clone() } else { find() }
+    }
+
     /// Starts to prepare what was requested. Reports once what is missing. `device`: whether there is anything to
     /// observe; `small`: whether the run is over before full observation could start.
     pub fn new(
@@ -176,7 +187,7 @@ impl Observer {
             engine.note_calls(CALLS_PER_WORKER);
             stacks = Stacks::loading();
         }
-        Ok(Self { wish, source, rate: 0, stacks })
+        Ok(Self { wish, source, rate: 0, stacks, layers: BTreeMap::new() })
     }
 
     /// Prepares a phase with these files on these devices. Requests are not observed if the files are on no device.

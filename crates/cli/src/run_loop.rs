@@ -355,7 +355,7 @@ fn measure(
     let phase = &workload.phases[number];
     let writes =
         streams(std::iter::once(phase)).any(|s| s.direction != Direction::Read) || flows::write(phase);
-    let nearest = cache::beneath(&paths, writes).unwrap_or_else(|| places_of(&paths));
+    let nearest = observer.layers(number, &paths, writes).unwrap_or_else(|| places_of(&paths));
     let stack = device::stack_of_all(&nearest);
     let stack = if writes { stack.for_writes() } else { stack };
     let course = Sampler::new(&stack);

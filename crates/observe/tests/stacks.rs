@@ -169,14 +169,18 @@ fn an_overlay_stands_on_the_devices_of_its_layers_and_shows_their_pages() {
     let beneath = |path: &Path, writes| cache::beneath(&[path.to_path_buf()], writes);
     let below = at.join("below");
     assert_eq!(beneath(&below, false), Some(vec![low.join("below")]));
-    assert_eq!(beneath(&below, true), Some(vec![below.clone()]));
-    assert_eq!(beneath(&new, true), Some(vec![up.join("new")]));
+    assert_eq!(beneath(&below, true), Some(vec![at.clone()]));
+    assert_eq!(beneath(&new, true), Some(vec![up.clone()]));
     assert_eq!(beneath(&at.join("later"), true), Some(vec![up.clone()]));
     assert_eq!(beneath(&up.join("new"), true), None, "on no overlay");
     let both = cache::beneath(&[below.clone(), up.join("new")], false);
     assert_eq!(both, Some(vec![low.join("below"), up.join("new")]));
+    // Elsewhere only the first file of a directory is looked at; without an overlay among the directories none is.
+    let more = [below.clone(), up.join("new"), up.join("more")];
+    assert_eq!(cache::beneath(&more, false), both);
+    assert_eq!(cache::beneath(&more[1..], false), None);
     std::fs::OpenOptions::new().write(true).open(&below).expect("copied up").sync_all().expect("syncs");
-    assert_eq!(beneath(&below, false), Some(vec![up.join("below")]), "its number is the lower file's");
+    assert_eq!(beneath(&below, false), Some(vec![up.clone()]), "its number is the lower file's");
 }
 
 #[test]

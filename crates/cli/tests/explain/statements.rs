@@ -206,3 +206,43 @@ fn on_an_overlay_the_layer_that_has_the_data_decides() {
     assert!(lower.starts_with(&format!("This is main memory's number: {name} is a tmpfs")), "{lower}");
     assert!(upper.starts_with("This is a device number: 100 % of the 16 MiB written"), "{upper}");
 }
+
+/// The first write of a lower layer's file copies it up; its phase is of the same devices before and after.
+#[test]
+fn on_an_overlay_every_repetition_has_the_same_devices() {
+    let test = "on_an_overlay_every_repetition_has_the_same_devices";
+    let Some(lower) = LoopFs::ext4(test).mebibytes(48).mount() else { return };
+    let Some(upper) = LoopFs::ext4(test).mebibytes(48).mount() else { return };
+    let overlay = upper.path().join("merged");
+    for directory in ["up", "work", "merged"] {
+        std::fs::create_dir(upper.path().join(directory)).expect("a directory");
+    }
+    std::fs::write(lower.path().join("below"), vec![7; 8 << 20]).expect("writes");
+    let options = format!(
+        "lowerdir={},upperdir={},workdir={}",
+        lower.path().display(),
+        upper.path().join("up").display(),
+        upper.path().join("work").display()
+    );
+    let mounting =
+        Command::new("mount").args(["-t", "overlay", "-o", &options, "overlay"]).arg(&overlay).status();
+    if !mounting.is_ok_and(|s| s.success()) {
+        return skip(test, "an overlay could not be mounted");
+    }
+    let mounted = Mounted(&overlay);
+    let fathom = Fathom::new();
+    let more = "existing = \"reuse\"\nforeign_writable = true";
+    let text = Text::new("twice")
+        .head("repetitions = 2")
+        .file("data", &overlay.join("below"), "8MiB", more)
+        .phase("twice", "data", "write", "", "record = { fixed = \"256KiB\" }");
+    let _ = fathom.run(["run", text.save(&fathom).to_str().expect("UTF-8")]).expect_code(0);
+    let repetitions = last_run(&fathom)["phases"][0]["repetitions"].clone();
+    drop(mounted);
+    let devices = |n: usize| {
+        let all = repetitions[n]["physical"]["devices"].as_array().cloned().unwrap_or_default();
+        all.iter().map(|d| d["name"].as_str().unwrap_or("").to_owned()).collect::<Vec<_>>()
+    };
+    assert!(devices(0).len() > 2, "both layers: {repetitions}");
+    assert_eq!(devices(0), devices(1));
+}

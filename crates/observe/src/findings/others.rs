@@ -13,7 +13,7 @@ const NOTABLE: f64 = 0.05;
 /// The same for a lower device, which normally has other users.
 const NOTABLE_BELOW: f64 = 0.25;
 const MOST_NAMES: usize = 3;
-/// Minimum share of the others' bytes for a program that is named: a request counts for whoever ran when it left the queue, and that
+/// Minimum share of the others' bytes for a program that is named: a request counts for the program that ran when it left the queue, and that
 /// may be a bystander.
 const NAMED: f64 = 0.02;
 

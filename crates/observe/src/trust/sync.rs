@@ -4,19 +4,17 @@ use super::{PhaseResult, summary};
 use crate::ranges::Ranges;
 use crate::words::count;
 use fathom_record::origin::bytes_words;
-use fathom_record::{OpKind, Phase, Regime, Repetition, Run, Trust, Verdict};
+use fathom_record::{DeviceDelta, OpKind, Phase, Regime, Repetition, Run, Trust, Verdict};
 
 pub(super) fn check(run: &Run) -> Trust {
     let doubted = run.doubts.iter().find(|d| WITHOUT_EFFECT.contains(&d.code.as_str()));
     let ranges = Ranges::of(run);
     let found = run.phases.iter().filter(|p| p.writes).filter_map(|phase| {
-        let only_ranges = ranges.are_in(phase);
-        let mut found = found(phase, only_ranges)?;
+        let mut found = found(phase, &ranges)?;
         // The doubt may be about other phases of the run, but they were on the same storage.
         if doubted.is_some()
             && found.verdict == Verdict::Good
-            && !only_ranges
-            && phase.repetitions.last().is_some_and(has_syncs)
+            && phase.repetitions.last().is_some_and(|last| ranges.fsyncs(phase, last) > 0)
         {
             found.verdict = Verdict::Doubtful;
             found.words += ", but a power cut can lose what was synced";
@@ -30,18 +28,15 @@ pub(super) fn check(run: &Run) -> Trust {
 /// Doubts whether syncs make data durable.
 const WITHOUT_EFFECT: [&str; 2] = ["unflushed-sync", "impossible-sync"];
 
-fn has_syncs(repetition: &Repetition) -> bool {
-    let stats = repetition.workers.iter().flat_map(|w| &w.stats);
-    stats.into_iter().any(|s| matches!(s.op, OpKind::Sync | OpKind::FinalSync) && s.ops > 0)
-}
-
-fn found(phase: &Phase, ranges: bool) -> Option<PhaseResult<'_>> {
+fn found<'a>(phase: &'a Phase, ranges: &Ranges) -> Option<PhaseResult<'a>> {
     let last = phase.repetitions.last().filter(|r| r.bytes() > 0)?;
     let dirty = last.physical.dirty_after_bytes;
     let left = dirty.map_or(String::new(), |b| format!("; {} dirty at the end", bytes_words(b)));
-    let after = last.workers.iter().filter(|w| w.bytes > 0).all(|w| w.marks.fsync_ns > 0);
+    let mut moving = last.workers.iter().filter(|w| w.bytes > 0);
+    let after = moving.clone().all(|w| w.marks.fsync_ns > 0);
+    let some_after = moving.any(|w| w.marks.fsync_ns > 0);
     let regime = phase.origin().regime;
-    let syncs = if ranges { 0 } else { syncs(last) };
+    let syncs = ranges.fsyncs_between(phase, last);
     let words = match (phase.sync_in_clock, after) {
         (false, _) if syncs > 0 && had_it_all(last) => {
             format!("{} inside the clock; the device had as much as was written", count(syncs, "fsync"))
@@ -51,7 +46,10 @@ fn found(phase: &Phase, ranges: bool) -> Option<PhaseResult<'_>> {
         }
         (true, _) => "fsync or synchronous writes inside the clock".to_string(),
         (false, true) => format!("fsync after the clock stopped, reported separately{left}"),
-        (false, false) if ranges => {
+        (false, false) if some_after && !phase.direct => {
+            format!("fsync by some of the workers at their end; other data may still be in memory{left}")
+        }
+        (false, false) if ranges.only_in(phase) => {
             let had = if regime == Regime::Device { "; the device had it in time" } else { left.as_str() };
             format!("no fsync, only sync_file_range, which makes nothing durable{had}")
         }
@@ -67,7 +65,11 @@ fn found(phase: &Phase, ranges: bool) -> Option<PhaseResult<'_>> {
     };
     // What is in memory alone is lost, whatever was synced.
     let part = last.physical.part_memory().filter(|_| regime != Regime::Device);
-    let lost = part.filter(|part| part.memory.iter().any(|d| d.write_bytes > 0));
+    // Not if the rest has everything too, as the other half of a mirror has.
+    let written =
+        |devices: &[&DeviceDelta]| devices.iter().fold(0u64, |sum, d| sum.saturating_add(d.write_bytes));
+    let all = last.physical.device_write_bytes().unwrap_or(0);
+    let lost = part.filter(|part| written(&part.memory) > 0 && written(&part.storage) < all);
     let (verdict, words) = match lost {
         Some(part) => {
             let names: Vec<&str> = part.memory.iter().map(|d| d.name.as_str()).collect();
@@ -104,12 +106,6 @@ fn direct(last: &Repetition, regime: Regime) -> String {
             format!("no fsync; {} of it wait in the page cache despite O_DIRECT", bytes_words(left))
         }
     }
-}
-
-/// Syncs between operations, as in flows and series; final syncs have their own marks.
-fn syncs(repetition: &Repetition) -> u64 {
-    let stats = repetition.workers.iter().flat_map(|w| &w.stats);
-    stats.filter(|s| s.op == OpKind::Sync).fold(0, |sum, s| sum.saturating_add(s.ops))
 }
 
 /// Whether the device wrote as many bytes as the phase during the measured time. Other programs' bytes count, too; a separate check

@@ -335,6 +335,22 @@ fn what_is_synced_to_main_memory_is_not_safe() {
     let words = "Fsync or synchronous writes inside the clock, but part went to ram0, which is main memory";
     expect(&on(50 * MIB), "sync", Verdict::Doubtful, words);
     expect(&on(100 * MIB), "sync", Verdict::Good, "Fsync or synchronous writes inside the clock");
+    // The disk of a mirror has everything, whatever the reads of the phase came from.
+    let below = |disk: u64| {
+        let mut run = change(1, |r| {
+            let level = |level, d| DeviceDelta { level, ..d };
+            r.physical.devices = vec![
+                device("md0", "md", 50 * MIB),
+                level(1, device("ram0", "ram", 50 * MIB)),
+                level(1, device("sda", "disk", disk)),
+            ];
+            r.physical.written_in_clock_bytes = Some(50 * MIB);
+        });
+        run.phases[1].sync_in_clock = true;
+        run
+    };
+    expect(&below(50 * MIB), "sync", Verdict::Good, "Fsync or synchronous writes inside the clock.");
+    expect(&below(25 * MIB), "sync", Verdict::Doubtful, words);
 }
 
 #[test]
@@ -357,6 +373,34 @@ fn sync_file_range_is_no_fsync() {
     let left = format!("{none}; 99 MiB dirty at the end");
     expect(&ranges(50 * MIB), "sync", Verdict::Doubtful, &left);
     expect(&ranges(100 * MIB), "sync", Verdict::Good, &format!("{none}; the device had it in time"));
+    // Another group calls fsync.
+    let worker = |group: &str, first: &Worker| Worker { group: group.into(), ..first.clone() };
+    let mixed = |others: bool| {
+        let mut run = ranges(50 * MIB);
+        run.workload = crate::ranges::sample_with_fsync();
+        let workers = &mut run.phases[0].repetitions[1].workers;
+        let second = worker("h", &workers[0]);
+        workers[0].group = "g".into();
+        workers.extend(others.then_some(second));
+        run
+    };
+    expect(&mixed(true), "sync", Verdict::Doubtful, "10 fsyncs inside the clock; other data may still be");
+    expect(&mixed(false), "sync", Verdict::Doubtful, "No fsync: what was written may still be in memory");
+    let mut at_end = ranges(50 * MIB);
+    let workers = &mut at_end.phases[0].repetitions[1].workers;
+    workers.extend([Worker { marks: fathom_record::Marks::default(), ..workers[0].clone() }]);
+    workers[0].marks.fsync_ns = 1;
+    expect(&at_end, "sync", Verdict::Doubtful, "Fsync by some of the workers at their end; other data may");
+    // A timed fsync at the end makes data durable, unless no flush follows it.
+    let mut timed = ranges(100 * MIB);
+    timed.workload = crate::ranges::SAMPLE.replace("sync_every", "timed = { fsync = true }\nsync_every");
+    timed.phases[0].sync_in_clock = true;
+    timed.phases[0].repetitions[1].workers[0].marks.fsync_ns = 1;
+    expect(&timed, "sync", Verdict::Good, "Fsync or synchronous writes inside the clock");
+    let doubt =
+        fathom_record::Doubt { code: "unflushed-sync".into(), phase: Some(0), sentence: String::new() };
+    timed.doubts.push(doubt);
+    expect(&timed, "sync", Verdict::Doubtful, "but a power cut can lose what was synced");
 }
 
 #[test]

@@ -382,12 +382,15 @@ impl CachedBelow {
     fn by_page_cache(physical: &Physical, direction: Direction) -> Option<Self> {
         let gained = physical.image_cached_bytes.filter(|_| direction == Direction::Read)?;
         let (top, below) = (storage(physical, 0), storage(physical, 1));
+        // Memory below supplied part of it.
+        let others = below.iter().fold(0u64, |sum, d| sum.saturating_add(d.read_bytes));
+        let gained_there = if ram_below(physical, 0, direction) > 0 { gained.min(others) } else { gained };
         let read = top.iter().fold(0u64, |sum, d| sum.saturating_add(d.read_bytes));
         let supplied = regime_of(gained as f64 / read.max(1) as f64) == Regime::Device;
         (!below.is_empty() && !supplied).then(|| Self {
             above: names(&top),
             below: names(&below),
-            bytes: gained,
+            bytes: gained_there,
         })
     }
 
@@ -399,19 +402,29 @@ impl CachedBelow {
         };
         let levels: Vec<Vec<&DeviceDelta>> =
             (0..=physical.lowest_level().min(DEEPEST)).map(|n| storage(physical, n)).collect();
-        let pairs = levels.windows(2).filter_map(|pair| {
+        let pairs = levels.windows(2).zip(0..).filter_map(|(pair, level)| {
             let (above, below) = (pair.first()?, pair.last()?);
             let loops = !above.is_empty() && above.iter().all(|d| d.kind == LOOP);
             let bytes = sum(below);
-            let cached = loops && !below.is_empty() && bytes < sum(above).div_ceil(2);
+            let with_ram = bytes.saturating_add(ram_below(physical, level, direction));
+            let cached = loops && !below.is_empty() && with_ram < sum(above).div_ceil(2);
             cached.then(|| Self { above: names(above), below: names(below), bytes })
         });
         pairs.min_by_key(|c| c.bytes)
     }
 }
 
+/// Bytes that main memory below a level moved, less those that memory at the level itself passed on to it.
+fn ram_below(physical: &Physical, level: u32, direction: Direction) -> u64 {
+    let of = |level| {
+        let ram = physical.parts(level).into_iter().filter(|d| d.kind == RAM);
+        ram.fold(0u64, |sum, d| sum.saturating_add(direction.of(d)))
+    };
+    of(level + 1).saturating_sub(of(level))
+}
+
 /// The devices of a level that are not main memory.
-fn storage(physical: &Physical, level: u32) -> Vec<&DeviceDelta> {
+pub(super) fn storage(physical: &Physical, level: u32) -> Vec<&DeviceDelta> {
     physical.parts(level).into_iter().filter(|d| d.kind != RAM).collect()
 }
 

@@ -222,7 +222,7 @@ fn in_image(traffic: &DirectionTraffic, physical: &Physical) -> Option<(String, 
     if let Some(cached) = &traffic.cached {
         return Some((cached.above.clone(), cached.below.clone()));
     }
-    let (top, below) = (physical.devices.first()?, physical.level(1));
+    let (top, below) = (physical.devices.first()?, split::storage(physical, 1));
     let waits = physical.waiting.is_some_and(|w| w.below_bytes > 0);
     (top.kind == LOOP && waits && !below.is_empty()).then(|| (top.name.clone(), split::names(&below)))
 }

@@ -590,3 +590,47 @@ fn the_image_behind_the_part_that_is_no_memory_may_be_cached() {
     let p = phase(true, false, 64 * MIB, Physical { devices, ..disk(64 * MIB, 0) });
     assert_eq!(p.origin().regime, Regime::Memory, "{}", p.origin().evidence);
 }
+
+#[test]
+fn an_image_on_memory_and_a_disk_is_not_in_the_page_cache() {
+    let image = |waits: u64, memory: (u64, u64), sda: (u64, u64)| {
+        let (read, written) = (memory.0 + sda.0, memory.1 + sda.1);
+        let devices = vec![
+            device("loop0", "loop", 0, read, written),
+            device("ram0", "ram", 1, memory.0, memory.1),
+            device("sda", "disk", 1, sda.0, sda.1),
+        ];
+        let waiting = Some(UnwrittenData { below_bytes: waits, ..UnwrittenData::default() });
+        Physical { devices, waiting, written_in_clock_bytes: Some(written), ..disk(read, 0) }
+    };
+    let p = phase(true, false, 64 * MIB, image(0, (48 * MIB, 0), (16 * MIB, 0)));
+    says(
+        &p,
+        "This number is partly memory's, partly the device's: of the 64 MiB read 75 % came from memory and 25 % from sda, which moved 16 MiB; ram0 moved 48 MiB, but is main memory.",
+    );
+    let p = phase(false, true, 64 * MIB, image(0, (0, 48 * MIB), (0, 16 * MIB)));
+    let said = truth(&p).statement;
+    assert!(
+        said.contains("25 % of the 64 MiB written had reached sda") && !said.contains("a file"),
+        "{said}"
+    );
+    let p = phase(false, true, 64 * MIB, image(MIB, (0, 48 * MIB), (0, 16 * MIB)));
+    let said = truth(&p).statement;
+    assert!(said.contains("what has not reached sda is in memory") && !said.contains("ram0+sda"), "{said}");
+    // What the image gained in the page cache came from both.
+    let mut gained = image(0, (20 * MIB, 0), (10 * MIB, 0));
+    gained.devices[0].read_bytes = 64 * MIB;
+    (gained.own_read_bytes, gained.image_cached_bytes) = (Some(64 * MIB), Some(30 * MIB));
+    let said = truth(&phase(true, false, 64 * MIB, gained)).statement;
+    assert!(said.contains("of which only 10 MiB came from sda below"), "{said}");
+    // Memory beside the image is not below it.
+    let devices = vec![
+        device("loop1+dm-0", "", 0, 64 * MIB, 0),
+        device("loop1", "loop", 0, 32 * MIB, 0),
+        device("dm-0", "ram", 0, 32 * MIB, 0),
+        device("vda", "disk", 1, 0, 0),
+        device("ram0", "ram", 1, 32 * MIB, 0),
+    ];
+    let beside = phase(true, false, 64 * MIB, Physical { devices, ..disk(64 * MIB, 0) });
+    assert_eq!(beside.origin().regime, Regime::Memory, "{}", beside.origin().evidence);
+}

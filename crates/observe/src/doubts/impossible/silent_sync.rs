@@ -16,7 +16,7 @@ pub(super) struct Silent {
 
 pub(super) fn check(run: &Run) -> Option<Doubt> {
     let ranges = Ranges::of(run);
-    let all = found(run, |phase, r| silent(phase, r).filter(|_| !ranges.are_in(phase)));
+    let all = found(run, |phase, r| silent(r, ranges.fsyncs(phase, r)));
     let phases: Vec<&Phase> = all.iter().map(|(phase, _)| *phase).collect();
     let (_, worst) = all.iter().max_by_key(|(_, s)| s.syncs)?;
     let times = if worst.syncs == 1 { "once".into() } else { format!("{} times", worst.syncs) };
@@ -30,13 +30,8 @@ pub(super) fn check(run: &Run) -> Option<Doubt> {
     Some(grouped("impossible-sync", &phases, &text))
 }
 
-pub(super) fn silent(_: &Phase, r: &Repetition) -> Option<Silent> {
-    let count = |kinds: &[OpKind]| {
-        let stats = r.workers.iter().flat_map(|w| &w.stats).filter(|s| kinds.contains(&s.op));
-        stats.fold(0u64, |sum, s| sum.saturating_add(s.ops))
-    };
-    // A sync with nothing written before has nothing to do.
-    let syncs = count(&[OpKind::Sync, OpKind::FinalSync]).min(count(&[OpKind::Write]));
+pub(super) fn silent(r: &Repetition, syncs: u64) -> Option<Silent> {
+    let syncs = with_writes(r, syncs);
     // Data in an external journal is durable, too.
     let all = || r.physical.devices.first().into_iter().chain(r.physical.journal());
     let sum = |figure: fn(&DeviceDelta) -> u64| all().map(figure).fold(0, u64::saturating_add);
@@ -49,6 +44,12 @@ pub(super) fn silent(_: &Phase, r: &Repetition) -> Option<Silent> {
         flushes,
         device: device(r),
     })
+}
+
+/// A sync with nothing written before has nothing to do.
+pub(super) fn with_writes(r: &Repetition, syncs: u64) -> u64 {
+    let writes = r.workers.iter().flat_map(|w| &w.stats).filter(|s| s.op == OpKind::Write);
+    syncs.min(writes.fold(0, |sum, s| sum.saturating_add(s.ops)))
 }
 
 #[cfg(test)]
@@ -81,6 +82,14 @@ mod tests {
         // What only starts write-back is no sync.
         let mut ranges = run_of(vec![p.clone()]);
         ranges.workload = crate::ranges::SAMPLE.into();
+        let found = doubts(&ranges, &DoubtInputs::default());
+        assert!(found.iter().all(|d| d.code != "impossible-sync"), "{found:?}");
+        // One group calls fsync, the other does not.
+        ranges.workload = crate::ranges::sample_with_fsync();
+        ranges.phases[0].repetitions[0].workers[0].group = "h".into();
+        let found = doubts(&ranges, &DoubtInputs::default());
+        assert!(found.iter().any(|d| d.code == "impossible-sync"), "{found:?}");
+        ranges.phases[0].repetitions[0].workers[0].group = "g".into();
         let found = doubts(&ranges, &DoubtInputs::default());
         assert!(found.iter().all(|d| d.code != "impossible-sync"), "{found:?}");
         // Sixteen workers may share each commit.

@@ -5,7 +5,7 @@ use super::{found, silent_sync};
 use crate::doubts::grouped;
 use crate::ranges::Ranges;
 use crate::words::which;
-use fathom_record::{DeviceDelta, Doubt, OpKind, Phase, Repetition, Run};
+use fathom_record::{DeviceDelta, Doubt, Phase, Repetition, Run};
 use serde_json::Value;
 
 /// The code of the doubt.
@@ -24,7 +24,7 @@ struct Unflushed {
 
 pub(super) fn check(run: &Run, environment: &Value) -> Option<Doubt> {
     let ranges = Ranges::of(run);
-    let all = found(run, |phase, r| unflushed(phase, r, environment).filter(|_| !ranges.are_in(phase)));
+    let all = found(run, |phase, r| unflushed(r, ranges.fsyncs(phase, r), environment));
     let phases: Vec<&Phase> = all.iter().map(|(phase, _)| *phase).collect();
     let (_, worst) = all.iter().max_by_key(|(_, unflushed)| unflushed.syncs)?;
     let text = format!(
@@ -49,17 +49,14 @@ fn reason(environment: &Value, top: &str) -> String {
     )
 }
 
-fn unflushed(phase: &Phase, r: &Repetition, environment: &Value) -> Option<Unflushed> {
-    let count = |kinds: &[OpKind]| {
-        let stats = r.workers.iter().flat_map(|w| &w.stats).filter(|s| kinds.contains(&s.op));
-        stats.fold(0u64, |sum, s| sum.saturating_add(s.ops))
-    };
-    let syncs = count(&[OpKind::Sync, OpKind::FinalSync]).min(count(&[OpKind::Write]));
+fn unflushed(r: &Repetition, syncs: u64, environment: &Value) -> Option<Unflushed> {
+    let is_silent = silent_sync::silent(r, syncs).is_some();
+    let syncs = silent_sync::with_writes(r, syncs);
     let written: Vec<&DeviceDelta> = r.physical.devices.iter().filter(|d| d.write_ios > 0).collect();
     let mut disks = written.iter().filter(|d| flushes_are_counted(environment, &d.name));
     let disk = disks.clone().next()?;
     let none = disks.all(|d| d.flush_ios == 0);
-    let unflushed = syncs >= ENOUGH_SYNCS && none && silent_sync::silent(phase, r).is_none();
+    let unflushed = syncs >= ENOUGH_SYNCS && none && !is_silent;
     let top = r.physical.devices.first()?.name.clone();
     unflushed.then(|| Unflushed { syncs, disk: disk.name.clone(), top })
 }
@@ -106,6 +103,12 @@ mod tests {
         ranges.workload = crate::ranges::SAMPLE.into();
         let found = doubts::of(&ranges, &environment, &DoubtInputs::default());
         assert!(found.iter().all(|d| d.code != super::CODE), "sync_file_range flushes nothing: {found:?}");
+        ranges.workload = crate::ranges::sample_with_fsync();
+        for (group, wanted) in [("g", false), ("h", true)] {
+            ranges.phases[0].repetitions[0].workers[0].group = group.into();
+            let found = doubts::of(&ranges, &environment, &DoubtInputs::default());
+            assert_eq!(found.iter().any(|d| d.code == super::CODE), wanted, "{group}: {found:?}");
+        }
         for (other, why) in [
             (disk("sda", "write through", true), "nothing to flush"),
             (disk("sda", "write back", false), "md, or a kernel before 5.5, counts no flushes"),
