@@ -74,7 +74,7 @@ const ROW_NS: u64 = 100_000_000;
 
 pub struct Observer {
     wish: Observe,
-    source: Source,
+    source: EventSource,
     /// Requests per second in the last phase; sizes the rings.
     rate: u64,
     stacks: Stacks,
@@ -115,7 +115,7 @@ impl Stacks {
     }
 }
 
-enum Source {
+enum EventSource {
     /// Counted in the kernel by BPF programs loaded for the devices of a phase.
     Kernel(Kernel),
     /// Set up in the background while files are prepared.
@@ -151,14 +151,14 @@ impl Observer {
     ) -> Result<Self, Usage> {
         let wish = Observe::wished(option)?;
         let source = match wish {
-            Observe::None => Source::Nothing,
-            Observe::Auto if !device => Source::Nothing,
+            Observe::None => EventSource::Nothing,
+            Observe::Auto if !device => EventSource::Nothing,
             _ if !device => {
                 console::note("the measured files are not on a block device: there are no requests to watch");
-                Source::Nothing
+                EventSource::Nothing
             }
-            Observe::Counters => Source::Counters,
-            Observe::Auto if small => Source::Counters,
+            Observe::Counters => EventSource::Counters,
+            Observe::Auto if small => EventSource::Counters,
             Observe::Auto | Observe::Events | Observe::Bpf | Observe::Tracefs | Observe::Full => {
                 let available = availability();
                 match (&available.events, wish) {
@@ -166,15 +166,15 @@ impl Observer {
                         if skips_programs() {
                             console::note(&format!("{SKIPPING}; --observe tracefs counts them, too"));
                         }
-                        Source::Kernel(Kernel::NotAsked)
+                        EventSource::Kernel(Kernel::NotAsked)
                     }
                     (Ok(_), Observe::Auto | Observe::Events) if !skips_programs() => {
-                        Source::Kernel(Kernel::NotAsked)
+                        EventSource::Kernel(Kernel::NotAsked)
                     }
-                    (Ok(_), _) => Instance::coming().map_or(Source::Counters, Source::Coming),
+                    (Ok(_), _) => Instance::coming().map_or(EventSource::Counters, EventSource::Coming),
                     (Err(why), Observe::Auto) => {
                         console::note(&available.degraded().unwrap_or_else(|| why.clone()));
-                        Source::Counters
+                        EventSource::Counters
                     }
                     (Err(why), _) => {
                         return Err(Usage(format!("{why}. Only counters are available: --observe counters")));
@@ -213,16 +213,16 @@ impl Observer {
         // The blocks of btrfs have new places after each write, shared or not.
         let look = overwrites && self.wish == Observe::Full && stack.file_system() != "btrfs";
         let shared = look.then(|| extents::shared_bytes(paths)).flatten();
-        if let Source::Coming(_) = &self.source
-            && let Source::Coming(coming) = std::mem::replace(&mut self.source, Source::Counters)
+        if let EventSource::Coming(_) = &self.source
+            && let EventSource::Coming(coming) = std::mem::replace(&mut self.source, EventSource::Counters)
         {
             match coming.wait() {
-                Ok(instance) => self.source = Source::Events(instance),
+                Ok(instance) => self.source = EventSource::Events(instance),
                 Err(why) => give_up(&why),
             }
         }
-        if matches!(self.source, Source::Kernel(_))
-            && let Source::Kernel(kernel) = std::mem::replace(&mut self.source, Source::Counters)
+        if matches!(self.source, EventSource::Kernel(_))
+            && let EventSource::Kernel(kernel) = std::mem::replace(&mut self.source, EventSource::Counters)
         {
             self.source = kernel.made_for(&devices);
         }
@@ -246,20 +246,20 @@ impl Observer {
     /// Tears down in the background.
     pub fn leave(self) {
         match self.source {
-            Source::Events(instance) => instance.remove_meanwhile(),
-            Source::Coming(coming) => {
+            EventSource::Events(instance) => instance.remove_meanwhile(),
+            EventSource::Coming(coming) => {
                 if let Ok(instance) = coming.wait() {
                     instance.remove_meanwhile();
                 }
             }
-            Source::Kernel(_) | Source::Counters | Source::Nothing => {}
+            EventSource::Kernel(_) | EventSource::Counters | EventSource::Nothing => {}
         }
     }
 }
 
 impl Kernel {
     /// Programs for these devices, or the fallback if they cannot count.
-    fn made_for(self, devices: &[Watched]) -> Source {
+    fn made_for(self, devices: &[Watched]) -> EventSource {
         if !Programs::can_count(devices) {
             return by_events();
         }
@@ -267,12 +267,12 @@ impl Kernel {
         if let Self::Loaded(programs) = &self
             && numbers(programs.devices()) == numbers(devices)
         {
-            return Source::Kernel(self);
+            return EventSource::Kernel(self);
         }
         let devices = devices.to_vec();
         let thread = std::thread::Builder::new().name("block-counts".into());
         match thread.spawn(move || Programs::load(&devices)) {
-            Ok(loading) => Source::Kernel(Self::Loading(loading)),
+            Ok(loading) => EventSource::Kernel(Self::Loading(loading)),
             Err(_) => by_events(),
         }
     }
@@ -289,12 +289,12 @@ impl Kernel {
     }
 }
 
-fn by_events() -> Source {
+fn by_events() -> EventSource {
     match Instance::new() {
-        Ok(instance) => Source::Events(instance),
+        Ok(instance) => EventSource::Events(instance),
         Err(why) => {
             give_up(&why);
-            Source::Counters
+            EventSource::Counters
         }
     }
 }
@@ -326,7 +326,7 @@ enum Running {
 }
 
 #[derive(Default)]
-pub struct Seen {
+pub struct ObservedPhase {
     pub layer: Option<BlockLayer>,
     kept: Vec<Kept>,
     passed_over: u64,
@@ -380,8 +380,9 @@ impl PhaseWatch<'_> {
         if self.devices.is_empty() {
             return;
         }
-        if matches!(self.observer.source, Source::Kernel(_))
-            && let Source::Kernel(kernel) = std::mem::replace(&mut self.observer.source, Source::Counters)
+        if matches!(self.observer.source, EventSource::Kernel(_))
+            && let EventSource::Kernel(kernel) =
+                std::mem::replace(&mut self.observer.source, EventSource::Counters)
         {
             match kernel.start() {
                 Ok(counting) => {
@@ -392,9 +393,9 @@ impl PhaseWatch<'_> {
             }
         }
         self.running = match &self.observer.source {
-            Source::Nothing | Source::Coming(_) | Source::Kernel(_) => Running::Nothing,
-            Source::Counters => self.counters(),
-            Source::Events(instance) => {
+            EventSource::Nothing | EventSource::Coming(_) | EventSource::Kernel(_) => Running::Nothing,
+            EventSource::Counters => self.counters(),
+            EventSource::Events(instance) => {
                 let full = self.observer.wish == Observe::Full;
                 let detail = if full { Detail::Full } else { Detail::Requests };
                 match Watch::start(instance, &self.devices, detail, self.observer.rate, self.analyst(full)) {
@@ -406,9 +407,10 @@ impl PhaseWatch<'_> {
                 }
             }
         };
-        if matches!(self.running, Running::Counters(..)) && matches!(self.observer.source, Source::Events(_))
+        if matches!(self.running, Running::Counters(..))
+            && matches!(self.observer.source, EventSource::Events(_))
         {
-            self.observer.source = Source::Counters;
+            self.observer.source = EventSource::Counters;
         }
     }
 
@@ -455,9 +457,9 @@ impl PhaseWatch<'_> {
         }
     }
 
-    pub fn end(mut self) -> Seen {
+    pub fn end(mut self) -> ObservedPhase {
         let noted = self.noting.take().and_then(|noting| self.noted(noting));
-        Seen { noted, shared: self.shared, ..self.requests() }
+        ObservedPhase { noted, shared: self.shared, ..self.requests() }
     }
 
     fn noted(&mut self, noting: Noting) -> Option<(Noted, Inodes, Arc<Symbols>)> {
@@ -474,28 +476,28 @@ impl PhaseWatch<'_> {
         }
     }
 
-    fn requests(&mut self) -> Seen {
+    fn requests(&mut self) -> ObservedPhase {
         match std::mem::replace(&mut self.running, Running::Nothing) {
-            Running::Nothing => Seen::default(),
+            Running::Nothing => ObservedPhase::default(),
             Running::Counters(rows, group) => {
                 let mut layer = of_counters(rows);
                 layer.notes.extend(group.and_then(|group| of_group(&group, &self.devices)));
-                Seen { layer: Some(layer), ..Seen::default() }
+                ObservedPhase { layer: Some(layer), ..ObservedPhase::default() }
             }
             Running::Kernel(counting) => match counting.stop() {
                 Err(why) => {
                     give_up(&why);
-                    Seen::default()
+                    ObservedPhase::default()
                 }
                 Ok((layer, programs)) => {
-                    self.observer.source = Source::Kernel(Kernel::Loaded(Box::new(programs)));
-                    Seen { layer: Some(layer), first_sector: self.start, ..Seen::default() }
+                    self.observer.source = EventSource::Kernel(Kernel::Loaded(Box::new(programs)));
+                    ObservedPhase { layer: Some(layer), first_sector: self.start, ..ObservedPhase::default() }
                 }
             },
             Running::Events(watch) => match watch.stop() {
                 Err(why) => {
                     give_up(&why);
-                    Seen::default()
+                    ObservedPhase::default()
                 }
                 Ok(mut taken) => {
                     let mut layer = taken.sink.analysis.finish(taken.stopped_ns);
@@ -508,12 +510,12 @@ impl PhaseWatch<'_> {
                     self.observer.rate =
                         (requests as f64 * 1e9 / layer.watched_ns.max(1) as f64).min(1e7) as u64;
                     let (kept, passed_over) = taken.sink.keeper.map(Keeper::finish).unwrap_or_default();
-                    Seen {
+                    ObservedPhase {
                         layer: Some(layer),
                         kept,
                         passed_over,
                         first_sector: self.start,
-                        ..Seen::default()
+                        ..ObservedPhase::default()
                     }
                 }
             },
@@ -555,7 +557,7 @@ fn of_group((group, before): &(OwnGroup, GroupCounters), devices: &[Watched]) ->
     ))
 }
 
-impl Seen {
+impl ObservedPhase {
     /// CPU time of the observer.
     pub fn observer_cpu_ns(&self) -> u64 {
         self.layer.as_ref().map_or(0, |layer| layer.observer_cpu_ns)

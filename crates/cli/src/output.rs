@@ -20,25 +20,25 @@ const MODE: u32 = 0o666;
 
 /// Writes a file; replaces an existing one only if `replace` is set.
 pub fn put(path: &Path, contents: impl AsRef<[u8]>, replace: bool) -> anyhow::Result<()> {
-    let mut whole = Whole::begin(path, replace)?;
+    let mut whole = WholeFile::begin(path, replace)?;
     whole.file().write_all(contents.as_ref()).with_context(|| unwritten(path))?;
     whole.finish()
 }
 
 /// A file that gets its name when finished, and is removed if dropped before.
-pub struct Whole<'p> {
-    place: Place,
+pub struct WholeFile<'p> {
+    place: OutputTarget,
     path: &'p Path,
     replace: bool,
 }
 
-enum Place {
-    Beside(Box<Beside>),
+enum OutputTarget {
+    Beside(Box<TemporaryFile>),
     /// A pipe or a device: nothing to replace, and its name must stay.
     Stream(File),
 }
 
-impl<'p> Whole<'p> {
+impl<'p> WholeFile<'p> {
     /// Will replace an existing file only if `replace` is set.
     pub fn begin(path: &'p Path, replace: bool) -> anyhow::Result<Self> {
         let found = path.symlink_metadata().map(|about| about.file_type()).ok();
@@ -46,22 +46,22 @@ impl<'p> Whole<'p> {
             Some(found) if found.is_symlink() => {
                 bail!("{} is a symbolic link; name the file that it leads to", path.display())
             }
-            Some(_) => Place::Stream(open_stream(path).with_context(|| unwritten(path))?),
-            None => Place::Beside(Box::new(Beside::of(path).with_context(|| unwritten(path))?)),
+            Some(_) => OutputTarget::Stream(open_stream(path).with_context(|| unwritten(path))?),
+            None => OutputTarget::Beside(Box::new(TemporaryFile::of(path).with_context(|| unwritten(path))?)),
         };
         Ok(Self { place, path, replace })
     }
 
     pub fn file(&mut self) -> &mut File {
         match &mut self.place {
-            Place::Beside(beside) => &mut beside.file,
-            Place::Stream(file) => file,
+            OutputTarget::Beside(beside) => &mut beside.file,
+            OutputTarget::Stream(file) => file,
         }
     }
 
     /// Gives it its name.
     pub fn finish(self) -> anyhow::Result<()> {
-        let Place::Beside(mut beside) = self.place else { return Ok(()) };
+        let OutputTarget::Beside(mut beside) = self.place else { return Ok(()) };
         // A network file system may report a full disk only now.
         let done = beside.file.sync_all().and_then(|()| beside.take_the_name(self.path, self.replace));
         done.with_context(|| unwritten(self.path))
@@ -74,14 +74,14 @@ fn unwritten(path: &Path) -> String {
 
 /// A file with an unpredictable name in the target's directory; removed unless renamed. The next run removes what a
 /// killed one left.
-struct Beside {
+struct TemporaryFile {
     file: File,
     path: PathBuf,
     /// Removes it on drop if it still has that name.
     _ledger: Ledger,
 }
 
-impl Beside {
+impl TemporaryFile {
     fn of(path: &Path) -> std::io::Result<Self> {
         let mut ledger = state::quiet_ledger();
         loop {

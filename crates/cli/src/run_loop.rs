@@ -30,7 +30,7 @@ use fathom_workload::{
     Workload,
 };
 use left::{compressed_share, laid_out, left_of, writer_of};
-use places::{Place, places_of};
+use places::{MeasuredFileSystem, places_of};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -161,7 +161,7 @@ pub fn execute_script(
     }
     let mut run_store = RunStore::begin(store, common, &mut run);
     let mut failure = None;
-    let place = Place::of(&head.directory);
+    let place = MeasuredFileSystem::of(&head.directory);
     let mut seen = first_seen(workload);
     let mut checked = workload.phases.len();
     while interrupted_by().is_none() {
@@ -174,7 +174,7 @@ pub fn execute_script(
                 break;
             }
         }
-        let turn = Turn { number, repetition, reach };
+        let turn = PhaseRepetition { number, repetition, reach };
         let (at, outcome) = one_phase(engine, workload, turn, &mut run, (&mut seen, &mut observer), listener);
         let outcome = outcome.and_then(|()| place.still_there());
         if let Some(at) = at {
@@ -270,7 +270,7 @@ pub fn rfc3339(time: &jiff::Zoned) -> String {
 }
 
 /// A phase, its repetition, and how far to make its files cold.
-pub struct Turn {
+pub struct PhaseRepetition {
     pub number: usize,
     pub repetition: u32,
     pub reach: Option<Reach>,
@@ -281,12 +281,12 @@ pub struct Turn {
 pub fn one_phase(
     engine: &mut Engine,
     workload: &Workload,
-    turn: Turn,
+    turn: PhaseRepetition,
     run: &mut Run,
     (seen, observer): (&mut DoubtInputs, &mut Observer),
     listener: &mut dyn Listener,
 ) -> (Option<usize>, Result<(), Failure>) {
-    let Turn { number, repetition, .. } = turn;
+    let PhaseRepetition { number, repetition, .. } = turn;
     let phase = &workload.phases[number];
     listener.begins(phase, repetition);
     for action in &phase.before {

@@ -256,7 +256,7 @@ fn the_log_excludes_the_warm_up() {
 fn an_operation_that_waited_through_the_end_of_a_warm_up_is_one_of_the_amount() {
     let rate = fathom_workload::Rate {
         operations_per_s: 500.0,
-        arrivals: fathom_workload::Arrivals::Even,
+        arrivals: fathom_workload::Gaps::Even,
         per: fathom_workload::Bytes(0),
         common: false,
     };
@@ -306,7 +306,7 @@ fn the_series_begins_with_the_first_worker_and_loses_nothing() {
         .stop(time(80));
     let rate = fathom_workload::Rate {
         operations_per_s: 1000.0,
-        arrivals: fathom_workload::Arrivals::Even,
+        arrivals: fathom_workload::Gaps::Even,
         per: fathom_workload::Bytes(0),
         common: false,
     };
@@ -340,7 +340,7 @@ fn a_waiting_worker_does_not_keep_a_common_amount_from_ending() {
         let mut slow = endless(backend, depth);
         slow.pace.rate = Some(fathom_workload::Rate {
             operations_per_s: 0.01,
-            arrivals: fathom_workload::Arrivals::Even,
+            arrivals: fathom_workload::Gaps::Even,
             per: fathom_workload::Bytes(0),
             common: false,
         });
@@ -411,7 +411,7 @@ fn drained_operations_end_after_the_time() {
     // An unreachable rate must not change the time limit.
     let rate = fathom_workload::Rate {
         operations_per_s: 1e9,
-        arrivals: fathom_workload::Arrivals::Even,
+        arrivals: fathom_workload::Gaps::Even,
         per: fathom_workload::Bytes(0),
         common: false,
     };

@@ -4,13 +4,13 @@
 use crate::support::{Bench, MIB, only};
 use fathom_record::{Ending, OpKind};
 use fathom_workload::{
-    Access, Amount, Arrivals, Backend, Bytes, Direction, Duration, Isolation, Pace, Rate, Record, Stop,
-    Stream, Uring,
+    Access, Amount, Backend, Bytes, Direction, Duration, Gaps, Isolation, Pace, Rate, Record, Stop, Stream,
+    Uring,
 };
 
 const MS: u64 = 1_000_000;
 
-fn paced(backend: Backend, depth: u32, per_s: f64, arrivals: Arrivals) -> Stream {
+fn paced(backend: Backend, depth: u32, per_s: f64, arrivals: Gaps) -> Stream {
     Stream {
         backend,
         queue_depth: depth,
@@ -46,7 +46,7 @@ fn as_many_operations_as_are_due_are_issued() {
         let bench = Bench::new(MIB).stop(time(200));
         let writer = Stream::new("f", Direction::Write, Bytes(4096));
         bench.run(writer);
-        let done = bench.run(paced(backend, depth, 1000.0, Arrivals::Even));
+        let done = bench.run(paced(backend, depth, 1000.0, Gaps::Even));
         let worker = only(&done);
         assert_eq!(worker.ending, Ending::Stopped, "{backend:?}");
         // Due at 0, 1, ... 199 ms. A machine that stalls at the very end issues fewer.
@@ -65,7 +65,7 @@ fn of_a_rate_in_bytes_large_operations_take_more() {
     {
         let bench = Bench::new(MIB).stop(time(300));
         bench.run(Stream::new("f", Direction::Write, size));
-        let mut stream = paced(backend, depth, 1024.0, Arrivals::Even);
+        let mut stream = paced(backend, depth, 1024.0, Gaps::Even);
         stream.pace.rate = stream.pace.rate.map(|rate| Rate { per: size, ..rate });
         stream.record = Record::Split(vec![(size, 50.0), (Bytes(16 * 4096), 50.0)]);
         let done = bench.run(stream);
@@ -79,7 +79,7 @@ fn of_a_rate_in_bytes_large_operations_take_more() {
 #[test]
 fn a_response_is_never_shorter_than_the_service() {
     let bench = Bench::new(MIB).stop(time(100));
-    let done = bench.run(paced(Backend::Null, 1, 2000.0, Arrivals::Poisson));
+    let done = bench.run(paced(Backend::Null, 1, 2000.0, Gaps::Poisson));
     let worker = only(&done);
     let all = |kind| done.latency(kind);
     assert!(worker.ops > 20, "{}", worker.ops);
@@ -94,7 +94,7 @@ fn a_worker_that_falls_behind_drops_no_operation() {
         counted: true,
         ..fathom_workload::Think::default()
     };
-    let mut stream = paced(Backend::Null, 1, 1000.0, Arrivals::Even);
+    let mut stream = paced(Backend::Null, 1, 1000.0, Gaps::Even);
     stream.pace.think = Some(think);
     stream.amount = Amount::Operations(10);
     let done = Bench::new(MIB).run(stream);
@@ -113,7 +113,7 @@ fn a_postponing_pause_shifts_the_schedule() {
     {
         let bench = Bench::new(MIB);
         bench.run(Stream::new("f", Direction::Write, Bytes(4096)));
-        let mut stream = paced(backend, depth, 1000.0, Arrivals::Even);
+        let mut stream = paced(backend, depth, 1000.0, Gaps::Even);
         stream.pace.think = Some(fathom_workload::Think {
             time: Duration(20 * MS),
             counted: true,
@@ -134,7 +134,7 @@ fn a_postponing_pause_shifts_the_schedule() {
 
 #[test]
 fn the_log_holds_issue_times() {
-    let mut stream = paced(Backend::Null, 1, 1000.0, Arrivals::Even);
+    let mut stream = paced(Backend::Null, 1, 1000.0, Gaps::Even);
     stream.amount = Amount::Operations(50);
     stream.log_operations = true;
     let done = Bench::new(MIB).run(stream);

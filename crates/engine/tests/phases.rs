@@ -173,7 +173,7 @@ fn a_rate_does_not_outlast_the_phase() {
     let slow = Pace {
         rate: Some(Rate {
             operations_per_s: 0.1,
-            arrivals: fathom_workload::Arrivals::Even,
+            arrivals: fathom_workload::Gaps::Even,
             per: fathom_workload::Bytes(0),
             common: false,
         }),
@@ -201,7 +201,7 @@ fn workers_that_ignore_the_flag_keep_their_pace() {
         pace: Pace {
             rate: Some(Rate {
                 operations_per_s: 1000.0,
-                arrivals: fathom_workload::Arrivals::Even,
+                arrivals: fathom_workload::Gaps::Even,
                 per: fathom_workload::Bytes(0),
                 common: false,
             }),

@@ -5,8 +5,8 @@ use crate::support::{Bench, KIB, completed, ops};
 use fathom_engine::Moments;
 use fathom_record::{Interval, OpKind};
 use fathom_workload::{
-    Access, Amount, Arrivals, Backend, Bytes, Data, Direction, Duration, Isolation, MapFlush, Mix, Pace,
-    Pick, Rate, Scaled, Sequence, Stop, Stream, SyncCall, SyncEvery, SyncSeries, Timed, Uring, Verify,
+    Access, Amount, Backend, Bytes, Data, Direction, Duration, Gaps, Isolation, MapFlush, Mix, Pace, Pick,
+    Rate, Scaled, Sequence, Stop, Stream, SyncCall, SyncEvery, SyncSeries, Timed, Uring, Verify,
 };
 use std::os::unix::fs::FileExt as _;
 
@@ -130,12 +130,8 @@ fn a_common_rate_is_that_of_all_workers() {
         .workers(4, Isolation::Thread)
         .stop(Stop { time: Some(Duration(300_000_000)), ..Stop::default() });
     completed(&Bench::run(&bench, pooled(Direction::Write, Access::Sequential, Amount::Pass)));
-    let rate = Rate {
-        operations_per_s: 1000.0,
-        arrivals: Arrivals::Even,
-        per: fathom_workload::Bytes(0),
-        common: true,
-    };
+    let rate =
+        Rate { operations_per_s: 1000.0, arrivals: Gaps::Even, per: fathom_workload::Bytes(0), common: true };
     let done = bench.run(Stream {
         pace: Pace { rate: Some(rate), ..Pace::default() },
         ..pooled(Direction::Read, Access::Scaled(Scaled::default()), Amount::Endless)

@@ -61,7 +61,7 @@ fn a_slow_worker_holds_the_others_until_it_ends() {
     let bench = Bench::new(MIB);
     let rate = Rate {
         operations_per_s: 1000.0,
-        arrivals: fathom_workload::Arrivals::Even,
+        arrivals: fathom_workload::Gaps::Even,
         per: fathom_workload::Bytes(0),
         common: false,
     };
@@ -151,7 +151,7 @@ fn a_pause_comes_after_so_much_time() {
     // 30 operations of 2 ms each are due; a pause comes after 20 ms, and shifts nothing else.
     let rate = Rate {
         operations_per_s: 500.0,
-        arrivals: fathom_workload::Arrivals::Even,
+        arrivals: fathom_workload::Gaps::Even,
         per: fathom_workload::Bytes(0),
         common: false,
     };

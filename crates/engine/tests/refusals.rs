@@ -5,7 +5,7 @@ use crate::support::{Bench, KIB, MIB, only};
 use fathom_engine::Moments;
 use fathom_record::Ending;
 use fathom_workload::{
-    AdaptiveDepth, Amount, Arrivals, Backend, Bytes, DepthGoal, Direction, Duration, Isolation, Lock, Open,
+    AdaptiveDepth, Amount, Backend, Bytes, DepthGoal, Direction, Duration, Gaps, Isolation, Lock, Open,
     OpenSync, Pace, Pvsync2, Rate, Stop, Stream, Think, Timed,
 };
 
@@ -50,7 +50,7 @@ fn keys_that_undo_each_other_are_refused() {
     assert_eq!(bench.unsupported(adaptive.clone()), None);
     let rate = Some(Rate {
         operations_per_s: 10.0,
-        arrivals: Arrivals::Even,
+        arrivals: Gaps::Even,
         per: fathom_workload::Bytes(0),
         common: false,
     });

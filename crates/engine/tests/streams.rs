@@ -327,7 +327,7 @@ fn a_rate_is_not_exceeded() {
         pace: Pace {
             rate: Some(Rate {
                 operations_per_s: 1000.0,
-                arrivals: fathom_workload::Arrivals::Even,
+                arrivals: fathom_workload::Gaps::Even,
                 per: fathom_workload::Bytes(0),
                 common: false,
             }),
@@ -343,7 +343,7 @@ fn with_a_rate_the_response_is_counted_from_when_an_operation_was_due() {
     let bench = Bench::new(80 * KIB);
     let rate = Some(Rate {
         operations_per_s: 1e6,
-        arrivals: fathom_workload::Arrivals::Even,
+        arrivals: fathom_workload::Gaps::Even,
         per: fathom_workload::Bytes(0),
         common: false,
     });

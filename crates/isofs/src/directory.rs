@@ -231,7 +231,7 @@ pub(crate) fn for_each_entry<S: ReadAt>(
     area: &[u8],
     record_byte: u64,
     findings: &mut Findings,
-    mut take: impl FnMut(&susp::Entry<'_>),
+    mut take: impl FnMut(&susp::SuspEntry<'_>),
 ) {
     let at = disc.place(record_byte);
     let mut next = entries_of(disc, area, record_byte, findings, &mut take);
@@ -272,7 +272,7 @@ fn entries_of<S: ReadAt>(
     area: &[u8],
     start: u64,
     findings: &mut Findings,
-    take: &mut impl FnMut(&susp::Entry<'_>),
+    take: &mut impl FnMut(&susp::SuspEntry<'_>),
 ) -> Option<Continuation> {
     let mut next = None;
     let mut entries = Entries::new(area);

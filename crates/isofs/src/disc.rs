@@ -2,7 +2,7 @@
 //! disc is safe: an invalid one causes an error, never an oversized allocation.
 
 use crate::error::{Error, Place, Result};
-use crate::source::{Read, ReadAt};
+use crate::source::{ReadAt, SourceRead};
 use crate::staged::Staged;
 use std::io;
 
@@ -95,7 +95,11 @@ impl<S: ReadAt> Disc<S> {
     }
 
     /// Carries out several reads; see [`ReadAt::read_round`].
-    pub(crate) fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
+    pub(crate) fn read_round(
+        &self,
+        reads: Vec<SourceRead>,
+        done: &mut dyn FnMut(SourceRead, u64, Option<io::Error>),
+    ) {
         self.source.read_round(reads, done);
     }
 

@@ -55,6 +55,6 @@ pub use image::Image;
 pub use node::{Kind, Node};
 pub use options::{Namespace, Options, Session};
 pub use raw::{RawImage, RawLayout};
-pub use source::{FileSource, Read, ReadAt};
+pub use source::{FileSource, ReadAt, SourceRead};
 pub use volume::{SessionInfo, VolumeInfo};
 pub use walk::{Step, Walk};

@@ -1,7 +1,7 @@
 //! Raw images (.bin): sectors of 2336, 2352 or 2448 bytes as on a CD, presented as the 2048 bytes of data in each. An image of plain
 //! sectors is passed through unchanged.
 
-use crate::source::{Read, ReadAt, one_by_one};
+use crate::source::{ReadAt, SourceRead, one_by_one};
 use std::io;
 
 /// The first bytes of a raw sector of 2352 bytes.
@@ -129,7 +129,7 @@ impl<S: ReadAt> ReadAt for RawImage<S> {
         if self.layout == RawLayout::Cooked { self.source.at_once() } else { 1 }
     }
 
-    fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
+    fn read_round(&self, reads: Vec<SourceRead>, done: &mut dyn FnMut(SourceRead, u64, Option<io::Error>)) {
         if self.layout == RawLayout::Cooked {
             return self.source.read_round(reads, done);
         }

@@ -44,7 +44,7 @@ pub trait ReadAt: Send + Sync {
 
     /// Carries out several reads, each as [`ReadAt::read_parts`] would; in this order if they cannot run concurrently. Returns each one
     /// exactly once, in any order, with its number of valid bytes and its error.
-    fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
+    fn read_round(&self, reads: Vec<SourceRead>, done: &mut dyn FnMut(SourceRead, u64, Option<io::Error>)) {
         one_by_one(self, reads, done);
     }
 }
@@ -52,8 +52,8 @@ pub trait ReadAt: Send + Sync {
 /// Carries out several reads sequentially.
 pub(crate) fn one_by_one<S: ReadAt + ?Sized>(
     source: &S,
-    reads: Vec<Read>,
-    done: &mut dyn FnMut(Read, u64, Option<io::Error>),
+    reads: Vec<SourceRead>,
+    done: &mut dyn FnMut(SourceRead, u64, Option<io::Error>),
 ) {
     for mut read in reads {
         let (got, error) = source.read_parts(read.offset, &mut read.parts);
@@ -63,7 +63,7 @@ pub(crate) fn one_by_one<S: ReadAt + ?Sized>(
 
 /// One of several reads submitted together.
 #[derive(Debug)]
-pub struct Read {
+pub struct SourceRead {
     /// Identifies the read for the caller.
     pub number: usize,
     /// First byte.
@@ -113,7 +113,7 @@ impl<T: ReadAt + ?Sized> ReadAt for &T {
         (**self).at_once()
     }
 
-    fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
+    fn read_round(&self, reads: Vec<SourceRead>, done: &mut dyn FnMut(SourceRead, u64, Option<io::Error>)) {
         (**self).read_round(reads, done);
     }
 }
@@ -135,7 +135,7 @@ impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
         (**self).at_once()
     }
 
-    fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
+    fn read_round(&self, reads: Vec<SourceRead>, done: &mut dyn FnMut(SourceRead, u64, Option<io::Error>)) {
         (**self).read_round(reads, done);
     }
 }
@@ -157,7 +157,7 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
         (**self).at_once()
     }
 
-    fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
+    fn read_round(&self, reads: Vec<SourceRead>, done: &mut dyn FnMut(SourceRead, u64, Option<io::Error>)) {
         (**self).read_round(reads, done);
     }
 }

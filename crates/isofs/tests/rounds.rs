@@ -3,7 +3,7 @@
 
 use crate::support::files;
 use fathom_isofs::reader::{Chunk, Counters, Policy, Reader};
-use fathom_isofs::{Error, Image, Node, Options, Read, ReadAt};
+use fathom_isofs::{Error, Image, Node, Options, ReadAt, SourceRead};
 use fathom_testkit::iso::samples::every_layout;
 use fathom_testkit::iso::valid::noise;
 use fathom_testkit::iso::{Builder, raw};
@@ -39,7 +39,7 @@ impl ReadAt for Several {
         self.at_once
     }
 
-    fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
+    fn read_round(&self, reads: Vec<SourceRead>, done: &mut dyn FnMut(SourceRead, u64, Option<io::Error>)) {
         assert!((1..=self.at_once).contains(&reads.len()), "{} reads", reads.len());
         self.rounds.lock().unwrap().push(reads.iter().map(|read| read.offset).collect());
         for mut read in reads.into_iter().rev() {
@@ -222,7 +222,7 @@ impl ReadAt for Hanging {
         self.several.at_once
     }
 
-    fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
+    fn read_round(&self, reads: Vec<SourceRead>, done: &mut dyn FnMut(SourceRead, u64, Option<io::Error>)) {
         if reads.iter().any(|read| read.offset == self.byte) {
             let mut hangs = self.hangs.lock().unwrap();
             *hangs = Some(true);

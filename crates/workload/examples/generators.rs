@@ -83,7 +83,7 @@ fn main() {
         println!("{name:12}{cells}   {setup_us:11.1} us");
     }
     for (name, arrivals) in
-        [("even", fathom_workload::Arrivals::Even), ("poisson", fathom_workload::Arrivals::Poisson)]
+        [("even", fathom_workload::Gaps::Even), ("poisson", fathom_workload::Gaps::Poisson)]
     {
         let mut due = Arrivals::new(
             &Rate { operations_per_s: 12_345.0, arrivals, per: fathom_workload::Bytes(0), common: false },

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const ENDINGS: &str = ".html .md .xlsx .svg, or DIR/ for all pictures";
 
 #[derive(Clone, Copy)]
-enum Form {
+enum DocumentFormat {
     Html,
     Markdown,
     Xlsx,
@@ -19,7 +19,7 @@ enum Form {
     Pictures,
 }
 
-impl Form {
+impl DocumentFormat {
     fn of(path: &Path) -> Option<Self> {
         if write::is_directory(path) {
             return Some(Self::Pictures);
@@ -36,7 +36,7 @@ impl Form {
 
 /// Checks the extension; `what` is written ("a sweep"), and `elsewhere` says where other formats are.
 pub fn check_ending(path: &Path, what: &str, elsewhere: &str) -> Result<(), Usage> {
-    match Form::of(path) {
+    match DocumentFormat::of(path) {
         Some(_) => Ok(()),
         None => Err(Usage(format!("{}: {what} is written as {ENDINGS}; {elsewhere}", path.display()))),
     }
@@ -44,18 +44,20 @@ pub fn check_ending(path: &Path, what: &str, elsewhere: &str) -> Result<(), Usag
 
 /// Whether a path names one picture.
 pub fn is_picture(path: &Path) -> bool {
-    matches!(Form::of(path), Some(Form::Svg))
+    matches!(DocumentFormat::of(path), Some(DocumentFormat::Svg))
 }
 
 /// Writes it and lists the files. Overwrites an existing one only if `replace` is set.
 pub fn write(document: &Document, path: &Path, replace: bool) -> anyhow::Result<()> {
     let put = |contents: &[u8]| output::put(path, contents, replace).map(|()| vec![path.to_owned()]);
-    let files: Vec<PathBuf> = match Form::of(path) {
-        Some(Form::Html) => put(html::document(document).as_bytes())?,
-        Some(Form::Markdown) => put(markdown::document(document).as_bytes())?,
-        Some(Form::Xlsx) => put(&xlsx::document(document)?)?,
-        Some(Form::Svg) => write::picture(svg::stacked(&document.title, document.pictures()), path, replace)?,
-        Some(Form::Pictures) => write::pictures_into(&document.pictures(), path, replace)?,
+    let files: Vec<PathBuf> = match DocumentFormat::of(path) {
+        Some(DocumentFormat::Html) => put(html::document(document).as_bytes())?,
+        Some(DocumentFormat::Markdown) => put(markdown::document(document).as_bytes())?,
+        Some(DocumentFormat::Xlsx) => put(&xlsx::document(document)?)?,
+        Some(DocumentFormat::Svg) => {
+            write::picture(svg::stacked(&document.title, document.pictures()), path, replace)?
+        }
+        Some(DocumentFormat::Pictures) => write::pictures_into(&document.pictures(), path, replace)?,
         None => return Err(Usage(format!("{}: one of {ENDINGS} is expected", path.display())).into()),
     };
     write::tell(&files);

@@ -15,7 +15,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-use told::Told;
+use told::ImportReport;
 
 mod told;
 
@@ -27,7 +27,7 @@ const BETWEEN_IDS: Duration = Duration::from_micros(250);
 const BEFORE_THE_LOCK: usize = 10_000;
 
 pub fn run(options: &Import, common: &Common) -> anyhow::Result<ExitCode> {
-    let mut reading = Reading::new(options);
+    let mut reading = ImportedRuns::new(options);
     if options.dry_run {
         for run in &mut reading {
             run?;
@@ -49,7 +49,7 @@ pub fn run(options: &Import, common: &Common) -> anyhow::Result<ExitCode> {
 }
 
 /// The runs of all files, one at a time; the report is held back until they are stored.
-struct Reading<'o> {
+struct ImportedRuns<'o> {
     options: &'o Import,
     files: std::slice::Iter<'o, PathBuf>,
     /// The open file and its name.
@@ -59,10 +59,10 @@ struct Reading<'o> {
     /// Figures found so far.
     figures: usize,
     ids: Ids,
-    told: Told,
+    told: ImportReport,
 }
 
-impl<'o> Reading<'o> {
+impl<'o> ImportedRuns<'o> {
     fn new(options: &'o Import) -> Self {
         Self {
             options,
@@ -71,7 +71,7 @@ impl<'o> Reading<'o> {
             runs: VecDeque::new(),
             figures: 0,
             ids: Ids { next: jiff::Timestamp::now() },
-            told: Told::new(options.verbose),
+            told: ImportReport::new(options.verbose),
         }
     }
 
@@ -126,7 +126,7 @@ impl<'o> Reading<'o> {
     }
 }
 
-impl Iterator for Reading<'_> {
+impl Iterator for ImportedRuns<'_> {
     type Item = anyhow::Result<Run>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -45,8 +45,8 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     let mut argv: Vec<String> = program.split(' ').map(str::to_owned).collect();
     argv.extend(args);
     let head = head(&parsed, argv, &here, now);
-    let beside = Beside { ledger: state::quiet_ledger(), begun: BTreeMap::new(), is_whole: true };
-    let mut live = Live { printer: Printer::new(&parsed), parsed: &parsed, beside };
+    let beside = ImplicitFiles { ledger: state::quiet_ledger(), begun: BTreeMap::new(), is_whole: true };
+    let mut live = LiveColumns { printer: Printer::new(&parsed), parsed: &parsed, beside };
     console::out_raw(&live.printer.head());
     if parsed.workload.phases.is_empty() {
         console::out_raw(&live.printer.end());
@@ -82,12 +82,12 @@ fn head(parsed: &Parsed, argv: Vec<String>, here: &Path, started: jiff::Zoned) -
 }
 
 /// A drop-in command line to be measured repeatedly without IOzone's output.
-pub struct Measured {
+pub struct MeasuredIozone {
     parsed: Parsed,
     argv: Vec<String>,
 }
 
-impl Measured {
+impl MeasuredIozone {
     pub fn read(args: &[String], argv: Vec<String>) -> Result<Self, String> {
         let context = context(&here(), &fathom_observe::local_time::now());
         let parsed = iozone::plan(args, &context).map_err(|end| {
@@ -117,14 +117,14 @@ impl Measured {
 }
 
 /// Prints each column as soon as it is known, as IOzone does.
-struct Live<'a> {
+struct LiveColumns<'a> {
     printer: Printer,
     parsed: &'a Parsed,
-    beside: Beside,
+    beside: ImplicitFiles,
 }
 
 /// IOzone's implicit files (`wol.dat`): later runs append to them, but only to files that fathom made.
-struct Beside {
+struct ImplicitFiles {
     ledger: Ledger,
     /// Files this run began or continued.
     begun: BTreeMap<PathBuf, AppendedFile>,
@@ -132,7 +132,7 @@ struct Beside {
     is_whole: bool,
 }
 
-impl Beside {
+impl ImplicitFiles {
     fn append(&mut self, path: &Path, text: &str) -> Result<(), String> {
         let file = match self.begun.get(path) {
             Some(begun) => begun.append(path, text.as_bytes()).map_err(|e| e.to_string())?,
@@ -168,7 +168,7 @@ impl Beside {
     }
 }
 
-impl Listener for Live<'_> {
+impl Listener for LiveColumns<'_> {
     fn begins(&mut self, phase: &fathom_workload::Phase, _repetition: u32) {
         console::out_raw(&self.printer.phase_started(phase));
     }
@@ -193,7 +193,7 @@ impl Listener for Live<'_> {
     }
 }
 
-fn conclude(live: &mut Live, finished: &Finished, engine: &mut Engine) -> ExitCode {
+fn conclude(live: &mut LiveColumns, finished: &Finished, engine: &mut Engine) -> ExitCode {
     let result = match (finished.signal, &finished.failure) {
         (Some(signal), _) => {
             console::out_raw(&live.printer.interrupted());
@@ -235,7 +235,7 @@ fn conclude(live: &mut Live, finished: &Finished, engine: &mut Engine) -> ExitCo
 
 /// Writes the worksheet of -b, and an xlsx beside it unless a foreign file has that name. Returns whether the worksheet
 /// exists.
-fn sheets(live: &Live, finished: &Finished, path: &Path, engine: &mut Engine) -> bool {
+fn sheets(live: &LiveColumns, finished: &Finished, path: &Path, engine: &mut Engine) -> bool {
     let written = worksheet::write(&live.printer.sheet())
         .map_err(|e| e.to_string())
         .and_then(|bytes| crate::output::put(path, bytes, true).map_err(|e| e.root_cause().to_string()));

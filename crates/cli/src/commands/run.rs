@@ -47,7 +47,7 @@ pub fn run(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
 fn jobs(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
     let args = [options.file.to_string_lossy().into_owned()];
     let jobs =
-        fio::Measured::read(&args, console::argv(), Path::new(""), fio::Place::Here, fio::clock_seed())
+        fio::MeasuredFio::read(&args, console::argv(), Path::new(""), fio::JobHost::Here, fio::clock_seed())
             .map_err(Usage)?;
     jobs.notes().iter().for_each(|note| console::note(note));
     execute(options, common, &args[0], jobs.workload(), jobs.head())
@@ -72,7 +72,7 @@ fn execute(
     check(&engine, workload, name)?;
     fathom_engine::watch_signals();
     let phases = workload.phases.len() as u64 * u64::from(workload.repetitions);
-    let mut listener = Progress(console::progress(phases));
+    let mut listener = PhaseProgress(console::progress(phases));
     let finished = run_loop::execute(&mut engine, workload, head, common, &mut listener)?;
     listener.0.finish_and_clear();
     conclude(&finished, options.json);
@@ -129,9 +129,9 @@ pub fn check(engine: &Engine, workload: &Workload, name: &str) -> Result<(), Usa
 }
 
 /// Shows the current phase.
-pub struct Progress(pub ProgressBar);
+pub struct PhaseProgress(pub ProgressBar);
 
-impl Listener for Progress {
+impl Listener for PhaseProgress {
     fn begins(&mut self, phase: &fathom_workload::Phase, _repetition: u32) {
         let size = |b: Option<fathom_workload::Bytes>| b.map_or(String::new(), |b| format!(" {b}"));
         console::tell(

@@ -14,21 +14,23 @@ const ENDINGS: &str = ".html, .xlsx, .md, .svg, .json, .csv, .parquet, .prom, .f
 
 /// Writes the runs to `path` and returns the files written. Overwrites an existing file only if `replace` is set.
 pub fn runs(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
-    let form = Form::of(path)?;
+    let form = OutputFormat::of(path)?;
     check_drawing(path, replace)?;
     let owned = || runs.iter().map(|r| (*r).clone()).collect::<Vec<_>>();
     let text = match form {
-        Form::Html => fathom_report::html::page(runs),
-        Form::Markdown => fathom_report::markdown::ticket(runs),
-        Form::Json => runs.iter().map(|r| fathom_record::export::json(r)).collect(),
-        Form::Csv => fathom_record::export::csv(&owned()),
-        Form::Parquet => return put_one(path, fathom_report::parquet::bytes(runs)?, replace),
-        Form::Prometheus => fathom_record::export::prometheus(&owned()),
-        Form::Folded => fathom_report::stacks::folded(runs).ok_or_else(|| Usage(NO_STACKS.into()))?,
-        Form::Perfetto => fathom_report::stacks::perfetto(runs).ok_or_else(|| Usage(NO_STACKS.into()))?,
-        Form::Svg => return picture(fathom_report::svg::answer(runs), path, replace),
-        Form::Pictures => return pictures_into(&all_pictures(runs), path, replace),
-        Form::Xlsx => return put_one(path, fathom_report::xlsx::bytes(runs)?, replace),
+        OutputFormat::Html => fathom_report::html::page(runs),
+        OutputFormat::Markdown => fathom_report::markdown::ticket(runs),
+        OutputFormat::Json => runs.iter().map(|r| fathom_record::export::json(r)).collect(),
+        OutputFormat::Csv => fathom_record::export::csv(&owned()),
+        OutputFormat::Parquet => return put_one(path, fathom_report::parquet::bytes(runs)?, replace),
+        OutputFormat::Prometheus => fathom_record::export::prometheus(&owned()),
+        OutputFormat::Folded => fathom_report::stacks::folded(runs).ok_or_else(|| Usage(NO_STACKS.into()))?,
+        OutputFormat::Perfetto => {
+            fathom_report::stacks::perfetto(runs).ok_or_else(|| Usage(NO_STACKS.into()))?
+        }
+        OutputFormat::Svg => return picture(fathom_report::svg::answer(runs), path, replace),
+        OutputFormat::Pictures => return pictures_into(&all_pictures(runs), path, replace),
+        OutputFormat::Xlsx => return put_one(path, fathom_report::xlsx::bytes(runs)?, replace),
     };
     put_one(path, text, replace)
 }
@@ -40,7 +42,7 @@ pub fn full_markdown(runs: &[&Run], path: &Path, replace: bool) -> anyhow::Resul
 }
 
 pub fn is_markdown(path: &Path) -> bool {
-    Form::of(path).is_ok_and(|form| matches!(form, Form::Markdown))
+    OutputFormat::of(path).is_ok_and(|form| matches!(form, OutputFormat::Markdown))
 }
 
 fn put_one(path: &Path, contents: impl AsRef<[u8]>, replace: bool) -> anyhow::Result<Vec<PathBuf>> {
@@ -110,7 +112,7 @@ pub fn is_directory(path: &Path) -> bool {
 }
 
 #[derive(Clone, Copy)]
-enum Form {
+enum OutputFormat {
     Html,
     Xlsx,
     Markdown,
@@ -127,7 +129,7 @@ enum Form {
     Perfetto,
 }
 
-impl Form {
+impl OutputFormat {
     fn of(path: &Path) -> Result<Self, Usage> {
         if is_directory(path) {
             return Ok(Self::Pictures);
@@ -163,7 +165,7 @@ pub fn default_page(id: &str) -> PathBuf {
 
 /// Checks the extension of a file.
 pub fn check_ending(path: &Path) -> Result<(), Usage> {
-    Form::of(path).map(|_| ())
+    OutputFormat::of(path).map(|_| ())
 }
 
 /// Checks before the measurement a file that will be written after it: known extension, writable directory, and no

@@ -58,7 +58,7 @@ const AWAY: Duration = Duration::from_secs(2);
 
 /// Why the run ends early.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Broken {
+pub(super) struct EarlyEnd {
     pub by: u32,
     pub why: String,
     /// Ended by a signal, not by a failure.
@@ -68,7 +68,7 @@ pub(super) struct Broken {
 pub(super) struct Comm<'t> {
     pub team: &'t dyn Team,
     inbox: VecDeque<Message>,
-    broken: Option<Broken>,
+    broken: Option<EarlyEnd>,
     /// Rank 0: when it last heard from each rank that is expected to send heartbeats.
     heard: Vec<Option<Instant>>,
     patience: Duration,
@@ -106,7 +106,7 @@ impl<'t> Comm<'t> {
         self.team.size() == 1
     }
 
-    pub fn broken(&self) -> Option<&Broken> {
+    pub fn broken(&self) -> Option<&EarlyEnd> {
         self.broken.as_ref()
     }
 
@@ -131,7 +131,7 @@ impl<'t> Comm<'t> {
         for to in told.filter(|&r| r != by && Some(r) != self.lost) {
             self.team.send(to, BROKEN, why.as_bytes());
         }
-        self.broken = Some(Broken { by, why, signal });
+        self.broken = Some(EarlyEnd { by, why, signal });
     }
 
     /// Receives messages, sends heartbeats and checks the other ranks.
@@ -152,7 +152,7 @@ impl<'t> Comm<'t> {
                 BROKEN => {
                     let why = String::from_utf8_lossy(&message.bytes).into_owned();
                     let signal = why.starts_with(BY_SIGNAL);
-                    self.broken.get_or_insert(Broken { by: message.from, why, signal });
+                    self.broken.get_or_insert(EarlyEnd { by: message.from, why, signal });
                     stop_here();
                 }
                 _ => self.inbox.push_back(message),

@@ -23,13 +23,13 @@ use std::path::PathBuf;
 Every rank executes the whole command line: each group of the workload runs once per rank.
 Rank 0 prints the result and stores the run. See docs/mpi.md."
 )]
-pub(super) struct Line {
+pub(super) struct RankLine {
     #[command(flatten)]
     pub common: Common,
     #[command(flatten)]
     pub ranks: Wishes,
     #[command(subcommand)]
-    pub command: Command,
+    pub command: RankCommand,
 }
 
 /// What is said of ranks.
@@ -37,7 +37,7 @@ pub(super) struct Line {
 pub(super) struct Wishes {
     /// All ranks share the same files: which part of each file a rank uses [default: separate files per rank]
     #[arg(long, value_name = "PART")]
-    pub shared: Option<Part>,
+    pub shared: Option<FileShare>,
     /// In read-only phases, read what a rank on the next host wrote
     #[arg(long)]
     pub reorder: bool,
@@ -64,7 +64,7 @@ pub(super) struct Wishes {
 
 /// A rank's part of a shared file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Part {
+pub(super) enum FileShare {
     /// All of it
     Whole,
     /// One contiguous piece per rank
@@ -73,7 +73,7 @@ pub(super) enum Part {
     Strided,
 }
 
-impl Part {
+impl FileShare {
     pub fn layout(self) -> Layout {
         match self {
             Self::Whole => Layout::Whole,
@@ -84,7 +84,7 @@ impl Part {
 }
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Command {
+pub(super) enum RankCommand {
     /// A workload file: the native format (.toml), a script of Filebench (.f), or a job file of fio (.fio)
     Run(RunRanks),
     /// IOzone's command line; with -+m, clients are ranks
@@ -109,7 +109,7 @@ pub(super) struct RunRanks {
     pub conditions: Conditions,
 }
 
-impl Command {
+impl RankCommand {
     /// The command in the form that `fathom sweep` also parses.
     pub fn words(&self) -> Vec<OsString> {
         let drop_in = |name: &str, args: &DropIn| {
@@ -125,24 +125,24 @@ impl Command {
     }
 }
 
-impl Line {
+impl RankLine {
     /// The options of the run loop.
     pub fn common(&self) -> Common {
         match &self.command {
-            Command::Run(run) => self.common.under(&run.conditions),
+            RankCommand::Run(run) => self.common.under(&run.conditions),
             _ => self.common.clone(),
         }
     }
 }
 
 /// Parses the command line, on every rank.
-pub(super) fn parse(words: &[OsString]) -> Result<Line, String> {
-    Line::try_parse_from(words).map_err(|e| e.to_string())
+pub(super) fn parse(words: &[OsString]) -> Result<RankLine, String> {
+    RankLine::try_parse_from(words).map_err(|e| e.to_string())
 }
 
 /// See [`super::answer_alone`]. Of several ranks only the first prints.
 pub(super) fn answer_alone(words: &[OsString]) -> Option<u8> {
-    let error = Line::try_parse_from(words).err()?;
+    let error = RankLine::try_parse_from(words).err()?;
     const NUMBERS: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
     let number = NUMBERS.iter().find_map(std::env::var_os);
     if number.is_none_or(|n| n == "0") {

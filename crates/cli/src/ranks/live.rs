@@ -18,7 +18,7 @@ pub(super) fn on_terminal() -> bool {
 }
 
 /// The live line of a run, on every rank.
-pub(super) struct Live {
+pub(super) struct RanksLive {
     wanted: bool,
     phase: String,
     began: Option<Instant>,
@@ -27,7 +27,7 @@ pub(super) struct Live {
     line: Option<ProgressBar>,
 }
 
-impl Live {
+impl RanksLive {
     pub fn new(wanted: bool) -> Self {
         Self { wanted, phase: String::new(), began: None, asked: None, line: None }
     }

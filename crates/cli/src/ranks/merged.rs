@@ -12,7 +12,7 @@ use fathom_record::{Phase, Run, Status};
 use serde_json::json;
 
 /// When the ranks worked in one repetition of a phase.
-pub(super) struct Times {
+pub(super) struct WorkTimes {
     pub name: String,
     pub seq: u32,
     pub repetition: u32,
@@ -21,7 +21,7 @@ pub(super) struct Times {
 
 pub(super) struct Merged {
     pub run: Run,
-    pub times: Vec<Times>,
+    pub times: Vec<WorkTimes>,
     run_store: RunStore,
 }
 
@@ -36,7 +36,12 @@ impl Merged {
         let (mut phase, ranks) = share.finish();
         let Some(mut repetition) = phase.repetitions.pop() else { return };
         repetition.steady = repetition.steady.take().or_else(|| trust::judge_steadiness(&repetition));
-        self.times.push(Times { name: phase.name.clone(), seq: phase.seq, repetition: repetition.n, ranks });
+        self.times.push(WorkTimes {
+            name: phase.name.clone(),
+            seq: phase.seq,
+            repetition: repetition.n,
+            ranks,
+        });
         let at = self.run.phases.iter().position(|p| p.seq == phase.seq).unwrap_or_else(|| {
             self.run.phases.push(Phase { repetitions: Vec::new(), ..phase });
             self.run.phases.len() - 1
@@ -68,7 +73,7 @@ impl Merged {
     }
 
     /// Ends the record; also returns whether it is in the store.
-    pub fn close(mut self, error: Option<String>, partial: bool) -> (Run, Vec<Times>, bool) {
+    pub fn close(mut self, error: Option<String>, partial: bool) -> (Run, Vec<WorkTimes>, bool) {
         self.run.status = match (&error, partial) {
             (Some(_), _) => Status::Failed,
             (None, true) => Status::Interrupted,

@@ -2,9 +2,9 @@
 //! name.
 
 use super::client_file::{self, Client};
-use super::line::{Command, Line};
+use super::line::{RankCommand, RankLine};
 use crate::commands::fio::clock_seed;
-use crate::commands::sweep::subject::{Planned, Subject};
+use crate::commands::sweep::subject::{CellPlan, SweepSubject};
 use crate::commands::{filebench, run};
 use crate::console;
 use crate::exit::Usage;
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 /// One run of all ranks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Order {
+pub(super) struct RunOrder {
     /// In the native format.
     pub workload: String,
     pub label: String,
@@ -28,20 +28,20 @@ pub(super) struct Order {
     pub live: bool,
 }
 
-impl Order {
+impl RunOrder {
     /// Reads what to run.
-    pub fn read(line: &Line, ranks: u32) -> Result<Self, Usage> {
+    pub fn read(line: &RankLine, ranks: u32) -> Result<Self, Usage> {
         let mut words = line.command.words();
         let mut clients = Vec::new();
-        if let Command::Iozone(_) = line.command {
+        if let RankCommand::Iozone(_) = line.command {
             let mut args: Vec<String> = words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
             clients = client_file::take(&mut args, ranks).map_err(Usage)?;
             words = args.into_iter().map(OsString::from).collect();
         }
-        let subject = Subject::read(&words)?;
+        let subject = SweepSubject::read(&words)?;
         let planned = subject.plan(&[], &[], clock_seed())?;
         planned.notes().iter().for_each(|note| console::note(note));
-        if let Planned::Fio(m) = &planned
+        if let CellPlan::Fio(m) = &planned
             && let Some(name) = m.scheduler()
         {
             return Err(Usage(format!(
@@ -51,8 +51,8 @@ impl Order {
         let (mut workload, label, directory) = of(&planned)?;
         let wishes = &line.ranks;
         // Files prepared in advance for all ranks.
-        let shared = wishes.shared.map(super::line::Part::layout).or(match &planned {
-            Planned::Sysbench(_) => Some(Layout::Whole),
+        let shared = wishes.shared.map(super::line::FileShare::layout).or(match &planned {
+            CellPlan::Sysbench(_) => Some(Layout::Whole),
             _ => None,
         });
         if let Some(layout) = shared {
@@ -90,20 +90,20 @@ impl Order {
 }
 
 /// The planned workload, its name, and its directory.
-fn of(planned: &Planned) -> Result<(Workload, String, PathBuf), Usage> {
+fn of(planned: &CellPlan) -> Result<(Workload, String, PathBuf), Usage> {
     let of_head = |workload: &Workload, head: Head| (workload.clone(), head.label, head.directory);
     Ok(match planned {
-        Planned::Native { workload, .. } => {
+        CellPlan::Native { workload, .. } => {
             ((**workload).clone(), workload.name.clone(), run::directory_of(workload))
         }
-        Planned::Sysbench(m) => of_head(m.workload(), m.head().map_err(Usage)?),
-        Planned::Iozone(m) => of_head(m.workload(), m.head()),
-        Planned::Fio(m) => of_head(m.workload(), m.head()),
-        Planned::Filebench(m) => script(m)?,
+        CellPlan::Sysbench(m) => of_head(m.workload(), m.head().map_err(Usage)?),
+        CellPlan::Iozone(m) => of_head(m.workload(), m.head()),
+        CellPlan::Fio(m) => of_head(m.workload(), m.head()),
+        CellPlan::Filebench(m) => script(m)?,
     })
 }
 
-fn script(measured: &filebench::Measured) -> Result<(Workload, String, PathBuf), Usage> {
+fn script(measured: &filebench::MeasuredFilebench) -> Result<(Workload, String, PathBuf), Usage> {
     let plan = measured.plan().map_err(|_| Usage("the script cannot be run, see above".into()))?;
     let mut runs = plan.runs();
     let (Some(first), None) = (runs.next(), runs.next()) else {
@@ -145,7 +145,7 @@ mod tests {
     fn a_setting_of_the_hosts_is_refused_and_not_ignored() {
         let read = |more: &[&str]| {
             let words = ["fathom-mpi", "fio", "--name=x", "--size=1m"].iter().chain(more).map(OsString::from);
-            Order::read(&super::super::line::parse(&words.collect::<Vec<_>>()).unwrap(), 2)
+            RunOrder::read(&super::super::line::parse(&words.collect::<Vec<_>>()).unwrap(), 2)
         };
         assert!(read(&[]).is_ok());
         assert!(

@@ -6,15 +6,15 @@ use super::clocks::{self, Offset};
 use super::comm::{Comm, Message, stop_here};
 use super::count::Count;
 use super::hosts::Hosts;
-use super::line::{self, Line};
-use super::live::Live;
+use super::line::{self, RankLine};
+use super::live::RanksLive;
 use super::merged::Merged;
-use super::order::Order;
+use super::order::RunOrder;
 use super::{client_file, host_list, leave, place, tell};
 use crate::commands::write;
 use crate::exit::Usage;
 use crate::observing::{Observe, Observer};
-use crate::run_loop::{self, Listener, Turn};
+use crate::run_loop::{self, Listener, PhaseRepetition};
 use crate::{cold, console, exit, small, state, sweeper};
 use fathom_engine::{Engine, Ledger, Moments};
 use fathom_observe::cache::cold::Reach;
@@ -29,8 +29,8 @@ use std::time::Duration;
 
 /// Broadcast by rank 0 before the first phase.
 #[derive(Serialize, Deserialize)]
-enum Told {
-    Order(Box<Order>),
+enum StartMessage {
+    Order(Box<RunOrder>),
     /// Nothing to run; rank 0 prints why.
     Nothing,
 }
@@ -57,17 +57,17 @@ pub(super) fn all(comm: &mut Comm, words: &[OsString]) -> Result<u8, String> {
         console::note(&differ);
     }
     let order = if comm.is_first() {
-        match hosts_agree(&line, &hosts).and_then(|()| Order::read(&line, hosts.0.len() as u32)) {
-            Ok(order) => Some(Told::Order(Box::new(order))),
+        match hosts_agree(&line, &hosts).and_then(|()| RunOrder::read(&line, hosts.0.len() as u32)) {
+            Ok(order) => Some(StartMessage::Order(Box::new(order))),
             Err(usage) => {
-                let _ = comm.tell(Some(Told::Nothing));
+                let _ = comm.tell(Some(StartMessage::Nothing));
                 return refused(comm, &usage.0);
             }
         }
     } else {
         None
     };
-    let Some(Told::Order(order)) = comm.tell(order) else {
+    let Some(StartMessage::Order(order)) = comm.tell(order) else {
         return comm.broken().map_or(Ok(exit::USAGE), |_| Err(why(comm, None)));
     };
     let rank = comm.team.rank();
@@ -94,7 +94,7 @@ pub(super) fn all(comm: &mut Comm, words: &[OsString]) -> Result<u8, String> {
 }
 
 /// `--hosts` must name the hosts that the ranks are on.
-fn hosts_agree(line: &Line, hosts: &Hosts) -> Result<(), Usage> {
+fn hosts_agree(line: &RankLine, hosts: &Hosts) -> Result<(), Usage> {
     let Some(option) = &line.ranks.hosts else { return Ok(()) };
     host_list::read(option).and_then(|listed| host_list::check(&listed, &hosts.hosts())).map_err(Usage)
 }
@@ -109,8 +109,8 @@ fn refused(comm: &Comm, text: &str) -> Result<u8, String> {
 
 /// Does what can fail before anything is made.
 fn prepare<'a>(
-    line: &Line,
-    order: &Order,
+    line: &RankLine,
+    order: &RunOrder,
     hosts: &'a Hosts,
     rank: u32,
 ) -> Result<(Setting<'a>, Engine, Observer), String> {
@@ -161,8 +161,8 @@ struct LeftOver {
 
 fn measure(
     comm: &mut Comm,
-    line: &Line,
-    order: &Order,
+    line: &RankLine,
+    order: &RunOrder,
     setting: &mut Setting,
     engine: &mut Engine,
     mut observer: Observer,
@@ -181,7 +181,7 @@ fn measure(
         Merged::new(whole, &common)
     });
     let mut seen = run_loop::first_seen(&setting.share);
-    let mut live = Live::new(order.live);
+    let mut live = RanksLive::new(order.live);
     let first_offset = clocks::measure(comm).unwrap_or_default();
     let mut last = LeftOver { number: 0, repetition: 0, share: None };
     'rounds: for repetition in 0..setting.share.repetitions {
@@ -221,7 +221,7 @@ fn measure(
     }
     let code = merged.map(|mut merged| {
         merged.run.clock = engine.describe_clock();
-        let report = Report { line, setting, left, offsets: offsets.flatten().unwrap_or_default() };
+        let report = ReportInput { line, setting, left, offsets: offsets.flatten().unwrap_or_default() };
         conclude(comm, merged, report, seen, &last)
     });
     for path in leave::clean_up(comm, engine) {
@@ -249,7 +249,7 @@ fn phase(
     (engine, observer): (&mut Engine, &mut Observer),
     (number, repetition): (usize, u32),
     (run, seen): (&mut Run, &mut DoubtInputs),
-    live: &mut Live,
+    live: &mut RanksLive,
     last: &mut LeftOver,
 ) -> Option<Option<Share>> {
     let share = &setting.share;
@@ -263,7 +263,7 @@ fn phase(
     }
     let hosts = setting.hosts;
     let mut meeting = Meeting { comm, makes_first: common_files, release: None, live, hosts };
-    let turn = Turn { number, repetition, reach: setting.reach };
+    let turn = PhaseRepetition { number, repetition, reach: setting.reach };
     let (at, outcome) = run_loop::one_phase(engine, share, turn, run, (seen, observer), &mut meeting);
     let met = meeting.release.is_some();
     let comm = meeting.comm;
@@ -344,7 +344,7 @@ struct Meeting<'c, 't> {
     /// Rank 0 makes files for all, so the others wait until it is ready.
     makes_first: bool,
     release: Option<u64>,
-    live: &'c mut Live,
+    live: &'c mut RanksLive,
     hosts: &'c Hosts,
 }
 
@@ -429,15 +429,21 @@ fn end(comm: &mut Comm, last: &LeftOver) -> Vec<Message> {
 }
 
 /// Input of rank 0's report.
-struct Report<'a> {
-    line: &'a Line,
+struct ReportInput<'a> {
+    line: &'a RankLine,
     setting: &'a Setting<'a>,
     left: Vec<Message>,
     offsets: Offsets,
 }
 
 /// Merges what is left, stores and prints the record; returns the exit code.
-fn conclude(comm: &mut Comm, mut merged: Merged, report: Report, seen: DoubtInputs, last: &LeftOver) -> u8 {
+fn conclude(
+    comm: &mut Comm,
+    mut merged: Merged,
+    report: ReportInput,
+    seen: DoubtInputs,
+    last: &LeftOver,
+) -> u8 {
     let hosts = report.setting.hosts;
     let broken = comm.broken().cloned();
     let error = broken.is_some().then(|| {

@@ -2,7 +2,7 @@
 //! last, and which were slow.
 
 use super::hosts::Hosts;
-use super::merged::Times;
+use super::merged::WorkTimes;
 use fathom_record::ranks::{Summary, summary};
 use fathom_report::units;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// Stragglers listed per line.
 const MOST_NAMED: usize = 4;
 
-pub(super) fn table(hosts: &Hosts, carrier: &str, clock_error_ns: u64, times: &[Times]) -> String {
+pub(super) fn table(hosts: &Hosts, carrier: &str, clock_error_ns: u64, times: &[WorkTimes]) -> String {
     let names: Vec<String> = hosts.hosts().iter().take(8).map(|(host, n)| format!("{host} {n}")).collect();
     let more = if hosts.hosts().len() > 8 { ", ..." } else { "" };
     let mut text = format!(

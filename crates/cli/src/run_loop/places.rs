@@ -30,12 +30,12 @@ fn elsewhere(workload: &Workload, directory: &Path) -> Vec<PathBuf> {
 
 /// The measured file system. If it is unmounted, its path leads to whatever is below the mount point: files would be
 /// created there, and another disk measured under this one's name.
-pub(super) struct Place {
+pub(super) struct MeasuredFileSystem {
     directory: PathBuf,
     device: Option<u64>,
 }
 
-impl Place {
+impl MeasuredFileSystem {
     pub fn of(directory: &Path) -> Self {
         Self { directory: directory.into(), device: Self::device_at(directory) }
     }

@@ -187,7 +187,7 @@ fn pace(o: &Options) -> Pace {
         }),
         rate: o.rate_ops.map(|n| Rate {
             operations_per_s: n as f64,
-            arrivals: fathom_workload::Arrivals::Even,
+            arrivals: fathom_workload::Gaps::Even,
             per: fathom_workload::Bytes(0),
             common: false,
         }),

@@ -2,10 +2,10 @@
 
 use super::options::{Command, Dialect, IoMode, Mode, Options};
 use fathom_workload::{
-    Access, Action, Amount, Arrivals, Axes, Backend, Bytes, CacheState, Data, Direction, Duration, Existing,
-    FileSet, Files, Group, Isolation, MapFlush, Mix, Open, OpenSync, Pace, Phase, Pick, Pinning, Program,
-    Rate, Scaled, Seed, Sequence, Sizing, Stop, Stream, SyncCall, SyncEvery, SyncSeries, Thread, Timed,
-    Verify, Workload,
+    Access, Action, Amount, Axes, Backend, Bytes, CacheState, Data, Direction, Duration, Existing, FileSet,
+    Files, Gaps, Group, Isolation, MapFlush, Mix, Open, OpenSync, Pace, Phase, Pick, Pinning, Program, Rate,
+    Scaled, Seed, Sequence, Sizing, Stop, Stream, SyncCall, SyncEvery, SyncSeries, Thread, Timed, Verify,
+    Workload,
 };
 
 pub(super) const FILES: &str = "test_file";
@@ -198,7 +198,7 @@ fn stream(o: &Options) -> Stream {
         pace: Pace {
             rate: (o.rate > 0).then(|| Rate {
                 operations_per_s: f64::from(o.rate),
-                arrivals: Arrivals::Poisson,
+                arrivals: Gaps::Poisson,
                 per: fathom_workload::Bytes(0),
                 common: true,
             }),

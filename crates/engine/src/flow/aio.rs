@@ -7,7 +7,7 @@ use crate::backend::UnregisteredRing;
 use crate::buffer::Buffer;
 use crate::shared::FailedCall;
 use crate::worker::Fault;
-use fathom_workload::flow::{Op, Transfer};
+use fathom_workload::flow::{FlatOp, Transfer};
 use fathom_workload::ops::{Op as Write, OpKind};
 use rustix::fd::AsRawFd as _;
 use rustix::io::Errno;
@@ -84,7 +84,7 @@ impl Drop for AsyncWrites {
 
 impl FlowWorker<'_> {
     /// Submits a write.
-    pub(super) fn async_write(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn async_write(&mut self, op: &FlatOp) -> Result<(), Break> {
         let slot = self.open_slot(op)?;
         let Transfer { bytes, offset, at, .. } = self.thread.transfer(op, slot)?;
         while self.async_writes.free.is_empty() {
@@ -119,7 +119,7 @@ impl FlowWorker<'_> {
     }
 
     /// Waits for half of the writes in flight, at least one.
-    pub(super) fn async_wait(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn async_wait(&mut self, op: &FlatOp) -> Result<(), Break> {
         let from = self.clock.now();
         self.async_writes.reap()?;
         let before = self.async_writes.in_flight();

@@ -6,7 +6,7 @@ use super::setting::Setting;
 use crate::error::advice;
 use crate::shared::{End, FailedCall, Figures, Live};
 use fathom_record::OpError;
-use fathom_workload::flow::{Op, Wrong};
+use fathom_workload::flow::{FlatOp, Wrong};
 use std::sync::atomic::Ordering;
 
 /// The failure of a worker that executed a flow; `None` if it did not fail, or not in one of its operations.
@@ -43,7 +43,7 @@ pub(crate) fn error_of(
     })
 }
 
-fn sentence(op: &Op, slot: &Figures, on: &str, set: &str) -> String {
+fn sentence(op: &FlatOp, slot: &Figures, on: &str, set: &str) -> String {
     let (expected, found) = (slot.fault_expected, slot.fault_found);
     if let Some(wrong) = wrong_of(slot.fault_call, expected, found) {
         return wrong.sentence(op, on, set);

@@ -3,7 +3,7 @@
 use super::setting::RowStat;
 use super::worker::{Break, FlowWorker};
 use crate::shared::{READ, Shared, WRITE};
-use fathom_workload::flow::{Counts, Op, Totals};
+use fathom_workload::flow::{Counts, FlatOp, Totals};
 
 /// The work so far of a worker and of the workers of its process.
 struct Done<'a> {
@@ -39,7 +39,7 @@ impl<'a> FlowWorker<'a> {
     }
 
     /// One of the finishing operations. It counts even when it is the last one.
-    pub(super) fn finish(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn finish(&mut self, op: &FlatOp) -> Result<(), Break> {
         let from = self.clock.now();
         let done = self.so_far();
         let over = self.thread.is_over(op, &done);
@@ -48,7 +48,7 @@ impl<'a> FlowWorker<'a> {
     }
 
     /// One of the limiting operations.
-    pub(super) fn limit(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn limit(&mut self, op: &FlatOp) -> Result<(), Break> {
         let Some(supply) = self.thread.supply() else { return Ok(()) };
         let from = self.clock.now();
         let done = self.so_far();

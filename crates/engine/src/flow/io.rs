@@ -8,7 +8,7 @@ use super::worker::{Break, FlowWorker};
 use crate::shared::FailedCall;
 use crate::worker::Fault;
 use fathom_workload::Share;
-use fathom_workload::flow::{Op, Pick, Slot, Transfer, Whole, Wrong};
+use fathom_workload::flow::{EntryPick, FlatOp, Slot, Transfer, Whole, Wrong};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 impl FlowWorker<'_> {
     /// Index of the slot, opened if necessary.
     #[inline(always)]
-    pub(super) fn open_slot(&mut self, op: &Op) -> Result<usize, Break> {
+    pub(super) fn open_slot(&mut self, op: &FlatOp) -> Result<usize, Break> {
         let slot = self.thread.slot_of(op)?;
         if !self.thread.slots.is_open(slot) {
             self.open_now(op, slot)?;
@@ -28,14 +28,14 @@ impl FlowWorker<'_> {
 
     /// Opens the next file of the operation's set on demand.
     #[cold]
-    fn open_now(&mut self, op: &Op, slot: usize) -> Result<(), Break> {
+    fn open_now(&mut self, op: &FlatOp, slot: usize) -> Result<(), Break> {
         let from = self.clock.now();
         let counts = self.open_into(op, slot)?;
         if counts { self.done(op, from, 0) } else { Ok(()) }
     }
 
     /// Picks an existing file and opens it. Returns whether that counts.
-    pub(super) fn open_into(&mut self, op: &Op, slot: usize) -> Result<bool, Break> {
+    pub(super) fn open_into(&mut self, op: &FlatOp, slot: usize) -> Result<bool, Break> {
         let pick = self.thread.to_open(op, slot)?;
         let (set, entry) = (pick.set, self.pick(&pick)?);
         let setting = self.setting;
@@ -48,7 +48,13 @@ impl FlowWorker<'_> {
     }
 
     /// open(2) with the flags that set and operation request.
-    pub(super) fn open_file(&self, op: &Op, set: usize, spot: &Spot, more: OFlags) -> Result<OwnedFd, Errno> {
+    pub(super) fn open_file(
+        &self,
+        op: &FlatOp,
+        set: usize,
+        spot: &Spot,
+        more: OFlags,
+    ) -> Result<OwnedFd, Errno> {
         let set = &self.setting.set_places[set];
         let mut flags = OFlags::CLOEXEC | more;
         flags |= match set.share {
@@ -75,7 +81,7 @@ impl FlowWorker<'_> {
     }
 
     /// Takes an entry to work on; it is busy until it is released.
-    pub(super) fn pick(&mut self, pick: &Pick) -> Result<usize, Break> {
+    pub(super) fn pick(&mut self, pick: &EntryPick) -> Result<usize, Break> {
         loop {
             match self.thread.try_pick(pick)? {
                 Some(entry) => return Ok(entry),
@@ -98,7 +104,7 @@ impl FlowWorker<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn read(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn read(&mut self, op: &FlatOp) -> Result<(), Break> {
         let slot = self.open_slot(op)?;
         let transfer = self.thread.transfer(op, slot)?;
         self.at_offset = transfer.offset;
@@ -113,7 +119,7 @@ impl FlowWorker<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn write(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn write(&mut self, op: &FlatOp) -> Result<(), Break> {
         let slot = self.open_slot(op)?;
         let transfer = self.thread.transfer(op, slot)?;
         self.at_offset = transfer.offset;
@@ -138,7 +144,7 @@ impl FlowWorker<'_> {
         Ok(from)
     }
 
-    pub(super) fn read_whole_file(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn read_whole_file(&mut self, op: &FlatOp) -> Result<(), Break> {
         let slot = self.open_slot(op)?;
         let Whole { piece, at, .. } = self.thread.whole_read(op, slot)?;
         let buffer = self.memory.read_into(at, piece as usize)?;
@@ -160,7 +166,7 @@ impl FlowWorker<'_> {
         self.done(op, from, moved)
     }
 
-    pub(super) fn write_whole_file(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn write_whole_file(&mut self, op: &FlatOp) -> Result<(), Break> {
         let slot = self.open_slot(op)?;
         let whole = self.thread.whole_write(op, slot)?;
         self.at_offset = whole.offset;
@@ -181,7 +187,7 @@ impl FlowWorker<'_> {
         self.done(op, from, moved)
     }
 
-    pub(super) fn append(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn append(&mut self, op: &FlatOp) -> Result<(), Break> {
         let slot = self.open_slot(op)?;
         let (bytes, at) = self.thread.append(op)?;
         let from = self.clock.now();
@@ -196,7 +202,7 @@ impl FlowWorker<'_> {
         self.done(op, from, bytes)
     }
 
-    pub(super) fn sync(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn sync(&mut self, op: &FlatOp) -> Result<(), Break> {
         let slot = self.thread.used_slot(op)?;
         let Some(file) = descriptor(self.thread.slots.get(slot)) else { return Err(closed(slot)) };
         let from = self.clock.now();
@@ -204,7 +210,7 @@ impl FlowWorker<'_> {
         self.done(op, from, 0)
     }
 
-    pub(super) fn sync_set(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn sync_set(&mut self, op: &FlatOp) -> Result<(), Break> {
         let set = self.thread.set_of(op)?;
         for slot in 0..self.thread.slots.count() {
             let (file, of) = {

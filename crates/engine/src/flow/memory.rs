@@ -8,7 +8,7 @@ use crate::buffer::Buffer;
 use crate::contents::Contents;
 use crate::shared::FailedCall;
 use crate::worker::Fault;
-use fathom_workload::flow::{Op, Program};
+use fathom_workload::flow::{FlatOp, FlatProgram};
 use fathom_workload::ops::Place;
 use fathom_workload::{Act, Bytes, Data, Direction, Stream};
 
@@ -34,7 +34,7 @@ struct WriteBuffer {
 }
 
 /// Size of the largest operation of a program as far as known in advance, for reads and, by set, for writes.
-pub(crate) fn largest(program: &Program, setting: &Setting) -> (u64, Vec<(usize, u64)>) {
+pub(crate) fn largest(program: &FlatProgram, setting: &Setting) -> (u64, Vec<(usize, u64)>) {
     let (mut read, mut write) = (0, Vec::new());
     for op in &program.ops {
         let used: Vec<usize> = match op.set {
@@ -60,7 +60,7 @@ pub(crate) fn largest(program: &Program, setting: &Setting) -> (u64, Vec<(usize,
 }
 
 /// The longest file that the operation may transfer as a whole.
-fn whole_bytes(op: &Op, program: &Program, setting: &Setting, set: usize) -> u64 {
+fn whole_bytes(op: &FlatOp, program: &FlatProgram, setting: &Setting, set: usize) -> u64 {
     let own = setting.sets[set].largest_bytes();
     let sources = program.ops.iter().filter(|o| op.source_slot.is_some() && o.slot == op.source_slot);
     sources.filter_map(|o| o.set).map(|s| setting.sets[s].largest_bytes()).fold(own, u64::max)
@@ -71,14 +71,14 @@ fn whole_file(act: Act) -> bool {
 }
 
 /// Memory needed by the thread's buffers, including those of writes in flight; drawn sizes are unknown.
-pub(crate) fn needed_bytes(program: &Program, setting: &Setting, memory: u64) -> u64 {
+pub(crate) fn needed_bytes(program: &FlatProgram, setting: &Setting, memory: u64) -> u64 {
     let writes = program.ops.iter().filter(|op| op.act == Act::AsyncWrite);
     let in_flight =
         writes.filter_map(|op| op.size.fixed()).max().unwrap_or(0).saturating_mul(IN_FLIGHT as u64);
     in_flight.saturating_add(buffer_bytes(program, setting, memory))
 }
 
-fn buffer_bytes(program: &Program, setting: &Setting, memory: u64) -> u64 {
+fn buffer_bytes(program: &FlatProgram, setting: &Setting, memory: u64) -> u64 {
     if memory > 0 {
         return memory;
     }
@@ -102,7 +102,7 @@ fn writing(data: &Data, bytes: u64) -> Stream {
 impl Memory {
     /// Populated buffers for a program.
     pub fn new(
-        program: &Program,
+        program: &FlatProgram,
         setting: &Setting,
         memory: u64,
         seed: u64,

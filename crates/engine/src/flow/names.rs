@@ -6,7 +6,7 @@ use super::spot::{Parent, Spot};
 use super::worker::{Break, FlowWorker};
 use crate::shared::FailedCall;
 use crate::worker::Fault;
-use fathom_workload::flow::{Deletion, Op, Wanted};
+use fathom_workload::flow::{Deletion, FlatOp, Wanted};
 use rustix::fd::BorrowedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir};
 use rustix::io::Errno;
@@ -17,14 +17,14 @@ use std::mem::MaybeUninit;
 const NAME_EXTRA: u64 = 279;
 
 impl FlowWorker<'_> {
-    pub(super) fn open_existing(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn open_existing(&mut self, op: &FlatOp) -> Result<(), Break> {
         let slot = self.thread.closed_slot(op)?;
         let from = self.clock.now();
         let counts = self.open_into(op, slot)?;
         if counts { self.done(op, from, 0) } else { Ok(()) }
     }
 
-    pub(super) fn create(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn create(&mut self, op: &FlatOp) -> Result<(), Break> {
         let slot = self.thread.closed_slot(op)?;
         let from = self.clock.now();
         let pick = self.thread.file(op, Wanted::Missing)?;
@@ -49,14 +49,14 @@ impl FlowWorker<'_> {
         made.map(drop)
     }
 
-    pub(super) fn close(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn close(&mut self, op: &FlatOp) -> Result<(), Break> {
         let file = self.thread.close(op)?;
         let from = self.clock.now();
         crate::files::close(file)?;
         self.done(op, from, 0)
     }
 
-    pub(super) fn delete(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn delete(&mut self, op: &FlatOp) -> Result<(), Break> {
         let setting = self.setting;
         let from = self.clock.now();
         let (set, entry, own, open) = match self.thread.deletion(op)? {
@@ -87,7 +87,7 @@ impl FlowWorker<'_> {
         self.done(op, from, 0)
     }
 
-    pub(super) fn stat(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn stat(&mut self, op: &FlatOp) -> Result<(), Break> {
         let setting = self.setting;
         if let Some(slot) = op.slot
             && let Some(file) = descriptor(self.thread.slots.get(slot))
@@ -105,7 +105,7 @@ impl FlowWorker<'_> {
         self.done(op, from, 0)
     }
 
-    pub(super) fn make_directory(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn make_directory(&mut self, op: &FlatOp) -> Result<(), Break> {
         let setting = self.setting;
         let from = self.clock.now();
         let pick = self.thread.leaf(op, Wanted::Missing)?;
@@ -122,7 +122,7 @@ impl FlowWorker<'_> {
         self.done(op, from, 0)
     }
 
-    pub(super) fn remove_directory(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn remove_directory(&mut self, op: &FlatOp) -> Result<(), Break> {
         let setting = self.setting;
         let from = self.clock.now();
         let pick = self.thread.leaf(op, Wanted::Existing)?;
@@ -158,7 +158,7 @@ impl FlowWorker<'_> {
     }
 
     /// Reads the next directory of the set completely. Counts the memory size of its entries.
-    pub(super) fn list_directory(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn list_directory(&mut self, op: &FlatOp) -> Result<(), Break> {
         let (set, setting) = (self.thread.set_of(op)?, self.setting);
         let turn = setting.sets[set].next_directory();
         let Some(directory) = turn.and_then(|at| setting.set_places[set].directories.get(at)) else {

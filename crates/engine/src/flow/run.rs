@@ -10,7 +10,7 @@ use crate::shared::{End, FailedCall, Figures, READ, STOP_FIRST_DONE, STOP_RULE, 
 use crate::usage::{ProcessorWait, Usage};
 use crate::worker::{Fault, Starting};
 use fathom_workload::drive::Quota;
-use fathom_workload::flow::{Member, NextStep, Numbers, Op, Program, Thread, Walk};
+use fathom_workload::flow::{FlatOp, FlatProgram, FlowThread, Member, NextStep, Numbers, Walk};
 use fathom_workload::{Act, Exhausted, Finished, Raise};
 use std::sync::atomic::Ordering;
 
@@ -67,7 +67,7 @@ pub(crate) fn live(
 fn prepare<'a>(
     plan: &'a FlowPlan,
     place: &'a Member,
-    program: &'a Program,
+    program: &'a FlatProgram,
     shared: &'a Shared,
     clock: Clock,
 ) -> Result<FlowWorker<'a>, Fault> {
@@ -76,7 +76,7 @@ fn prepare<'a>(
     let numbers = Numbers::new(&setting.variables, place, program.offsets, plan.workload, plan.place)
         .ok_or(Fault::short(FailedCall::Nothing, 0, 0, 0))?;
     let member = (place.process, place.memory);
-    let thread = Thread::new(&program.ops, &setting.sets, numbers, setting.supply.as_ref(), member);
+    let thread = FlowThread::new(&program.ops, &setting.sets, numbers, setting.supply.as_ref(), member);
     let rows = setting.rows_of(place);
     rows.iter().for_each(|row| row.times.touch());
     let stats = shared.stats(plan.index);
@@ -123,7 +123,7 @@ fn prepare<'a>(
 
 impl<'a> FlowWorker<'a> {
     /// Runs the steps until they or the phase end.
-    fn go(&mut self, program: &'a Program) -> Result<(), Break> {
+    fn go(&mut self, program: &'a FlatProgram) -> Result<(), Break> {
         let mut walk = Walk::new(program);
         let mut before = self.last;
         loop {
@@ -143,7 +143,7 @@ impl<'a> FlowWorker<'a> {
     }
 
     #[inline(always)]
-    fn perform(&mut self, op: &'a Op) -> Result<(), Break> {
+    fn perform(&mut self, op: &'a FlatOp) -> Result<(), Break> {
         if self.cpu_time {
             self.cpu_from = cpu_ns();
         }
@@ -159,7 +159,7 @@ impl<'a> FlowWorker<'a> {
     }
 
     #[inline(never)]
-    fn perform_other(&mut self, op: &'a Op) -> Result<(), Break> {
+    fn perform_other(&mut self, op: &'a FlatOp) -> Result<(), Break> {
         self.thread.at_file = None;
         match op.act {
             Act::Read => self.read(op),

@@ -9,7 +9,7 @@ use crate::shared_memory::{Mapped, Sharable};
 use crate::{EngineError, Ledger};
 use fathom_record::{OpKind, RowClass};
 use fathom_workload::flow::{
-    Class, FlowMembers, Impossible, Kind, Member, Program, Set, Supply, Variables, WaitPoint, set_names,
+    Class, FlatProgram, FlowMembers, Impossible, Kind, Member, Set, Supply, Variables, WaitPoint, set_names,
 };
 use fathom_workload::tree::Layouts;
 use fathom_workload::{Exhausted, FileSet, Finished, Phase, Workload};
@@ -41,7 +41,7 @@ impl From<Impossible> for EngineError {
 
 /// Shared state of all flows of a phase.
 pub(crate) struct Setting {
-    pub programs: Vec<Program>,
+    pub programs: Vec<FlatProgram>,
     /// By worker of the phase; `None` for those that execute streams.
     pub places: Vec<Option<Member>>,
     /// Workers of each process.
@@ -126,7 +126,7 @@ impl Setting {
     /// The figures in a worker's rows, for the record.
     pub fn tell_rows(&self, worker: usize) -> Vec<fathom_record::Row> {
         let Some(place) = self.places.get(worker).and_then(Option::as_ref) else { return Vec::new() };
-        let row = |(op, stat): (&fathom_workload::flow::Op, &RowStat)| fathom_record::Row {
+        let row = |(op, stat): (&fathom_workload::flow::FlatOp, &RowStat)| fathom_record::Row {
             name: op.name.clone(),
             class: class(op.class),
             kind: op.kind.map(kind),

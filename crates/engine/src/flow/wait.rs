@@ -3,7 +3,7 @@
 
 use super::worker::{Break, FlowWorker};
 use crate::shared::{futex_wait, wake_all};
-use fathom_workload::flow::{Number, Op, PATIENCE_NS, Tried, WaitPoint, Wrong};
+use fathom_workload::flow::{FlatOp, Number, PATIENCE_NS, Tried, WaitPoint, Wrong};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Longest delay until a sleeping worker notices a stop.
@@ -44,7 +44,7 @@ impl FlowWorker<'_> {
     }
 
     /// Waits to be woken. Earlier wake-ups are not remembered.
-    pub(super) fn block(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn block(&mut self, op: &FlatOp) -> Result<(), Break> {
         let from = self.clock.now();
         let setting = self.setting;
         let point = &setting.waits[self.place.first_wait + op.wait];
@@ -56,7 +56,7 @@ impl FlowWorker<'_> {
     }
 
     /// Wakes every instance of the target.
-    pub(super) fn wake(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn wake(&mut self, op: &FlatOp) -> Result<(), Break> {
         for &(point, _) in &op.target_waits {
             let from = self.clock.now();
             let woken = &self.setting.waits[point].woken;
@@ -68,7 +68,7 @@ impl FlowWorker<'_> {
     }
 
     /// Takes `value` from its own semaphore.
-    pub(super) fn semaphore_wait(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn semaphore_wait(&mut self, op: &FlatOp) -> Result<(), Break> {
         let from = self.clock.now();
         let value = self.small(op.value);
         let setting = self.setting;
@@ -86,7 +86,7 @@ impl FlowWorker<'_> {
     }
 
     /// Gives `value` to every instance of the target.
-    pub(super) fn semaphore_post(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn semaphore_post(&mut self, op: &FlatOp) -> Result<(), Break> {
         let from = self.clock.now();
         let value = self.small(op.value);
         let setting = self.setting;
@@ -125,7 +125,7 @@ impl FlowWorker<'_> {
     }
 
     /// Sleeps `value` seconds.
-    pub(super) fn delay(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn delay(&mut self, op: &FlatOp) -> Result<(), Break> {
         let from = self.clock.now();
         let seconds = self.thread.numbers.of(op.value);
         let ticks = self.clock.ticks(seconds.saturating_mul(1_000_000_000));
@@ -134,7 +134,7 @@ impl FlowWorker<'_> {
     }
 
     /// Stores a byte `value` times.
-    pub(super) fn spin(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn spin(&mut self, op: &FlatOp) -> Result<(), Break> {
         /// A stop must be noticed during a computation of minutes, too.
         const LOOK_EVERY: u64 = 1 << 16;
         let from = self.clock.now();
@@ -156,7 +156,7 @@ impl FlowWorker<'_> {
     }
 
     /// Sends the operation's text to the user.
-    pub(super) fn say(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) fn say(&mut self, op: &FlatOp) -> Result<(), Break> {
         while !self.setting.messages.leave(self.worker, op.row) {
             self.wait_until(self.clock.now() + self.clock.ticks(1_000_000))?;
         }

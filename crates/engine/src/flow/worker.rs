@@ -16,7 +16,7 @@ use crate::shared::{
 };
 use crate::usage::{ProcessorWait, Usage};
 use crate::worker::Fault;
-use fathom_workload::flow::{Class, Kind, Member, Op, PATIENCE_NS, Thread, Wrong};
+use fathom_workload::flow::{Class, FlatOp, FlowThread, Kind, Member, PATIENCE_NS, Wrong};
 use rustix::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 
@@ -72,7 +72,7 @@ pub(crate) struct FlowWorker<'a> {
     /// The next tick at which something other than the next operation must be done.
     pub alarm: u64,
     /// The interpreter's state of the thread.
-    pub thread: Thread<'a, SharedWords, OwnedFd>,
+    pub thread: FlowThread<'a, SharedWords, OwnedFd>,
     pub memory: Memory,
     pub setting: &'a Setting,
     pub place: &'a Member,
@@ -104,14 +104,14 @@ pub(crate) struct FlowWorker<'a> {
 impl FlowWorker<'_> {
     /// Counts an operation that began at tick `from` and ends now. One in flight at the end of the phase is not counted.
     #[inline(always)]
-    pub(super) fn done(&mut self, op: &Op, from: u64, bytes: u64) -> Result<(), Break> {
+    pub(super) fn done(&mut self, op: &FlatOp, from: u64, bytes: u64) -> Result<(), Break> {
         let now = self.clock.now();
         self.done_at(op, from, now, bytes)
     }
 
     /// The same for an operation that ended at a given tick.
     #[inline(always)]
-    pub(super) fn done_at(&mut self, op: &Op, from: u64, now: u64, bytes: u64) -> Result<(), Break> {
+    pub(super) fn done_at(&mut self, op: &FlatOp, from: u64, now: u64, bytes: u64) -> Result<(), Break> {
         if now >= self.alarm || self.control.stop.load(Ordering::Relaxed) != 0 {
             self.look(now)?;
         }
@@ -160,7 +160,7 @@ impl FlowWorker<'_> {
 
     /// Takes an I/O operation from the phase's shared amount.
     #[cold]
-    fn take(&self, op: &Op, bytes: u64) -> Result<(), Break> {
+    fn take(&self, op: &FlatOp, bytes: u64) -> Result<(), Break> {
         if !op.class.is_io() {
             return Ok(());
         }
@@ -223,7 +223,7 @@ impl FlowWorker<'_> {
 
     /// Notes which operation ended the flow, and its target.
     #[cold]
-    pub(super) fn note(&mut self, op: &Op) {
+    pub(super) fn note(&mut self, op: &FlatOp) {
         let at = self.thread.at_file;
         let set = at.map(|f| f.0).or(op.set).or(self.thread.slots.last_set);
         self.ended_by = (op.row as u32 + 1, plus_one(set), plus_one(at.map(|f| f.1)));

@@ -4,7 +4,7 @@
 use super::bytes::{both32, le32, le64};
 use super::date::{self, Date};
 use super::name;
-use super::susp::Entry;
+use super::susp::SuspEntry;
 use super::zisofs;
 
 /// Longest link target in bytes: the limit of a path, without the NUL.
@@ -85,7 +85,7 @@ struct LinkState {
 
 impl RockRidge {
     /// Processes one entry. `extension` is the index of Rock Ridge among the volume's ER entries.
-    pub fn take(&mut self, entry: &Entry<'_>, extension: u8) {
+    pub fn take(&mut self, entry: &SuspEntry<'_>, extension: u8) {
         if &entry.signature == b"ES" {
             self.in_other_extension = entry.payload.first().is_some_and(|&index| index != extension);
             return;
@@ -229,7 +229,7 @@ pub fn device(high: u32, low: u32) -> (u32, u32) {
 impl zisofs::Claim {
     /// Parses a ZF or Z2 entry.
     #[must_use]
-    pub fn parse(entry: &Entry<'_>) -> Option<Self> {
+    pub fn parse(entry: &SuspEntry<'_>) -> Option<Self> {
         let payload = entry.payload;
         let size = if entry.version >= 2 { le64(payload, 4)? } else { le32(payload, 4)?.into() };
         Some(Self {

@@ -11,7 +11,7 @@ pub const MOST_BYTES: u64 = 64 << 10;
 
 /// One entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry<'a> {
+pub struct SuspEntry<'a> {
     /// The two letters.
     pub signature: [u8; 2],
     /// Version; 1 except for the second version of zisofs.
@@ -45,9 +45,9 @@ impl<'a> Entries<'a> {
 }
 
 impl<'a> Iterator for Entries<'a> {
-    type Item = Entry<'a>;
+    type Item = SuspEntry<'a>;
 
-    fn next(&mut self) -> Option<Entry<'a>> {
+    fn next(&mut self) -> Option<SuspEntry<'a>> {
         let rest = self.area.get(self.at..)?;
         // Up to three bytes may pad an area; writers without ST end one with a zero.
         let &[a, b, length, version, ..] = rest else { return None };
@@ -63,7 +63,7 @@ impl<'a> Iterator for Entries<'a> {
             self.at = self.area.len();
             return None;
         }
-        let entry = Entry { signature: [a, b], version, payload, at: self.at };
+        let entry = SuspEntry { signature: [a, b], version, payload, at: self.at };
         self.at += length;
         Some(entry)
     }

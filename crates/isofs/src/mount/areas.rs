@@ -19,7 +19,7 @@ const NEAR: u64 = 64 << 10;
 const SECTOR: u64 = 2048;
 
 /// Reads bytes of the image from the beginning of a block on.
-pub(super) type Read<'r> = &'r dyn Fn(u64, &mut [u8]) -> Result<()>;
+pub(super) type ReadBlocks<'r> = &'r dyn Fn(u64, &mut [u8]) -> Result<()>;
 
 /// Statistics of reads in advance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) struct AdvanceReads {
 /// First bytes of all directories according to the path table; `None` if there is none or it exceeds `most` bytes.
 pub(super) fn starts<S: ReadAt>(
     image: &Image<S>,
-    read: Read<'_>,
+    read: ReadBlocks<'_>,
     most: u64,
     told: &mut AdvanceReads,
 ) -> Option<Vec<u64>> {
@@ -103,7 +103,7 @@ pub(super) fn total(ranges: &[Range<u64>]) -> u64 {
 pub(super) fn stage<S: ReadAt>(
     image: &Image<S>,
     ranges: &[Range<u64>],
-    read: Read<'_>,
+    read: ReadBlocks<'_>,
     held: &mut StagedGuard<'_>,
     told: &mut AdvanceReads,
 ) {
@@ -117,7 +117,7 @@ pub(super) fn stage<S: ReadAt>(
 }
 
 /// Fills a buffer piece by piece; returns how far it got.
-fn read_pieces(start: u64, buf: &mut [u8], read: Read<'_>, told: &mut AdvanceReads) -> u64 {
+fn read_pieces(start: u64, buf: &mut [u8], read: ReadBlocks<'_>, told: &mut AdvanceReads) -> u64 {
     let mut done = 0;
     for piece in buf.chunks_mut(LARGEST) {
         if read(start + done, piece).is_err() {

@@ -1,7 +1,7 @@
 //! Parses directories in advance and caches them within a budget: all of them at mount, read in disc order, if they fit; otherwise the
 //! subdirectories of each directory that is listed. Also the order in which entries are shown.
 
-use super::areas::{self, AdvanceReads, Read};
+use super::areas::{self, AdvanceReads, ReadBlocks};
 use super::table::Listing;
 use crate::directory::Entry;
 use crate::error::Place;
@@ -97,7 +97,7 @@ impl Directories {
     }
 
     /// Reads all directories if they fit.
-    pub(super) fn at_mount<S: ReadAt>(&self, image: &Image<S>, read: Read<'_>) -> AdvanceReads {
+    pub(super) fn at_mount<S: ReadAt>(&self, image: &Image<S>, read: ReadBlocks<'_>) -> AdvanceReads {
         let mut told = AdvanceReads::default();
         if self.budget > 0 && !self.take_all(image, read, &mut told) {
             self.near.store(true, Ordering::Release);
@@ -106,7 +106,7 @@ impl Directories {
     }
 
     /// Returns false if not all fit, or all are known already.
-    fn take_all<S: ReadAt>(&self, image: &Image<S>, read: Read<'_>, told: &mut AdvanceReads) -> bool {
+    fn take_all<S: ReadAt>(&self, image: &Image<S>, read: ReadBlocks<'_>, told: &mut AdvanceReads) -> bool {
         let Some(starts) = areas::starts(image, read, self.budget.min(LONGEST_TABLE), told) else {
             return false;
         };
@@ -141,7 +141,7 @@ impl Directories {
     pub(super) fn own_area<'i, S: ReadAt>(
         &self,
         image: &'i Image<S>,
-        read: Read<'_>,
+        read: ReadBlocks<'_>,
         node: &Node,
     ) -> Option<StagedGuard<'i>> {
         let block = node.directory_block().filter(|_| node.size() <= BELOW)?;
@@ -156,7 +156,7 @@ impl Directories {
     pub(super) fn below<S: ReadAt>(
         &self,
         image: &Image<S>,
-        read: Read<'_>,
+        read: ReadBlocks<'_>,
         listing: &Listing,
     ) -> AdvanceReads {
         let mut told = AdvanceReads::default();

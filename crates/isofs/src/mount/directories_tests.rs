@@ -19,7 +19,7 @@ fn image(directories: usize, files: usize) -> Image<Vec<u8>> {
 }
 
 /// Reads straight from the image and records the reads.
-fn with_reads<T>(image: &Image<Vec<u8>>, run: impl FnOnce(Read<'_>) -> T) -> (T, Vec<(u64, usize)>) {
+fn with_reads<T>(image: &Image<Vec<u8>>, run: impl FnOnce(ReadBlocks<'_>) -> T) -> (T, Vec<(u64, usize)>) {
     let reads = RefCell::new(Vec::new());
     let read = |byte: u64, buf: &mut [u8]| {
         reads.borrow_mut().push((byte, buf.len()));

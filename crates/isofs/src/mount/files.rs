@@ -33,7 +33,7 @@ const FOREVER: Duration = Duration::from_secs(10 * 365 * 86_400);
 const LONGEST_NAME: u32 = 255;
 
 /// An open file.
-struct Open<S: ReadAt + 'static> {
+struct OpenFile<S: ReadAt + 'static> {
     node: Arc<Node>,
     /// With our own cache; otherwise the kernel caches and the image is read directly.
     handle: Option<Handle<S>>,
@@ -48,7 +48,7 @@ pub(super) struct Files<S: ReadAt + 'static> {
     table: Table,
     directories: Directories,
     following: Prefetch,
-    open: Mutex<HashMap<u64, Arc<Open<S>>>>,
+    open: Mutex<HashMap<u64, Arc<OpenFile<S>>>>,
     next: AtomicU64,
     /// Whether the image is known to contain all of every file: then open files need no state.
     whole: Arc<AtomicBool>,
@@ -78,15 +78,15 @@ impl<S: ReadAt + 'static> Files<S> {
     }
 
     /// The file of a read: an open one, or one that the kernel opened without a request.
-    fn of_read(&self, file: FileHandle, number: u64) -> std::result::Result<Arc<Open<S>>, Errno> {
+    fn of_read(&self, file: FileHandle, number: u64) -> std::result::Result<Arc<OpenFile<S>>, Errno> {
         if file.0 == 0 && !self.own_cache {
             let node = self.table.node(number).ok_or(Errno::EBADF)?;
-            return Ok(Arc::new(Open { node, handle: None, in_part: false }));
+            return Ok(Arc::new(OpenFile { node, handle: None, in_part: false }));
         }
         self.opened().get(&file.0).cloned().ok_or(Errno::EBADF)
     }
 
-    fn opened(&self) -> MutexGuard<'_, HashMap<u64, Arc<Open<S>>>> {
+    fn opened(&self) -> MutexGuard<'_, HashMap<u64, Arc<OpenFile<S>>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -113,7 +113,7 @@ impl<S: ReadAt + 'static> Files<S> {
         Ok(())
     }
 
-    fn fill(&self, open: &Open<S>, in_part: bool, offset: u64, buf: &mut [u8]) -> Result<usize> {
+    fn fill(&self, open: &OpenFile<S>, in_part: bool, offset: u64, buf: &mut [u8]) -> Result<usize> {
         let mut done = 0;
         loop {
             let at = offset.saturating_add(done as u64);
@@ -199,7 +199,7 @@ impl<S: ReadAt + 'static> fuser::Filesystem for Files<S> {
         let file = self.next.fetch_add(1, Ordering::Relaxed);
         let flags = kept_by(handle.is_some(), in_part);
         let about = Arc::clone(&node);
-        self.opened().insert(file, Arc::new(Open { node, handle, in_part }));
+        self.opened().insert(file, Arc::new(OpenFile { node, handle, in_part }));
         reply.opened(FileHandle(file), flags | FopenFlags::FOPEN_NOFLUSH);
         self.read_following(number.0, &about);
     }

@@ -57,7 +57,7 @@ pub(super) struct Page {
 
 /// All pages.
 #[derive(Debug)]
-pub(super) struct Cache {
+pub(super) struct PageCache {
     pages: Vec<Page>,
     by_key: HashMap<PageKey, usize, FixedState>,
     free: Vec<usize>,
@@ -67,7 +67,7 @@ pub(super) struct Cache {
     limit: usize,
 }
 
-impl Cache {
+impl PageCache {
     pub(super) fn new(limit: usize) -> Self {
         Self {
             pages: Vec::new(),
@@ -245,7 +245,7 @@ mod tests {
         PageKey { file: 0, page }
     }
 
-    fn enter(cache: &mut Cache, page: u64) -> Option<u64> {
+    fn enter(cache: &mut PageCache, page: u64) -> Option<u64> {
         let gone = if cache.has_room() { None } else { cache.evict() };
         assert!(cache.has_room());
         cache.insert(key(page), false);
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn what_was_used_gets_a_second_chance() {
-        let mut cache = Cache::new(3);
+        let mut cache = PageCache::new(3);
         (0..3).for_each(|page| assert_eq!(enter(&mut cache, page), None));
         cache.wanted(cache.find(key(0)).unwrap());
         assert_eq!(enter(&mut cache, 3), Some(1));
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn pages_in_use_stay() {
-        let mut cache = Cache::new(2);
+        let mut cache = PageCache::new(2);
         enter(&mut cache, 0);
         enter(&mut cache, 1);
         let (first, second) = (cache.find(key(0)).unwrap(), cache.find(key(1)).unwrap());
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn an_empty_table_gives_its_memory_back() {
-        let mut cache = Cache::new(100);
+        let mut cache = PageCache::new(100);
         (0..50).for_each(|page| _ = enter(&mut cache, page));
         cache.release();
         assert_eq!((cache.len(), cache.pages.len()), (50, 50));
@@ -290,7 +290,7 @@ mod tests {
     /// Reading the same pages again and again does not grow the list.
     #[test]
     fn a_page_is_left_behind_once_however_often() {
-        let mut cache = Cache::new(3);
+        let mut cache = PageCache::new(3);
         (0..3).for_each(|page| _ = enter(&mut cache, page));
         for round in 0..100 {
             let at = cache.find(key(round % 3)).unwrap();
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn what_was_left_behind_goes_first() {
-        let mut cache = Cache::new(3);
+        let mut cache = PageCache::new(3);
         for page in 0..3 {
             enter(&mut cache, page);
         }

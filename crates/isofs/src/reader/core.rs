@@ -36,7 +36,7 @@ struct File {
 
 /// One opening of a file.
 #[derive(Debug)]
-struct Open {
+struct FileOpening {
     file: u32,
     own: State,
     ended: u64,
@@ -71,7 +71,7 @@ pub struct Core {
     pub(super) device: Device,
     files: Slab<File>,
     by_block: HashMap<u64, Vec<u32>>,
-    opens: Slab<Open>,
+    opens: Slab<FileOpening>,
 }
 
 impl Core {
@@ -105,7 +105,7 @@ impl Core {
 
     fn open_as(&mut self, extents: &Arc<Extents>, metadata: bool) -> Stream {
         let file = self.file(extents);
-        let open = Open { file, own: self.rules.open(), ended: 0, metadata };
+        let open = FileOpening { file, own: self.rules.open(), ended: 0, metadata };
         if let Some(entry) = self.files.get_mut(file) {
             entry.opens += 1;
         }

@@ -7,7 +7,7 @@ use super::core::Core;
 use super::device::{Job, Work};
 use super::look::PagePosition;
 use super::threads::{Inside, Shared};
-use crate::source::{Read, ReadAt};
+use crate::source::{ReadAt, SourceRead};
 use rustix::io::Errno;
 use std::sync::{Arc, MutexGuard};
 
@@ -46,12 +46,12 @@ impl<S: ReadAt + 'static> Shared<S> {
             jobs.push(job);
         }
         self.help(guard);
-        let reads = jobs.iter_mut().enumerate().map(|(number, job)| Read {
+        let reads = jobs.iter_mut().enumerate().map(|(number, job)| SourceRead {
             number,
             offset: job.byte(),
             parts: std::mem::take(&mut job.buffers),
         });
-        let reads: Vec<Read> = reads.collect();
+        let reads: Vec<SourceRead> = reads.collect();
         let mut jobs: Vec<Option<Job>> = jobs.into_iter().map(Some).collect();
         self.image.disc.read_round(reads, &mut |read, got, error| {
             let Some(mut job) = jobs.get_mut(read.number).and_then(Option::take) else { return };

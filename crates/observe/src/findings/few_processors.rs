@@ -17,7 +17,7 @@ const LEAST_NS: u64 = 100_000_000;
 const MOST_NAMED: usize = 4;
 
 /// Workers that may use no processors but these.
-struct Crowd<'a> {
+struct BoundWorkers<'a> {
     workers: Vec<&'a Worker>,
     usable: f64,
     /// Mean number of processors they used.
@@ -34,7 +34,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let crowd = crowds(facts, online).into_iter().find(|c| c.is_short(facts, online))?;
-    let Crowd { workers, usable, used, waited, bound } = &crowd;
+    let BoundWorkers { workers, usable, used, waited, bound } = &crowd;
     let (count, wanted) = (workers.len(), crowd.wanted());
     let (whose, many, advice) = if bound.is_empty() {
         (
@@ -75,7 +75,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
 }
 
 /// All workers, then those that are bound to the processors of all groups that are short of them, then each such group.
-fn crowds<'a>(facts: &Facts<'a>, online: f64) -> Vec<Crowd<'a>> {
+fn crowds<'a>(facts: &Facts<'a>, online: f64) -> Vec<BoundWorkers<'a>> {
     let bound = &facts.workload.bound;
     let allowed = facts.processors_allowed().unwrap_or(online);
     let all: Vec<&Worker> = facts.repetition.workers.iter().collect();
@@ -88,22 +88,23 @@ fn crowds<'a>(facts: &Facts<'a>, online: f64) -> Vec<Crowd<'a>> {
     let within = |cpus: BTreeSet<u32>| {
         let inside = |set: &Option<BTreeSet<u32>>| set.as_ref().is_some_and(|set| set.is_subset(&cpus));
         let workers = all.iter().zip(&sets).filter(|(_, set)| inside(set)).map(|(w, _)| *w).collect();
-        Crowd::of(facts, workers, cpus.len() as f64, cpus)
+        BoundWorkers::of(facts, workers, cpus.len() as f64, cpus)
     };
     let together = union(&mut sets.iter().flatten());
     let restricted = sets.iter().all(Option::is_some) && (together.len() as f64) < allowed;
     let everyone = if restricted {
-        Crowd::of(facts, all.clone(), together.len() as f64, together)
+        BoundWorkers::of(facts, all.clone(), together.len() as f64, together)
     } else {
-        Crowd::of(facts, all.clone(), allowed, BTreeSet::new())
+        BoundWorkers::of(facts, all.clone(), allowed, BTreeSet::new())
     };
     let distinct: BTreeSet<BTreeSet<u32>> = sets.iter().flatten().cloned().collect();
-    let short: Vec<Crowd<'a>> = distinct.into_iter().filter_map(within).filter(Crowd::is_full).collect();
+    let short: Vec<BoundWorkers<'a>> =
+        distinct.into_iter().filter_map(within).filter(BoundWorkers::is_full).collect();
     let shared = within(union(&mut short.iter().map(|c| &c.bound)));
     everyone.into_iter().chain(shared).chain(short).collect()
 }
 
-impl<'a> Crowd<'a> {
+impl<'a> BoundWorkers<'a> {
     fn of(facts: &Facts<'_>, workers: Vec<&'a Worker>, usable: f64, bound: BTreeSet<u32>) -> Option<Self> {
         let used = facts.processors_used_by(workers.iter().copied());
         let waited = processor_wait_share_of(workers.iter().copied())?;

@@ -4,7 +4,7 @@
 use super::{PhaseResult, summary};
 use crate::words::time;
 use fathom_record::{Histogram, OpKind, Phase, Repetition, Run, Trust, Verdict, Worker};
-use fathom_workload::{Arrivals, Program, Rate, Workload};
+use fathom_workload::{Gaps, Program, Rate, Workload};
 
 /// Continuous lateness above this is no hiccup: the requested rate was too high.
 const BEHIND_NS: u64 = 1_000_000_000;
@@ -134,7 +134,7 @@ fn judged<'r>(phase: &'r Phase, repetition: &'r Repetition, rates: &[Option<Rate
         came += came_here;
         asked += rate.operations_per_s;
         got += came_here / seconds;
-        random |= rate.arrivals == Arrivals::Poisson;
+        random |= rate.arrivals == Gaps::Poisson;
     }
     let least =
         if random { expected - DEVIATIONS * f64::max(expected, 0.0).sqrt() } else { expected * LEAST };

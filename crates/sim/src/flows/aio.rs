@@ -5,7 +5,7 @@ use super::runner::{Break, FlowRunner, Opened};
 use crate::block::Submitter;
 use crate::machine::Machine;
 use crate::machine::task::TaskNumber;
-use fathom_workload::flow::Op;
+use fathom_workload::flow::FlatOp;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
@@ -92,7 +92,7 @@ impl AioSlots {
 
 impl FlowRunner<'_, '_> {
     /// Waits for half of the writes in flight, at least one.
-    pub(super) async fn async_wait(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn async_wait(&mut self, op: &FlatOp) -> Result<(), Break> {
         let (from, flights) = (self.machine.now(), self.flights);
         self.call().await;
         let before = flights.count.get();

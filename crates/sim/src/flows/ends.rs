@@ -1,11 +1,11 @@
 //! Limits and ends of a flow in virtual time: when a thread is done, and what a stage counts until then.
 
 use super::runner::{Break, FlowRunner};
-use fathom_workload::flow::Op;
+use fathom_workload::flow::FlatOp;
 
 impl FlowRunner<'_, '_> {
     /// A finishing operation. It counts even if it is the last one.
-    pub(super) async fn finish(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn finish(&mut self, op: &FlatOp) -> Result<(), Break> {
         let from = self.machine.now();
         let done = self.so_far();
         let over = self.thread.is_over(op, &done);
@@ -14,7 +14,7 @@ impl FlowRunner<'_, '_> {
     }
 
     /// A limiting operation.
-    pub(super) async fn limit(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn limit(&mut self, op: &FlatOp) -> Result<(), Break> {
         let Some(supply) = self.thread.supply() else { return Ok(()) };
         let from = self.machine.now();
         let done = self.so_far();

@@ -4,7 +4,7 @@
 use super::runner::{Break, FlowRunner, Opened};
 use super::state::Need;
 use super::wait_queue::WaitQueue;
-use fathom_workload::flow::{Op, Pick, Transfer, Whole, Wrong};
+use fathom_workload::flow::{EntryPick, FlatOp, Transfer, Whole, Wrong};
 
 /// Longest wait for an entry that another worker uses before checking again.
 const GLANCE_NS: u64 = 20_000_000;
@@ -16,7 +16,7 @@ impl FlowRunner<'_, '_> {
     }
 
     /// Returns the slot, opening it if needed.
-    pub(super) async fn open_slot(&mut self, op: &Op) -> Result<usize, Break> {
+    pub(super) async fn open_slot(&mut self, op: &FlatOp) -> Result<usize, Break> {
         let slot = self.thread.slot_of(op)?;
         if !self.thread.slots.is_open(slot) {
             let from = self.machine.now();
@@ -33,7 +33,7 @@ impl FlowRunner<'_, '_> {
     }
 
     /// Picks an existing file and opens it.
-    pub(super) async fn open_into(&mut self, op: &Op, slot: usize) -> Result<(), Break> {
+    pub(super) async fn open_into(&mut self, op: &FlatOp, slot: usize) -> Result<(), Break> {
         let pick = self.thread.to_open(op, slot)?;
         let (set, entry) = (pick.set, self.pick(&pick).await?);
         self.call().await;
@@ -44,7 +44,7 @@ impl FlowRunner<'_, '_> {
     }
 
     /// Takes an entry; it is busy until released.
-    pub(super) async fn pick(&mut self, pick: &Pick) -> Result<usize, Break> {
+    pub(super) async fn pick(&mut self, pick: &EntryPick) -> Result<usize, Break> {
         let line = self.state.line_of(pick);
         self.after_those_called(line).await;
         if let Some(entry) = self.thread.try_pick(pick)? {
@@ -102,7 +102,7 @@ impl FlowRunner<'_, '_> {
     }
 
     /// Frees an entry.
-    pub(super) fn release(&self, pick: &Pick, entry: usize) {
+    pub(super) fn release(&self, pick: &EntryPick, entry: usize) {
         pick.pool(self.state.sets.as_slice()).release(entry);
         self.state.entry_is_free(self.machine, pick);
     }
@@ -142,7 +142,7 @@ impl FlowRunner<'_, '_> {
         }
     }
 
-    pub(super) async fn read(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn read(&mut self, op: &FlatOp) -> Result<(), Break> {
         let slot = self.open_slot(op).await?;
         let transfer = self.thread.transfer(op, slot)?;
         self.at_offset = transfer.offset;
@@ -153,7 +153,7 @@ impl FlowRunner<'_, '_> {
         self.done(op, from, moved).await
     }
 
-    pub(super) async fn write(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn write(&mut self, op: &FlatOp) -> Result<(), Break> {
         let slot = self.open_slot(op).await?;
         let transfer = self.thread.transfer(op, slot)?;
         self.at_offset = transfer.offset;
@@ -164,7 +164,7 @@ impl FlowRunner<'_, '_> {
         self.done(op, from, transfer.bytes).await
     }
 
-    pub(super) async fn read_whole_file(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn read_whole_file(&mut self, op: &FlatOp) -> Result<(), Break> {
         let slot = self.open_slot(op).await?;
         let Whole { piece, .. } = self.thread.whole_read(op, slot)?;
         let opened = self.opened(slot)?;
@@ -184,7 +184,7 @@ impl FlowRunner<'_, '_> {
         self.done(op, from, moved).await
     }
 
-    pub(super) async fn write_whole_file(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn write_whole_file(&mut self, op: &FlatOp) -> Result<(), Break> {
         let slot = self.open_slot(op).await?;
         let whole = self.thread.whole_write(op, slot)?;
         self.at_offset = whole.offset;
@@ -203,7 +203,7 @@ impl FlowRunner<'_, '_> {
         self.done(op, from, moved).await
     }
 
-    pub(super) async fn append(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn append(&mut self, op: &FlatOp) -> Result<(), Break> {
         let slot = self.open_slot(op).await?;
         let (bytes, _) = self.thread.append(op)?;
         let from = self.machine.now();
@@ -219,7 +219,7 @@ impl FlowRunner<'_, '_> {
     }
 
     /// Submits a write that is still in flight when the operation ends.
-    pub(super) async fn async_write(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn async_write(&mut self, op: &FlatOp) -> Result<(), Break> {
         let slot = self.open_slot(op).await?;
         let Transfer { offset, bytes, .. } = self.thread.transfer(op, slot)?;
         let flights = self.flights;
@@ -235,7 +235,7 @@ impl FlowRunner<'_, '_> {
         self.done(op, from, bytes).await
     }
 
-    pub(super) async fn sync(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn sync(&mut self, op: &FlatOp) -> Result<(), Break> {
         let slot = self.thread.used_slot(op)?;
         let opened = self.opened(slot)?;
         let from = self.machine.now();
@@ -244,7 +244,7 @@ impl FlowRunner<'_, '_> {
         self.done(op, from, 0).await
     }
 
-    pub(super) async fn sync_set(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn sync_set(&mut self, op: &FlatOp) -> Result<(), Break> {
         let set = self.thread.set_of(op)?;
         self.at_offset = 0;
         for slot in 0..self.thread.slots.count() {

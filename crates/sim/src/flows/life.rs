@@ -8,7 +8,7 @@ use crate::block::Submitter;
 use crate::machine::Machine;
 use crate::threads::{PhaseControl, WorkerResult};
 use fathom_record::{Ending, OpError};
-use fathom_workload::flow::{NextStep, Numbers, Op, Thread, Walk, Wanted, Wrong};
+use fathom_workload::flow::{FlatOp, FlowThread, NextStep, Numbers, Walk, Wanted, Wrong};
 use fathom_workload::ops::Place as At;
 use fathom_workload::{Act, Exhausted, Finished};
 
@@ -47,7 +47,7 @@ pub(crate) async fn live(
         program,
         worker,
         who,
-        thread: Thread::new(&program.ops, &state.sets, numbers, state.supply.as_ref(), member),
+        thread: FlowThread::new(&program.ops, &state.sets, numbers, state.supply.as_ref(), member),
         flights,
         worked,
         deadline_ns: u64::MAX,
@@ -103,7 +103,7 @@ impl FlowRunner<'_, '_> {
         self.look(self.last_tick_ns)
     }
 
-    async fn perform(&mut self, op: &Op) -> Result<(), Break> {
+    async fn perform(&mut self, op: &FlatOp) -> Result<(), Break> {
         self.thread.at_file = None;
         self.cpu_from_ns = self.machine.cpu_of(self.who);
         match op.act {
@@ -186,7 +186,7 @@ impl FlowRunner<'_, '_> {
             self.together.rule.set(true);
             Ending::Completed
         };
-        let failed = |call: &str, sentence: &dyn Fn(&Op, &str, &str) -> String| {
+        let failed = |call: &str, sentence: &dyn Fn(&FlatOp, &str, &str) -> String| {
             self.together.has_failed();
             Ending::Failed(self.error(at_op, call, sentence))
         };
@@ -207,7 +207,7 @@ impl FlowRunner<'_, '_> {
         }
     }
 
-    fn error(&self, at_op: usize, call: &str, sentence: &dyn Fn(&Op, &str, &str) -> String) -> OpError {
+    fn error(&self, at_op: usize, call: &str, sentence: &dyn Fn(&FlatOp, &str, &str) -> String) -> OpError {
         let op = &self.program.ops[at_op];
         let at = self.thread.at_file;
         let set = at.map(|f| f.0).or(op.set).or(self.thread.slots.last_set);

@@ -4,7 +4,7 @@ use super::runner::{Break, FlowRunner, Opened};
 use crate::calls::Handle;
 use crate::files::PAGE;
 use crate::names::Names;
-use fathom_workload::flow::{Deletion, Op, Wanted, Wrong};
+use fathom_workload::flow::{Deletion, FlatOp, Wanted, Wrong};
 
 /// Bytes of names returned by one call of a listing.
 const LISTED_AT_ONCE: u64 = 32 << 10;
@@ -21,7 +21,7 @@ impl<'a> FlowRunner<'_, 'a> {
     }
 
     /// Opens a file with the flags of set and operation.
-    pub(super) fn open_file(&self, op: &Op, of: (usize, usize)) -> Opened {
+    pub(super) fn open_file(&self, op: &FlatOp, of: (usize, usize)) -> Opened {
         let open = self.machine.begin_reading();
         let file = self.file(of);
         let generation = Some(self.machine.files.borrow().get(file).generation);
@@ -47,7 +47,7 @@ impl<'a> FlowRunner<'_, 'a> {
         }
     }
 
-    pub(super) async fn open_existing(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn open_existing(&mut self, op: &FlatOp) -> Result<(), Break> {
         let slot = self.thread.closed_slot(op)?;
         let from = self.machine.now();
         self.open_into(op, slot).await?;
@@ -61,7 +61,7 @@ impl<'a> FlowRunner<'_, 'a> {
         self.at_offset = 0;
     }
 
-    pub(super) async fn create(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn create(&mut self, op: &FlatOp) -> Result<(), Break> {
         let slot = self.thread.closed_slot(op)?;
         let from = self.machine.now();
         let pick = self.thread.file(op, Wanted::Missing)?;
@@ -79,7 +79,7 @@ impl<'a> FlowRunner<'_, 'a> {
         self.done(op, from, 0).await
     }
 
-    pub(super) async fn close(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn close(&mut self, op: &FlatOp) -> Result<(), Break> {
         let opened = self.thread.close(op)?;
         let from = self.machine.now();
         self.at_offset = 0;
@@ -88,7 +88,7 @@ impl<'a> FlowRunner<'_, 'a> {
         self.done(op, from, 0).await
     }
 
-    pub(super) async fn delete(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn delete(&mut self, op: &FlatOp) -> Result<(), Break> {
         let from = self.machine.now();
         let (set, entry, own, open) = match self.thread.deletion(op)? {
             Deletion::Own { set, file, open } => {
@@ -119,7 +119,7 @@ impl<'a> FlowRunner<'_, 'a> {
         self.done(op, from, 0).await
     }
 
-    pub(super) async fn stat(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn stat(&mut self, op: &FlatOp) -> Result<(), Break> {
         let from = self.machine.now();
         if let Some(slot) = op.slot.filter(|&slot| self.thread.slots.is_open(slot)) {
             self.call().await;
@@ -136,7 +136,7 @@ impl<'a> FlowRunner<'_, 'a> {
     }
 
     /// Creates or removes a leaf directory.
-    pub(super) async fn leaf_directory(&mut self, op: &Op, wanted: Wanted) -> Result<(), Break> {
+    pub(super) async fn leaf_directory(&mut self, op: &FlatOp, wanted: Wanted) -> Result<(), Break> {
         let from = self.machine.now();
         let pick = self.thread.leaf(op, wanted)?;
         let (set, leaf) = (pick.set, self.pick(&pick).await?);
@@ -153,7 +153,7 @@ impl<'a> FlowRunner<'_, 'a> {
     }
 
     /// Reads the set's next directory to its end. Counts the bytes that its entries take in memory.
-    pub(super) async fn list_directory(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn list_directory(&mut self, op: &FlatOp) -> Result<(), Break> {
         let set = self.thread.set_of(op)?;
         let names: Option<&Names> = self.names(set).and_then(|s| s.names.as_ref());
         let turn = self.state.sets[set].next_directory();

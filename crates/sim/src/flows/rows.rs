@@ -2,7 +2,7 @@
 
 use crate::threads::LatencyTally;
 use fathom_record::{OpKind, OpStat, Row, RowClass};
-use fathom_workload::flow::{Class, Kind, Op};
+use fathom_workload::flow::{Class, FlatOp, Kind};
 use std::cell::RefCell;
 
 /// Statistics of one operation of one worker.
@@ -27,8 +27,8 @@ impl RowStat {
 }
 
 /// The rows of a record.
-pub(super) fn to_rows(ops: &[Op], stats: &[RefCell<RowStat>]) -> Vec<Row> {
-    let row = |(op, stat): (&Op, &RefCell<RowStat>)| {
+pub(super) fn to_rows(ops: &[FlatOp], stats: &[RefCell<RowStat>]) -> Vec<Row> {
+    let row = |(op, stat): (&FlatOp, &RefCell<RowStat>)| {
         let stat = stat.borrow();
         let (done, bytes) = stat.counts();
         Row {

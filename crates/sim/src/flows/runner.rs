@@ -12,7 +12,7 @@ use crate::machine::Machine;
 use crate::threads::{LEAST_NS, PhaseControl, WorkerResult};
 use fathom_record::OpKind;
 use fathom_workload::drive::Quota;
-use fathom_workload::flow::{Counts, Member, Op, Program, Thread, Totals, Wrong};
+use fathom_workload::flow::{Counts, FlatOp, FlatProgram, FlowThread, Member, Totals, Wrong};
 use std::cell::RefCell;
 
 /// A thread's open file.
@@ -59,11 +59,11 @@ pub(super) struct FlowRunner<'s, 'a> {
     pub state: &'s FlowState<'a>,
     pub together: &'s PhaseControl,
     pub place: &'s Member,
-    pub program: &'s Program,
+    pub program: &'s FlatProgram,
     pub worker: usize,
     pub who: Submitter,
     /// State that its operations work on.
-    pub thread: Thread<'s, Words, Opened>,
+    pub thread: FlowThread<'s, Words, Opened>,
     pub flights: &'s AioSlots,
     pub worked: WorkerResult,
     /// End of the phase's time; `u64::MAX` if it has none.
@@ -90,14 +90,14 @@ impl<'s> FlowRunner<'s, '_> {
     }
 
     /// Counts an operation that started at `from_ns` and ends now. Time must advance even on a host where nothing costs anything.
-    pub async fn done(&mut self, op: &Op, from_ns: u64, bytes: u64) -> Result<(), Break> {
+    pub async fn done(&mut self, op: &FlatOp, from_ns: u64, bytes: u64) -> Result<(), Break> {
         if self.machine.now() == from_ns {
             self.machine.sleep_until(from_ns + LEAST_NS).await;
         }
         self.count(op, from_ns, bytes)
     }
 
-    fn count(&mut self, op: &Op, from_ns: u64, bytes: u64) -> Result<(), Break> {
+    fn count(&mut self, op: &FlatOp, from_ns: u64, bytes: u64) -> Result<(), Break> {
         let now = self.machine.now();
         self.look(now)?;
         self.take(op, bytes)?;
@@ -113,7 +113,7 @@ impl<'s> FlowRunner<'s, '_> {
     }
 
     /// Adds an operation to the totals.
-    fn add(&mut self, op: &Op, now: u64, latency_ns: u64, bytes: u64) {
+    fn add(&mut self, op: &FlatOp, now: u64, latency_ns: u64, bytes: u64) {
         let mut totals = self.state.done[self.worker].get();
         totals.all += 1;
         let of = op.kind.map(kind).filter(|k| matches!(k, OpKind::Read | OpKind::Write | OpKind::Sync));
@@ -139,7 +139,7 @@ impl<'s> FlowRunner<'s, '_> {
     }
 
     /// Records a call for observers of the order of operations.
-    fn note_call(&self, op: &Op, bytes: u64) {
+    fn note_call(&self, op: &FlatOp, bytes: u64) {
         let (Some(of), Some((set, file))) = (op.kind, self.thread.at_file) else { return };
         let mut calls = self.machine.call_log.borrow_mut();
         calls.note(|| LoggedCall {
@@ -153,7 +153,7 @@ impl<'s> FlowRunner<'s, '_> {
     }
 
     /// Takes an I/O operation from the phase's common amount.
-    fn take(&self, op: &Op, bytes: u64) -> Result<(), Break> {
+    fn take(&self, op: &FlatOp, bytes: u64) -> Result<(), Break> {
         if !op.class.is_io() {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use crate::sets::{self, Sets};
 use crate::simulation::SimError;
 use crate::threads::Setting;
 use fathom_workload::flow::{
-    FlowMembers, Found, Impossible, Pick, Set, Supply, Totals, Variables, WaitPoint,
+    EntryPick, FlowMembers, Found, Impossible, Set, Supply, Totals, Variables, WaitPoint,
 };
 use fathom_workload::tree::Layouts;
 use fathom_workload::{Phase, Workload};
@@ -32,7 +32,7 @@ pub(super) enum Want {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Need {
     /// Any free entry that matches.
-    Any(Pick),
+    Any(EntryPick),
     /// This entry.
     Entry(usize),
 }
@@ -143,7 +143,7 @@ impl<'a> FlowState<'a> {
     }
 
     /// The tasks that wait for what a pick may find.
-    pub(super) fn line_of(&self, pick: &Pick) -> &WaitQueue<Need> {
+    pub(super) fn line_of(&self, pick: &EntryPick) -> &WaitQueue<Need> {
         let lines = &self.busy[pick.set];
         if pick.is_of_leaves() { &lines.leaves } else { &lines.files }
     }
@@ -154,7 +154,7 @@ impl<'a> FlowState<'a> {
     }
 
     /// Like [`FlowState::file_is_free`], for an entry that a pick found.
-    pub(super) fn entry_is_free(&self, machine: &Machine, pick: &Pick) {
+    pub(super) fn entry_is_free(&self, machine: &Machine, pick: &EntryPick) {
         let pool = pick.pool(&self.sets);
         self.is_free(machine, self.line_of(pick), |entry| !pool.is_busy(entry));
     }

@@ -2,7 +2,7 @@
 
 use super::runner::{Break, FlowRunner};
 use super::state::Want;
-use fathom_workload::flow::{Number, Op, PATIENCE_NS, Tried, Wrong};
+use fathom_workload::flow::{FlatOp, Number, PATIENCE_NS, Tried, Wrong};
 
 /// Longest delay until a stop is noticed, also by sleeping workers.
 const NAP_NS: u64 = 20_000_000;
@@ -72,14 +72,14 @@ impl FlowRunner<'_, '_> {
     }
 
     /// Waits to be woken. An earlier wake-up is not remembered.
-    pub(super) async fn block(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn block(&mut self, op: &FlatOp) -> Result<(), Break> {
         let from = self.machine.now();
         self.stand(self.place.first_wait + op.wait, Want::Waking, u64::MAX).await?;
         self.done(op, from, 0).await
     }
 
     /// Wakes every instance of the target.
-    pub(super) async fn wake(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn wake(&mut self, op: &FlatOp) -> Result<(), Break> {
         for &(point, _) in &op.target_waits {
             let from = self.machine.now();
             self.state.wake(self.machine, point);
@@ -90,7 +90,7 @@ impl FlowRunner<'_, '_> {
     }
 
     /// Takes `value` from its own semaphore.
-    pub(super) async fn semaphore_wait(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn semaphore_wait(&mut self, op: &FlatOp) -> Result<(), Break> {
         let from = self.machine.now();
         let value = self.small(op.value);
         let at = self.place.first_wait + op.wait;
@@ -104,7 +104,7 @@ impl FlowRunner<'_, '_> {
     }
 
     /// Gives `value` to every instance of the target.
-    pub(super) async fn semaphore_post(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn semaphore_post(&mut self, op: &FlatOp) -> Result<(), Break> {
         let from = self.machine.now();
         let value = self.small(op.value);
         self.call().await;
@@ -133,7 +133,7 @@ impl FlowRunner<'_, '_> {
     }
 
     /// Sleeps `value` seconds.
-    pub(super) async fn delay(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn delay(&mut self, op: &FlatOp) -> Result<(), Break> {
         let from = self.machine.now();
         let seconds = self.thread.numbers.of(op.value);
         self.wait_until(from.saturating_add(seconds.saturating_mul(NS_PER_S))).await?;
@@ -141,7 +141,7 @@ impl FlowRunner<'_, '_> {
     }
 
     /// Stores a byte `value` times, a nanosecond each.
-    pub(super) async fn spin(&mut self, op: &Op) -> Result<(), Break> {
+    pub(super) async fn spin(&mut self, op: &FlatOp) -> Result<(), Break> {
         let from = self.machine.now();
         let mut left_ns = self.thread.numbers.of(op.value);
         while left_ns > 0 {

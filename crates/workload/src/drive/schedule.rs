@@ -104,7 +104,7 @@ mod tests {
     fn stream(operations_per_s: f64, common: bool) -> Stream {
         let mut stream = Stream::new("f", Direction::Read, Bytes(4096));
         stream.pace.rate =
-            Some(Rate { operations_per_s, arrivals: crate::Arrivals::Even, per: Bytes(0), common });
+            Some(Rate { operations_per_s, arrivals: crate::Gaps::Even, per: Bytes(0), common });
         stream
     }
 

@@ -1,9 +1,9 @@
 //! Limits and ends of a flow: the number of events a limiting operation takes, and whether a finishing operation ends the flow.
 
 use super::act::Kind;
-use super::program::Op;
+use super::program::FlatOp;
 use super::supply::{Due, Supply};
-use super::thread::Thread;
+use super::thread::FlowThread;
 use crate::Act;
 use std::ops::Deref;
 use std::sync::atomic::AtomicU64;
@@ -31,9 +31,9 @@ pub struct Totals {
     pub bytes: u64,
 }
 
-impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
+impl<'a, A: Deref<Target = [AtomicU64]>, F> FlowThread<'a, A, F> {
     /// Whether a finishing operation ends the flow.
-    pub fn is_over(&mut self, op: &Op, counts: &impl Counts) -> bool {
+    pub fn is_over(&mut self, op: &FlatOp, counts: &impl Counts) -> bool {
         let value = self.numbers.of(op.value);
         match (op.act, op.target_row) {
             (Act::FinishOnCount, Some(row)) => counts.of_row(row).0 >= value,
@@ -50,7 +50,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
     }
 
     /// Number of events that a limiting operation takes.
-    pub fn events(&mut self, op: &Op, counts: &impl Counts) -> u64 {
+    pub fn events(&mut self, op: &FlatOp, counts: &impl Counts) -> u64 {
         let due = match op.act {
             Act::LimitEvents => return 1,
             Act::LimitIops => Due::Ios,

@@ -1,7 +1,7 @@
 //! The participants of a phase's flows: the programs, the workers that execute them, and which operation wakes which. It follows from the
 //! workload alone, so it is the same for every executor.
 
-use super::program::{Number, Program, is_called};
+use super::program::{FlatProgram, Number, is_called};
 use crate::{Act, Flow, FlowOp, Group, Phase, Program as Does, Workload};
 
 /// A worker that executes a flow.
@@ -35,7 +35,7 @@ pub struct Member {
 #[derive(Debug, Default)]
 pub struct FlowMembers {
     /// The flattened flows.
-    pub programs: Vec<Program>,
+    pub programs: Vec<FlatProgram>,
     /// Indexed by worker of the phase; `None` for workers that execute streams.
     pub places: Vec<Option<Member>>,
     /// Workers of each process.
@@ -91,7 +91,7 @@ impl FlowMembers {
             for thread in &group.threads {
                 programs.push(match &thread.program {
                     Does::Flow(flow) => {
-                        this.programs.push(Program::new(flow, workload));
+                        this.programs.push(FlatProgram::new(flow, workload));
                         Some(this.programs.len() - 1)
                     }
                     Does::Stream(_) => None,

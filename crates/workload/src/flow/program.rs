@@ -9,11 +9,11 @@ pub const NAMED_SLOTS: u32 = 128;
 
 /// A flattened flow.
 #[derive(Debug)]
-pub struct Program {
+pub struct FlatProgram {
     /// The steps that lead through the operations.
     pub steps: Vec<Step>,
     /// The operations.
-    pub ops: Vec<Op>,
+    pub ops: Vec<FlatOp>,
     /// Complete passes; `None`: until something else ends it.
     pub loops: Option<u64>,
     /// Where random offsets come from.
@@ -76,7 +76,7 @@ impl Number {
 
 /// One operation.
 #[derive(Debug)]
-pub struct Op {
+pub struct FlatOp {
     /// Name of its row: "use.inner" inside a sequence.
     pub name: String,
     /// Index of the operation and of its row.
@@ -129,7 +129,7 @@ pub struct Op {
     pub wait: usize,
 }
 
-impl Program {
+impl FlatProgram {
     /// Flattens the flow. Unresolvable names are treated as absent: [`super::refusal`] has rejected them before.
     #[must_use]
     pub fn new(flow: &Flow, workload: &Workload) -> Self {
@@ -170,11 +170,11 @@ impl Program {
         }
     }
 
-    fn op(&mut self, op: &FlowOp, prefix: &str, row: usize, workload: &Workload) -> Op {
+    fn op(&mut self, op: &FlowOp, prefix: &str, row: usize, workload: &Workload) -> FlatOp {
         let waits = matches!(op.act, Act::Block | Act::SemaphoreWait);
         let wait = self.waits;
         self.waits += usize::from(waits);
-        Op {
+        FlatOp {
             name: format!("{prefix}{}", op.name),
             row,
             act: op.act,
@@ -251,7 +251,7 @@ mod tests {
         let mut finish = op("f", Act::FinishOnCount);
         finish.target = Some("w".into());
         let flow = Flow { ops: vec![outer, finish], ..Flow::default() };
-        let program = Program::new(&flow, &Workload::default());
+        let program = FlatProgram::new(&flow, &Workload::default());
         let names: Vec<&str> = program.ops.iter().map(|o| o.name.as_str()).collect();
         assert_eq!(names, ["out", "out.r", "out.in", "out.in.w", "f"]);
         let once = Number::Fixed(1);
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(program.ops[4].target_row, Some(3));
         let mut flow = flow;
         flow.ops[1].target = Some("out.in.w".into());
-        assert_eq!(Program::new(&flow, &Workload::default()).ops[4].target_row, Some(3));
+        assert_eq!(FlatProgram::new(&flow, &Workload::default()).ops[4].target_row, Some(3));
     }
 
     #[test]
@@ -283,7 +283,7 @@ mod tests {
             s
         };
         let flow = Flow { ops: vec![pair("a"), pair("b")], ..Flow::default() };
-        let program = Program::new(&flow, &Workload::default());
+        let program = FlatProgram::new(&flow, &Workload::default());
         assert_eq!((program.ops[2].target_row, program.ops[5].target_row), (Some(1), Some(4)));
         assert!(is_called("a.r", "r") && is_called("r", "r") && !is_called("ar", "r"));
     }

@@ -46,15 +46,15 @@ impl TestFlow {
         Self { cast, sets, variables, workload }
     }
 
-    fn program(&self) -> &Program {
+    fn program(&self) -> &FlatProgram {
         &self.cast.programs[0]
     }
 
-    fn thread(&self, memory: u64) -> Thread<'_, Words, ()> {
+    fn thread(&self, memory: u64) -> FlowThread<'_, Words, ()> {
         let place = self.cast.places[0].as_ref().unwrap();
         let offsets = self.program().offsets;
         let numbers = Numbers::new(&self.variables, place, offsets, &self.workload, At::default()).unwrap();
-        Thread::new(&self.program().ops, &self.sets, numbers, None, (0, memory))
+        FlowThread::new(&self.program().ops, &self.sets, numbers, None, (0, memory))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::numbers::Numbers;
 use super::pool::{Found, From, Pool, Wanted};
-use super::program::Op;
+use super::program::FlatOp;
 use super::set::Set;
 use super::slots::{Slot, Slots};
 use super::supply::Supply;
@@ -14,7 +14,7 @@ use std::ops::Deref;
 use std::sync::atomic::AtomicU64;
 
 /// A thread executing a flow. `A` is an array of words visible to all threads, `F` the executor's handle of an open file.
-pub struct Thread<'a, A, F> {
+pub struct FlowThread<'a, A, F> {
     /// Source of every number that it draws.
     pub numbers: Numbers<'a, A>,
     /// Its open files.
@@ -23,7 +23,7 @@ pub struct Thread<'a, A, F> {
     pub sets: &'a [Set<A>],
     /// Set and file of the current operation, if known.
     pub at_file: Option<(usize, usize)>,
-    pub(super) ops: &'a [Op],
+    pub(super) ops: &'a [FlatOp],
     pub(super) supply: Option<&'a Supply<A>>,
     pub(super) process: usize,
     /// Size of its private memory; 0: none.
@@ -34,9 +34,9 @@ pub struct Thread<'a, A, F> {
     pub(super) paid: Vec<u64>,
 }
 
-/// The entry of a set that an operation wants; see [`Thread::try_pick`].
+/// The entry of a set that an operation wants; see [`FlowThread::try_pick`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pick {
+pub struct EntryPick {
     /// Index of the set.
     pub set: usize,
     leaves: bool,
@@ -45,7 +45,7 @@ pub struct Pick {
     rotate: bool,
 }
 
-impl Pick {
+impl EntryPick {
     /// The pool that the entry is in.
     pub fn pool<'s, A>(&self, sets: &'s [Set<A>]) -> &'s Pool<A> {
         let set = &sets[self.set];
@@ -77,14 +77,14 @@ pub enum Deletion {
         open: bool,
     },
     /// Any file of a set.
-    Any(Pick),
+    Any(EntryPick),
 }
 
-impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
+impl<'a, A: Deref<Target = [AtomicU64]>, F> FlowThread<'a, A, F> {
     /// A thread of the process `process` that executes these operations, with private memory of `area` bytes.
     #[must_use]
     pub fn new(
-        ops: &'a [Op],
+        ops: &'a [FlatOp],
         sets: &'a [Set<A>],
         numbers: Numbers<'a, A>,
         supply: Option<&'a Supply<A>>,
@@ -108,7 +108,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
     ///
     /// # Errors
     /// If it is unknown.
-    pub fn set_of(&self, op: &Op) -> Result<usize, Wrong> {
+    pub fn set_of(&self, op: &FlatOp) -> Result<usize, Wrong> {
         op.set.or(self.slots.last_set).ok_or_else(|| unknown(op))
     }
 
@@ -117,7 +117,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
     /// # Errors
     /// If it follows from the operation's set, and that is unknown.
     #[inline(always)]
-    pub fn slot_of(&mut self, op: &Op) -> Result<usize, Wrong> {
+    pub fn slot_of(&mut self, op: &FlatOp) -> Result<usize, Wrong> {
         if op.set.is_some() {
             self.slots.last_set = op.set;
         }
@@ -137,7 +137,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
     /// # Errors
     /// If the file belongs to another set than the operation's.
     #[inline(always)]
-    pub fn works_on(&mut self, op: &Op, slot: usize) -> Result<(), Wrong> {
+    pub fn works_on(&mut self, op: &FlatOp, slot: usize) -> Result<(), Wrong> {
         self.at_file = self.slots.get(slot).of;
         match (op.set, self.at_file) {
             (Some(wanted), Some((set, _))) if wanted != set => Err(Wrong::ForeignSlot(slot as u64)),
@@ -149,7 +149,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
     ///
     /// # Errors
     /// If it is already open.
-    pub fn closed_slot(&mut self, op: &Op) -> Result<usize, Wrong> {
+    pub fn closed_slot(&mut self, op: &FlatOp) -> Result<usize, Wrong> {
         let slot = self.slot_of(op)?;
         if self.slots.is_open(slot) {
             self.at_file = self.slots.get(slot).of;
@@ -162,7 +162,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
     ///
     /// # Errors
     /// If it is closed.
-    pub fn used_slot(&mut self, op: &Op) -> Result<usize, Wrong> {
+    pub fn used_slot(&mut self, op: &FlatOp) -> Result<usize, Wrong> {
         let slot = self.slot_of(op)?;
         self.at_file = self.slots.get(slot).of;
         if self.slots.is_open(slot) { Ok(slot) } else { Err(Wrong::ClosedSlot(slot as u64)) }
@@ -172,7 +172,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
     ///
     /// # Errors
     /// If no set is known.
-    pub fn to_open(&mut self, op: &Op, slot: usize) -> Result<Pick, Wrong> {
+    pub fn to_open(&mut self, op: &FlatOp, slot: usize) -> Result<EntryPick, Wrong> {
         let set = match (op.set, self.slots.get(slot).of) {
             (None, Some((set, _))) if op.slot.is_some() => set,
             _ => self.set_of(op)?,
@@ -184,7 +184,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
     ///
     /// # Errors
     /// If no set is known.
-    pub fn file(&mut self, op: &Op, wanted: Wanted) -> Result<Pick, Wrong> {
+    pub fn file(&mut self, op: &FlatOp, wanted: Wanted) -> Result<EntryPick, Wrong> {
         let set = self.set_of(op)?;
         Ok(self.pick(op, set, false, wanted))
     }
@@ -193,21 +193,21 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
     ///
     /// # Errors
     /// If no set is known.
-    pub fn leaf(&mut self, op: &Op, wanted: Wanted) -> Result<Pick, Wrong> {
+    pub fn leaf(&mut self, op: &FlatOp, wanted: Wanted) -> Result<EntryPick, Wrong> {
         let set = self.set_of(op)?;
         Ok(self.pick(op, set, true, wanted))
     }
 
-    fn pick(&mut self, op: &Op, set: usize, leaves: bool, wanted: Wanted) -> Pick {
+    fn pick(&mut self, op: &FlatOp, set: usize, leaves: bool, wanted: Wanted) -> EntryPick {
         let number = op.entry.map(|n| self.numbers.of(n));
-        Pick { set, leaves, wanted, number, rotate: op.rotate }
+        EntryPick { set, leaves, wanted, number, rotate: op.rotate }
     }
 
     /// Tries to take an entry, which is then busy until it is released. `None`: all candidates are busy; try again later.
     ///
     /// # Errors
     /// If there is none.
-    pub fn try_pick(&mut self, pick: &Pick) -> Result<Option<usize>, Wrong> {
+    pub fn try_pick(&mut self, pick: &EntryPick) -> Result<Option<usize>, Wrong> {
         let pool = pick.pool(self.sets);
         let from = match pick.number {
             Some(number) => From::Entry(number),
@@ -231,7 +231,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
     ///
     /// # Errors
     /// If it is closed.
-    pub fn close(&mut self, op: &Op) -> Result<F, Wrong> {
+    pub fn close(&mut self, op: &FlatOp) -> Result<F, Wrong> {
         let slot = self.used_slot(op)?;
         self.take_out(slot).ok_or(Wrong::ClosedSlot(slot as u64))
     }
@@ -249,7 +249,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
     ///
     /// # Errors
     /// If no set is known.
-    pub fn deletion(&mut self, op: &Op) -> Result<Deletion, Wrong> {
+    pub fn deletion(&mut self, op: &FlatOp) -> Result<Deletion, Wrong> {
         let slot = op.slot.map(|slot| self.slots.get(slot));
         if let Some((slot, (set, file))) = slot.filter(|s| !s.deleted).and_then(|s| Some((s, s.of?))) {
             return Ok(Deletion::Own { set, file, open: slot.file.is_some() });
@@ -266,7 +266,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
     }
 
     /// Records that the file was removed; `own`: through the operation's slot.
-    pub fn deleted(&mut self, op: &Op, own: bool) {
+    pub fn deleted(&mut self, op: &FlatOp, own: bool) {
         if let (Some(slot), true) = (op.slot, own) {
             self.slots.at(slot).deleted = true;
         }
@@ -279,6 +279,6 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> Thread<'a, A, F> {
 }
 
 #[cold]
-fn unknown(op: &Op) -> Wrong {
+fn unknown(op: &FlatOp) -> Wrong {
     Wrong::UnknownSlot(op.slot.map_or(u64::MAX, |s| s as u64))
 }

@@ -1,7 +1,7 @@
 //! What operations move: slot, offset and length. Numbers are drawn in the order size, position in memory, offset.
 
-use super::program::Op;
-use super::thread::Thread;
+use super::program::FlatOp;
+use super::thread::FlowThread;
 use super::wrong::Wrong;
 use crate::Act;
 use std::ops::Deref;
@@ -38,7 +38,7 @@ pub struct Whole {
     pub at: u64,
 }
 
-impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
+impl<A: Deref<Target = [AtomicU64]>, F> FlowThread<'_, A, F> {
     /// The position in the thread's memory that the operation uses, if it has any.
     #[inline(always)]
     fn place_in_memory(&mut self, bytes: u64) -> Result<u64, Wrong> {
@@ -53,7 +53,7 @@ impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
 
     /// Bytes of one operation; an error if 0 was drawn.
     #[inline(always)]
-    fn size_of(&mut self, op: &Op) -> Result<u64, Wrong> {
+    fn size_of(&mut self, op: &FlatOp) -> Result<u64, Wrong> {
         match self.numbers.of(op.size) {
             0 => Err(Wrong::Empty),
             bytes => Ok(bytes),
@@ -68,7 +68,7 @@ impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
 
     /// A random offset for the operation.
     #[inline(always)]
-    fn random_offset(&mut self, op: &Op, slot: usize, bytes: u64) -> Result<u64, Wrong> {
+    fn random_offset(&mut self, op: &FlatOp, slot: usize, bytes: u64) -> Result<u64, Wrong> {
         if !op.positions.is_empty() {
             return Ok(op.positions[self.numbers.choice(op.positions.len())]);
         }
@@ -87,7 +87,7 @@ impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
     /// # Errors
     /// If drawn sizes do not fit.
     #[inline(always)]
-    pub fn transfer(&mut self, op: &Op, slot: usize) -> Result<Transfer, Wrong> {
+    pub fn transfer(&mut self, op: &FlatOp, slot: usize) -> Result<Transfer, Wrong> {
         let bytes = self.size_of(op)?;
         let at = self.place_in_memory(bytes)?;
         let offset =
@@ -97,7 +97,7 @@ impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
 
     /// Records that a read moved `moved` bytes. At the end of a file it starts over.
     #[inline(always)]
-    pub fn was_read(&mut self, op: &Op, transfer: &Transfer, moved: u64) {
+    pub fn was_read(&mut self, op: &FlatOp, transfer: &Transfer, moved: u64) {
         if !op.random {
             self.slots.at(transfer.slot).position = if moved == 0 { 0 } else { transfer.offset + moved };
         }
@@ -105,7 +105,7 @@ impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
 
     /// Records that a transfer was written.
     #[inline(always)]
-    pub fn was_written(&mut self, op: &Op, transfer: &Transfer) {
+    pub fn was_written(&mut self, op: &FlatOp, transfer: &Transfer) {
         if !op.random {
             self.slots.at(transfer.slot).position = transfer.offset + transfer.bytes;
         }
@@ -115,7 +115,7 @@ impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
     ///
     /// # Errors
     /// If a drawn piece does not fit into the thread's memory.
-    pub fn whole_read(&mut self, op: &Op, slot: usize) -> Result<Whole, Wrong> {
+    pub fn whole_read(&mut self, op: &FlatOp, slot: usize) -> Result<Whole, Wrong> {
         let bytes = self.defined_bytes(slot);
         let piece = match (self.numbers.of(op.size), bytes) {
             (0, 0) => SOME,
@@ -130,7 +130,7 @@ impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
     ///
     /// # Errors
     /// If the source slot has had no file, or a piece does not fit into the thread's memory.
-    pub fn whole_write(&mut self, op: &Op, slot: usize) -> Result<Whole, Wrong> {
+    pub fn whole_write(&mut self, op: &FlatOp, slot: usize) -> Result<Whole, Wrong> {
         let bytes = match op.source_slot {
             Some(source) if self.slots.get(source).of.is_none() => {
                 return Err(Wrong::UnknownSlot(source as u64));
@@ -155,7 +155,7 @@ impl<A: Deref<Target = [AtomicU64]>, F> Thread<'_, A, F> {
     ///
     /// # Errors
     /// If the drawn size is 0 or does not fit into the thread's memory.
-    pub fn append(&mut self, op: &Op) -> Result<(u64, u64), Wrong> {
+    pub fn append(&mut self, op: &FlatOp) -> Result<(u64, u64), Wrong> {
         let most = self.size_of(op)?;
         let random_length = op.act == Act::AppendRandomLength;
         let bytes = if random_length { self.numbers.length(most) } else { most };

@@ -1,7 +1,7 @@
 //! The path through the steps of a program: which operation comes next.
 
 use super::numbers::Numbers;
-use super::program::{Program, Step};
+use super::program::{FlatProgram, Step};
 use std::ops::Deref;
 use std::sync::atomic::AtomicU64;
 
@@ -32,7 +32,7 @@ pub struct Walk {
 impl Walk {
     /// At the beginning of a program.
     #[must_use]
-    pub fn new(program: &Program) -> Self {
+    pub fn new(program: &FlatProgram) -> Self {
         Self { at: 0, left: 0, op: 0, counters: vec![0; program.counters], loops: program.loops }
     }
 
@@ -40,7 +40,7 @@ impl Walk {
     #[inline(always)]
     pub fn next<A: Deref<Target = [AtomicU64]>>(
         &mut self,
-        program: &Program,
+        program: &FlatProgram,
         numbers: &mut Numbers<'_, A>,
     ) -> NextStep {
         if self.left > 0 {
@@ -52,7 +52,7 @@ impl Walk {
 
     fn step<A: Deref<Target = [AtomicU64]>>(
         &mut self,
-        program: &Program,
+        program: &FlatProgram,
         numbers: &mut Numbers<'_, A>,
     ) -> NextStep {
         if self.at == 0 && self.loops == Some(0) {

@@ -1,7 +1,7 @@
 //! Errors of operations caused by earlier operations of the flow, and their messages.
 
 use super::point::PATIENCE_NS;
-use super::program::{NAMED_SLOTS, Op};
+use super::program::{FlatOp, NAMED_SLOTS};
 use crate::Act;
 
 /// Why an operation cannot be done. Slot numbers are those of the thread; one beyond the named ones is printed as "its slot".
@@ -40,7 +40,7 @@ pub enum Wrong {
 impl Wrong {
     /// The message: `on` is the file it works on, `set` its file set.
     #[must_use]
-    pub fn sentence(self, op: &Op, on: &str, set: &str) -> String {
+    pub fn sentence(self, op: &FlatOp, on: &str, set: &str) -> String {
         let number = |slot: u64| match slot {
             n if n < u64::from(NAMED_SLOTS) => format!("slot {n}"),
             _ => "its slot".into(),

@@ -38,7 +38,7 @@ pub use kept::{KeepWritten, TrimWritten, WrittenBy};
 pub use limits::{Least, Longest, Ratio};
 pub use nodes::Nodes;
 pub use opening::{Advice, Open, OpenSync};
-pub use pace::{Arrivals, Burst, Pace, Rate, RateOf, Think};
+pub use pace::{Burst, Gaps, Pace, Rate, RateOf, Think};
 pub use pass_over::{ErrorNumber, PassOver};
 pub use phase::{
     Axes, CacheState, Exhausted, Failed, Finished, Holes, Phase, Raise, Steady, SteadyFigure, Stonewall, Stop,

@@ -86,7 +86,7 @@ pub struct Rate {
     pub operations_per_s: f64,
     /// How they are spaced.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub arrivals: Arrivals,
+    pub arrivals: Gaps,
     /// Bytes that count as one operation: larger or smaller ones take a proportional share of time. 0: every operation counts as one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub per: Bytes,
@@ -111,7 +111,7 @@ pub enum RateOf {
 /// Gaps between operations of a stream with a rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Arrivals {
+pub enum Gaps {
     /// All the same.
     #[default]
     Even,

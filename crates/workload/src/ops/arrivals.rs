@@ -39,8 +39,8 @@ impl Arrivals {
         let per_s = rate.operations_per_s;
         let first = if per_s > 0.0 { HALF_NS } else { u128::MAX };
         let gaps = match rate.arrivals {
-            crate::Arrivals::Even => Gaps::Even { due: first, gap: even_gap(per_s) },
-            crate::Arrivals::Poisson => {
+            crate::Gaps::Even => Gaps::Even { due: first, gap: even_gap(per_s) },
+            crate::Gaps::Poisson => {
                 let (mean, shift) = scaled_mean(per_s);
                 let rng = Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_ARRIVALS));
                 Gaps::Poisson { due: first, mean, shift, rng: Box::new(rng), share: 1.0 }
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn arrivals(per_s: f64, arrivals: crate::Arrivals, seed: u64) -> Arrivals {
+    fn arrivals(per_s: f64, arrivals: crate::Gaps, seed: u64) -> Arrivals {
         Arrivals::new(
             &Rate { operations_per_s: per_s, arrivals, per: crate::Bytes(0), common: false },
             seed,
@@ -153,12 +153,12 @@ mod tests {
     }
 
     fn even(per_s: f64) -> Arrivals {
-        arrivals(per_s, crate::Arrivals::Even, 1)
+        arrivals(per_s, crate::Gaps::Even, 1)
     }
 
     #[test]
     fn gaps_are_proportional_to_bytes() {
-        for (arrivals, slack) in [(crate::Arrivals::Even, 0.0), (crate::Arrivals::Poisson, 0.05)] {
+        for (arrivals, slack) in [(crate::Gaps::Even, 0.0), (crate::Gaps::Poisson, 0.05)] {
             // 1 MiB per second.
             let rate = Rate { operations_per_s: 256.0, arrivals, per: crate::Bytes(4096), common: false };
             let mut due = Arrivals::new(&rate, 7, Place::default());
@@ -212,7 +212,7 @@ mod tests {
         }
         for rate in [0.0, -1.0, f64::NAN] {
             assert_eq!(even(rate).next_due_ns(), u64::MAX);
-            assert_eq!(arrivals(rate, crate::Arrivals::Poisson, 1).next_due_ns(), u64::MAX);
+            assert_eq!(arrivals(rate, crate::Gaps::Poisson, 1).next_due_ns(), u64::MAX);
         }
     }
 
@@ -220,7 +220,7 @@ mod tests {
     fn poisson_gaps_are_exponential_and_counts_have_the_variance_of_their_mean() {
         const RATE: f64 = 123_456.0;
         const N: usize = 400_000;
-        let mut a = arrivals(RATE, crate::Arrivals::Poisson, 3);
+        let mut a = arrivals(RATE, crate::Gaps::Poisson, 3);
         let due: Vec<u64> = (0..N).map(|_| a.next_due_ns()).collect();
         let mean = 1e9 / RATE;
         let last = *due.last().unwrap() as f64 / (N as f64 * mean);
@@ -251,7 +251,7 @@ mod tests {
         fn starts_never_go_back_and_follow_from_the_seed(
             rate in prop_oneof![1e-3..1e9, any::<f64>()], poisson in any::<bool>(), seed in any::<u64>()
         ) {
-            let kind = if poisson { crate::Arrivals::Poisson } else { crate::Arrivals::Even };
+            let kind = if poisson { crate::Gaps::Poisson } else { crate::Gaps::Even };
             let (mut a, mut b) = (arrivals(rate, kind, seed), arrivals(rate, kind, seed));
             let mut before = 0;
             for _ in 0..200 {

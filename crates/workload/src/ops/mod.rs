@@ -28,7 +28,7 @@ pub use order::PURPOSES;
 pub(crate) use order::{MOST_ROUNDS, WIDEST_PERCENT, amplification};
 pub use passes::{Passes, bytes_of_a_pass};
 pub use plain::{Draw, Expected, Only, Plain, PlainOps, Source};
-pub use pool::{Common, Files as PooledFiles, PoolOps};
+pub use pool::{Common, FileRegion as PooledFiles, PoolOps};
 pub use random::{Drawing, Sampler};
 pub(crate) use random::{StandardGamma, unit_of};
 pub use stream::{Done, Early, Op, OpKind, Region, StreamOps};

@@ -70,7 +70,7 @@ impl Common {
 
 /// The files of a set as one region: `files` of `file_bytes` each, back to back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Files {
+pub struct FileRegion {
     /// Number of files.
     pub count: u32,
     /// Bytes used of each file.
@@ -78,14 +78,14 @@ pub struct Files {
 }
 
 #[derive(Clone, Copy)]
-struct Extent {
+struct PooledRange {
     file: u32,
     offset: u64,
     bytes: u32,
 }
 
 /// Source of positions.
-enum Positions {
+enum PositionSource {
     /// Sequential; requests per file and in total.
     Sequential { per_file: u64, all: u64 },
     /// Records by index.
@@ -117,9 +117,9 @@ pub struct PoolOps<'a> {
     /// records.
     busy: &'a [AtomicU64],
     own: std::ops::Range<usize>,
-    files: Files,
+    files: FileRegion,
     record: u32,
-    positions: Positions,
+    positions: PositionSource,
     direction: Direction,
     mix: Xoshiro256PlusPlus,
     /// Operations of the amount; `None`: endless.
@@ -142,7 +142,7 @@ impl<'a> PoolOps<'a> {
     #[must_use]
     pub fn new(
         stream: &Stream,
-        files: Files,
+        files: FileRegion,
         seed: u64,
         place: Place,
         common: &'a Common,
@@ -155,15 +155,15 @@ impl<'a> PoolOps<'a> {
         let all = per_file.checked_mul(files.count.into()).filter(|&n| n > 0)?;
         let seeded = Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_ORDER));
         let positions = match &stream.access {
-            Access::Sequential => Positions::Sequential { per_file, all },
-            Access::Uniform => Positions::Records { rng: seeded, records: all },
+            Access::Sequential => PositionSource::Sequential { per_file, all },
+            Access::Uniform => PositionSource::Records { rng: seeded, records: all },
             Access::Scaled(how) => {
                 let first = stream.sequence == Sequence::Own || place.worker == 0;
                 let rng = match how.libc_seed {
                     Some(seed) if first => Units::Libc(Xoroshiro128Plus::new(seed)),
                     _ => Units::Seeded(seeded),
                 };
-                Positions::Scaled { rng, dropped: how.dropped }
+                PositionSource::Scaled { rng, dropped: how.dropped }
             }
             _ => return None,
         };
@@ -178,7 +178,7 @@ impl<'a> PoolOps<'a> {
         let shared = stream.sequence == Sequence::Common;
         let syncs = stream.direction != Direction::Read && series.requests > 0 || series.at_end;
         let by_issue = matches!(stream.direction, Direction::Mix(Mix::ReadsPerWriteIssued(_)));
-        let random = !matches!(positions, Positions::Sequential { .. });
+        let random = !matches!(positions, PositionSource::Sequential { .. });
         Some(Self {
             common,
             busy: if stream.exclusive { busy.0 } else { &[] },
@@ -204,19 +204,19 @@ impl<'a> PoolOps<'a> {
 
     /// The extent of the next read or write.
     #[inline]
-    fn extent(&mut self) -> Extent {
-        let Files { count, file_bytes } = self.files;
+    fn extent(&mut self) -> PooledRange {
+        let FileRegion { count, file_bytes } = self.files;
         let (file, offset) = match &mut self.positions {
-            Positions::Sequential { per_file, all } => {
+            PositionSource::Sequential { per_file, all } => {
                 let n = self.common.cursor.fetch_add(1, Ordering::Relaxed) % *all;
                 (n / *per_file, n % *per_file * u64::from(self.record))
             }
-            Positions::Records { rng, records } => {
+            PositionSource::Records { rng, records } => {
                 let n = below(rng, *records);
                 let per_file = *records / u64::from(count);
                 (n / per_file, n % per_file * u64::from(self.record))
             }
-            Positions::Scaled { rng, .. } => {
+            PositionSource::Scaled { rng, .. } => {
                 let region = file_bytes * u64::from(count);
                 let at = (rng.unit() * region as f64) as u64;
                 let at = at - at % u64::from(self.record);
@@ -224,13 +224,13 @@ impl<'a> PoolOps<'a> {
             }
         };
         let bytes = u64::from(self.record).min(file_bytes - offset) as u32;
-        Extent { file: file as u32, offset, bytes }
+        PooledRange { file: file as u32, offset, bytes }
     }
 
     /// Called after every operation, syncs included.
     #[inline]
     fn drop_numbers(&mut self) {
-        if let Positions::Scaled { rng, dropped } = &mut self.positions {
+        if let PositionSource::Scaled { rng, dropped } = &mut self.positions {
             for _ in 0..*dropped {
                 rng.unit();
             }
@@ -313,7 +313,7 @@ impl<'a> PoolOps<'a> {
     }
 
     /// Marks the record as used by this worker, unless another worker uses it.
-    fn claim(&self, extent: Extent) -> bool {
+    fn claim(&self, extent: PooledRange) -> bool {
         if self.busy.is_empty() {
             return true;
         }
@@ -329,11 +329,11 @@ impl<'a> PoolOps<'a> {
 }
 
 /// Encoding of a position in `busy`.
-fn mark(files: Files, file: u32, offset: u64) -> u64 {
+fn mark(files: FileRegion, file: u32, offset: u64) -> u64 {
     u64::from(file) * files.file_bytes + offset + 1
 }
 
-fn op(extent: Extent, read: bool) -> Op {
+fn op(extent: PooledRange, read: bool) -> Op {
     Op {
         kind: if read { OpKind::Read } else { OpKind::Write },
         file: extent.file,
@@ -402,7 +402,7 @@ mod tests {
     }
 
     /// One letter per operation, for a worker that completes each before it asks for the next.
-    fn letters(stream: &Stream, files: Files) -> String {
+    fn letters(stream: &Stream, files: FileRegion) -> String {
         let common = Common::default();
         let mut ops = PoolOps::new(stream, files, 1, Place::default(), &common, (&[], 0..0)).unwrap();
         let mut done = Done::default();
@@ -434,7 +434,7 @@ mod tests {
     #[test]
     fn sysbench_of_today_counts_its_syncs() {
         let s = stream(MIX, Access::Scaled(Scaled::default()), Amount::Operations(320), Some(COUNTED));
-        let seen = letters(&s, Files { count: 4, file_bytes: 16 << 20 });
+        let seen = letters(&s, FileRegion { count: 4, file_bytes: 16 << 20 });
         let round = format!("{}0123", "RWRWR".repeat(20));
         assert_eq!(seen, format!("{round}{round}{round}RWRWRRWR"));
     }
@@ -443,7 +443,7 @@ mod tests {
     fn sysbench_of_2004_does_not_and_ends_with_a_series() {
         let series = SyncSeries { counted: false, at_end: true, ..COUNTED };
         let s = stream(EXACT, Access::Scaled(Scaled::default()), Amount::Operations(10_000), Some(series));
-        let seen = letters(&s, Files { count: 16, file_bytes: 1 << 20 });
+        let seen = letters(&s, FileRegion { count: 16, file_bytes: 1 << 20 });
         let count = |c: char| seen.chars().filter(|&s| s == c).count();
         assert_eq!((count('R'), count('W')), (6000, 4000));
         assert_eq!(seen.len() - 10_000, 100 * 16);
@@ -453,14 +453,14 @@ mod tests {
     #[test]
     fn reads_are_never_followed_by_a_series() {
         let s = stream(Direction::Read, Access::Sequential, Amount::Operations(250), Some(COUNTED));
-        assert_eq!(letters(&s, Files { count: 2, file_bytes: 1 << 20 }), "R".repeat(250));
+        assert_eq!(letters(&s, FileRegion { count: 2, file_bytes: 1 << 20 }), "R".repeat(250));
     }
 
     #[test]
     fn a_cursor_runs_over_all_files_and_wraps() {
         let s = stream(Direction::Write, Access::Sequential, Amount::Operations(5), None);
         let common = Common::default();
-        let files = Files { count: 2, file_bytes: 20_000 };
+        let files = FileRegion { count: 2, file_bytes: 20_000 };
         let mut ops = PoolOps::new(&s, files, 1, Place::default(), &common, (&[], 0..0)).unwrap();
         let seen: Vec<_> =
             std::iter::from_fn(|| ops.next(&Done::default())).map(|o| (o.file, o.offset, o.bytes)).collect();
@@ -473,7 +473,7 @@ mod tests {
         let scaled = Access::Scaled(Scaled { libc_seed: Some(7), dropped: 1 });
         let s = stream(Direction::Read, scaled, Amount::Operations(3), None);
         let common = Common::default();
-        let files = Files { count: 2, file_bytes: 8 << 20 };
+        let files = FileRegion { count: 2, file_bytes: 8 << 20 };
         let mut ops = PoolOps::new(&s, files, 1, Place::default(), &common, (&[], 0..0)).unwrap();
         let seen: Vec<_> =
             std::iter::from_fn(|| ops.next(&Done::default())).map(|o| (o.file, o.offset)).collect();
@@ -486,7 +486,7 @@ mod tests {
             exclusive: true,
             ..stream(Direction::Write, Access::Scaled(Scaled::default()), Amount::Operations(64), None)
         };
-        let files = Files { count: 2, file_bytes: 2 * 16384 };
+        let files = FileRegion { count: 2, file_bytes: 2 * 16384 };
         let (common, busy) = (Common::default(), [const { AtomicU64::new(0) }; 4]);
         let worker = |n: u32| {
             let place = Place { worker: n, ..Place::default() };
@@ -507,7 +507,7 @@ mod tests {
     #[test]
     fn four_threads_take_an_amount_exactly() {
         let s = stream(MIX, Access::Scaled(Scaled::default()), Amount::Operations(5000), Some(COUNTED));
-        let (files, common) = (Files { count: 8, file_bytes: 1 << 20 }, Common::default());
+        let (files, common) = (FileRegion { count: 8, file_bytes: 1 << 20 }, Common::default());
         let s = Stream { direction: EXACT, ..s };
         let (taken, reads) = (AtomicU64::new(0), AtomicU64::new(0));
         std::thread::scope(|scope| {

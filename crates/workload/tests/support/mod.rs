@@ -604,7 +604,7 @@ fn pace() -> BoxedStrategy<Pace> {
             shifts_schedule,
         },
     );
-    let arrivals = prop::sample::select(vec![Arrivals::Even, Arrivals::Poisson]);
+    let arrivals = prop::sample::select(vec![Gaps::Even, Gaps::Poisson]);
     let rate =
         (float(), arrivals, bytes(), any::<bool>()).prop_map(|(operations_per_s, arrivals, per, common)| {
             Rate { operations_per_s, arrivals, per, common }

@@ -32,7 +32,7 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
     check_files(options)?;
     // Before any look-up, so that a typing error is reported first.
     let _ = asked(options, None)?;
-    let chosen = sides::choose(options, &mut sides::Runs::new(common))?;
+    let chosen = sides::choose(options, &mut sides::RunSource::new(common))?;
     let asked = asked(options, planned_threshold(&chosen))?;
     let all: Vec<Compared> = chosen.pairs().map(|(a, b)| Compared::of(&a, &b, &asked)).collect();
     let nowhere = |m: &&String| !all.iter().any(|c| c.has(&Metric::of_word(m)));

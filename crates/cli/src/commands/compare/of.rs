@@ -1,7 +1,7 @@
 //! The runs of a comparison measured with `--run`, loaded from the store: its quads, or A against itself if nothing
 //! else was measured. The marks on the runs lead to the same verdict.
 
-use super::sides::{Chosen, Runs};
+use super::sides::{Chosen, RunSource};
 use super::sweep::{Marked, runs_of};
 use crate::exit::Usage;
 use fathom_record::{Run, Status};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 const COMPARISON: Marked = Marked { begins: "compare ", key: KEY, option: "--of", what: "comparison" };
 
-pub fn sides(id: &str, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> {
+pub fn sides(id: &str, runs: &mut RunSource<'_>) -> anyhow::Result<Chosen> {
     let all = runs_of(&COMPARISON, id, runs)?;
     let marked: Vec<(SessionMark, Run)> =
         all.into_iter().filter_map(|r| Some((SessionMark::of(&r)?, r))).collect();

@@ -23,12 +23,12 @@ impl Chosen {
 }
 
 /// Source of runs. Opens the store on first use: files do not need it.
-pub struct Runs<'c> {
+pub struct RunSource<'c> {
     common: &'c Common,
     store: Option<Store>,
 }
 
-impl<'c> Runs<'c> {
+impl<'c> RunSource<'c> {
     pub fn new(common: &'c Common) -> Self {
         Self { common, store: None }
     }
@@ -75,7 +75,7 @@ impl<'c> Runs<'c> {
     }
 }
 
-pub fn choose(options: &Compare, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> {
+pub fn choose(options: &Compare, runs: &mut RunSource<'_>) -> anyhow::Result<Chosen> {
     if let Some(id) = &options.sweep {
         return sweep::sides(id, options, runs);
     }

@@ -2,7 +2,7 @@
 //! cells.
 
 use super::line::Compare;
-use super::sides::{Chosen, Runs};
+use super::sides::{Chosen, RunSource};
 use crate::exit::Usage;
 use fathom_record::Run;
 use fathom_record::store::{Filter, is_run_id};
@@ -18,7 +18,7 @@ pub struct Marked {
 
 const SWEEP: Marked = Marked { begins: "sweep ", key: "sweep", option: "--sweep", what: "sweep" };
 
-pub fn sides(id: &str, options: &Compare, runs: &mut Runs<'_>) -> anyhow::Result<Chosen> {
+pub fn sides(id: &str, options: &Compare, runs: &mut RunSource<'_>) -> anyhow::Result<Chosen> {
     let all = runs_of(&SWEEP, id, runs)?;
     let settings = settings(&all);
     let by = by(id, options.by.as_deref(), &settings)?;
@@ -33,7 +33,7 @@ pub fn sides(id: &str, options: &Compare, runs: &mut Runs<'_>) -> anyhow::Result
 }
 
 /// The stored runs of a sweep or a comparison, by a prefix of its id or "last".
-pub fn runs_of(marked_by: &Marked, id: &str, runs: &mut Runs<'_>) -> anyhow::Result<Vec<Run>> {
+pub fn runs_of(marked_by: &Marked, id: &str, runs: &mut RunSource<'_>) -> anyhow::Result<Vec<Run>> {
     let Marked { begins, key, option, what } = marked_by;
     let listed = runs.store()?.list(&Filter::default())?;
     let marked: Vec<(String, String)> = listed

@@ -14,8 +14,8 @@ use fathom_dialects::filebench::output;
 use fathom_dialects::filebench::plan::{self, Format, Options, Plan};
 use fathom_engine::Engine;
 use fathom_workload::Action;
-use options::{Asked, Line, Misuse};
-use session::Log;
+use options::{FilebenchLine, FilebenchRequest, Misuse};
+use session::SessionLog;
 use std::ffi::OsString;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -30,16 +30,16 @@ const REMEDY: &str = "directio, cached=false, or larger filesets";
 pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     let args: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
     let line = match options::parse(&args) {
-        Ok(Asked::Script(line)) => line,
-        Ok(Asked::Help) => {
+        Ok(FilebenchRequest::Script(line)) => line,
+        Ok(FilebenchRequest::Help) => {
             console::out_raw(&format!("{}\n", output::usage(program)));
             return ExitCode::SUCCESS;
         }
-        Ok(Asked::CustomTypes(None)) => {
+        Ok(FilebenchRequest::CustomTypes(None)) => {
             console::out_raw(&output::custom_types());
             return ExitCode::SUCCESS;
         }
-        Ok(Asked::CustomTypes(Some(name))) => {
+        Ok(FilebenchRequest::CustomTypes(Some(name))) => {
             console::out_raw(&output::custom_type(&name));
             return ExitCode::SUCCESS;
         }
@@ -62,8 +62,8 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     script(&line, argv, &common)
 }
 
-fn script(line: &Line, argv: Vec<String>, common: &Common) -> ExitCode {
-    let log = Log::new(line.options.format, false);
+fn script(line: &FilebenchLine, argv: Vec<String>, common: &Common) -> ExitCode {
+    let log = SessionLog::new(line.options.format, false);
     if !line.check {
         log.plain(&format!("Filebench Version {}\n", version(line.options.format)));
     }
@@ -113,23 +113,23 @@ pub fn execute(file: &Path, common: &Common, argv: Vec<String>) -> Result<steps:
     let mut engine = Engine::new(state::ledger());
     fathom_engine::watch_signals();
     let call = steps::Call { name: &name, argv, common, format: Format::V1_5 };
-    Ok(steps::all(&plan, &mut engine, Log::new(Format::V1_5, true), &call))
+    Ok(steps::all(&plan, &mut engine, SessionLog::new(Format::V1_5, true), &call))
 }
 
 /// A drop-in command line to be measured repeatedly without Filebench's output.
-pub struct Measured {
-    line: Line,
+pub struct MeasuredFilebench {
+    line: FilebenchLine,
     argv: Vec<String>,
 }
 
-impl Measured {
+impl MeasuredFilebench {
     /// Parses the command line. The script's path is relative to `here`, since each run may use another directory.
     pub fn read(args: &[String], argv: Vec<String>, here: &Path) -> Result<Self, String> {
         let asked = options::parse(args).map_err(|misuse| match misuse {
             Misuse::Nothing => "filebench: no script is named; -f FILE is expected".to_string(),
             Misuse::Wrong(what) => format!("filebench: {what}"),
         })?;
-        let Asked::Script(mut line) = asked else {
+        let FilebenchRequest::Script(mut line) = asked else {
             return Err("filebench: -h and -c measure nothing; -f FILE is expected".into());
         };
         if line.check || line.store.is_some() || line.no_store {
@@ -162,7 +162,7 @@ impl Measured {
         let plan = self.plan()?;
         let name = self.line.file.as_ref().map_or_else(String::new, |f| f.display().to_string());
         let call = steps::Call { name: &name, argv: self.argv.clone(), common, format: Format::V1_5 };
-        let ended = steps::all(&plan, engine, Log::new(Format::V1_5, true), &call);
+        let ended = steps::all(&plan, engine, SessionLog::new(Format::V1_5, true), &call);
         if ended.whole || ended.runs.iter().any(|r| r.failure.is_some() || r.signal.is_some()) {
             return Ok(ended.runs);
         }

@@ -4,16 +4,16 @@ use fathom_dialects::filebench::plan::{Format, Options, Wml};
 use std::path::PathBuf;
 
 #[derive(Debug)]
-pub enum Asked {
+pub enum FilebenchRequest {
     /// `-h`
     Help,
     /// `-c`, with an optional type.
     CustomTypes(Option<String>),
-    Script(Box<Line>),
+    Script(Box<FilebenchLine>),
 }
 
 #[derive(Debug, Default)]
-pub struct Line {
+pub struct FilebenchLine {
     /// None: stdin.
     pub file: Option<PathBuf>,
     pub options: Options,
@@ -31,8 +31,8 @@ pub enum Misuse {
     Wrong(String),
 }
 
-pub fn parse(args: &[String]) -> Result<Asked, Misuse> {
-    let mut line = Line::default();
+pub fn parse(args: &[String]) -> Result<FilebenchRequest, Misuse> {
+    let mut line = FilebenchLine::default();
     let mut any = false;
     let mut rest = args.iter().map(String::as_str).peekable();
     while let Some(word) = rest.next() {
@@ -51,8 +51,8 @@ pub fn parse(args: &[String]) -> Result<Asked, Misuse> {
                 .ok_or_else(|| Misuse::Wrong(format!("{name} needs {what}")))
         };
         match name {
-            "-h" | "--help" => return Ok(Asked::Help),
-            "-c" => return Ok(Asked::CustomTypes(rest.next().map(str::to_owned))),
+            "-h" | "--help" => return Ok(FilebenchRequest::Help),
+            "-c" => return Ok(FilebenchRequest::CustomTypes(rest.next().map(str::to_owned))),
             "-f" => line.file = Some(value("the name of a script")?.into()),
             "--set" => {
                 let pair = value("NAME=VALUE")?;
@@ -107,17 +107,17 @@ pub fn parse(args: &[String]) -> Result<Asked, Misuse> {
             "no script: -f FILE is expected (only with --wml 1.4 or 1.0 is it read from stdin)".into(),
         ));
     }
-    Ok(Asked::Script(Box::new(line)))
+    Ok(FilebenchRequest::Script(Box::new(line)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn line(text: &str) -> Line {
+    fn line(text: &str) -> FilebenchLine {
         let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
         match parse(&words) {
-            Ok(Asked::Script(line)) => *line,
+            Ok(FilebenchRequest::Script(line)) => *line,
             other => panic!("{other:?}"),
         }
     }

@@ -1,6 +1,6 @@
 //! A run in progress: what is printed during it, and its figures when it ends.
 
-use super::session::Log;
+use super::session::SessionLog;
 use crate::run_loop::{Failure, Finished, Listener};
 use fathom_dialects::filebench::output::{self, CpuTimes, Figures, Stopped};
 use fathom_dialects::filebench::plan::{Format, Run};
@@ -14,7 +14,7 @@ const ENDS_RUN: &str = "let this end the run (set mode quit firstdone)";
 
 pub struct Printer<'a> {
     run: &'a Run,
-    log: &'a Log,
+    log: &'a SessionLog,
     format: Format,
     /// Periods printed.
     periods: u64,
@@ -23,7 +23,7 @@ pub struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    pub fn new(run: &'a Run, log: &'a Log, format: Format) -> Self {
+    pub fn new(run: &'a Run, log: &'a SessionLog, format: Format) -> Self {
         Self { run, log, format, periods: 0, zeroed: None }
     }
 

@@ -6,7 +6,7 @@ use fathom_dialects::filebench::output;
 use fathom_dialects::filebench::plan::Format;
 use std::time::Instant;
 
-pub struct Log {
+pub struct SessionLog {
     start: Instant,
     format: Format,
     debug: u64,
@@ -14,7 +14,7 @@ pub struct Log {
     quiet: bool,
 }
 
-impl Log {
+impl SessionLog {
     pub fn new(format: Format, quiet: bool) -> Self {
         Self { start: Instant::now(), format, debug: 2, quiet }
     }

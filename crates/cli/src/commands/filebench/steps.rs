@@ -1,7 +1,7 @@
 //! Executes the steps of a plan in order.
 
 use super::results::{self, Printer};
-use super::session::Log;
+use super::session::SessionLog;
 use super::{FAILED, directory, world};
 use crate::line::Common;
 use crate::run_loop::{self, Failure, Finished, Head};
@@ -34,14 +34,14 @@ pub struct Ended {
 }
 
 /// Why the remaining steps are skipped.
-enum Stop {
+enum SkipReason {
     Engine(EngineError),
     Signal(i32),
     /// Already reported.
     Told,
 }
 
-pub fn all(plan: &Plan, engine: &mut Engine, log: Log, call: &Call) -> Ended {
+pub fn all(plan: &Plan, engine: &mut Engine, log: SessionLog, call: &Call) -> Ended {
     let mut runs = Vec::new();
     if let Some(danger) = world::endangered(plan, engine.ledger()) {
         console::error(&danger);
@@ -53,7 +53,7 @@ pub fn all(plan: &Plan, engine: &mut Engine, log: Log, call: &Call) -> Ended {
     for step in &plan.steps {
         outcome = one(step, engine, &mut log, call, &mut runs, &mut last);
         if outcome.is_ok() {
-            outcome = interrupted_by().map_or(Ok(()), |signal| Err(Stop::Signal(signal)));
+            outcome = interrupted_by().map_or(Ok(()), |signal| Err(SkipReason::Signal(signal)));
         }
         if outcome.is_err() {
             break;
@@ -76,12 +76,12 @@ pub fn all(plan: &Plan, engine: &mut Engine, log: Log, call: &Call) -> Ended {
     let whole = outcome.is_ok();
     let code = match outcome {
         Ok(()) => exit::DONE,
-        Err(Stop::Told) => FAILED,
-        Err(Stop::Engine(error)) => {
+        Err(SkipReason::Told) => FAILED,
+        Err(SkipReason::Engine(error)) => {
             console::error(&results::advised(&error));
             FAILED
         }
-        Err(Stop::Signal(signal)) => {
+        Err(SkipReason::Signal(signal)) => {
             if runs.is_empty() {
                 log.line("Aborting...");
             }
@@ -94,11 +94,11 @@ pub fn all(plan: &Plan, engine: &mut Engine, log: Log, call: &Call) -> Ended {
 fn one(
     step: &Step,
     engine: &mut Engine,
-    log: &mut Log,
+    log: &mut SessionLog,
     call: &Call,
     runs: &mut Vec<Finished>,
     last: &mut Option<output::Figures>,
-) -> Result<(), Stop> {
+) -> Result<(), SkipReason> {
     match step {
         Step::Log(line) => log.line(line),
         Step::Line(line) => log.always(line),
@@ -111,18 +111,18 @@ fn one(
                 log.line(after);
             }
         }
-        Step::Create(step) => create(step, engine, log).map_err(Stop::Engine)?,
+        Step::Create(step) => create(step, engine, log).map_err(SkipReason::Engine)?,
         Step::Dump(path) => dump(path, last.as_ref(), engine)?,
         Step::Run(step) => {
-            let finished = run(step, engine, log, call, last).map_err(Stop::Engine)?;
+            let finished = run(step, engine, log, call, last).map_err(SkipReason::Engine)?;
             let signal = finished.signal;
             let failed = finished.failure.is_some();
             runs.push(finished);
             if let Some(signal) = signal {
-                return Err(Stop::Signal(signal));
+                return Err(SkipReason::Signal(signal));
             }
             if failed {
-                return Err(Stop::Told);
+                return Err(SkipReason::Told);
             }
         }
     }
@@ -144,7 +144,7 @@ fn sleep(time: Duration) {
     }
 }
 
-fn create(step: &Create, engine: &mut Engine, log: &Log) -> Result<(), EngineError> {
+fn create(step: &Create, engine: &mut Engine, log: &SessionLog) -> Result<(), EngineError> {
     log.line("Populating and pre-allocating filesets");
     let bar = console::progress(step.sets.len() as u64);
     let told = bar.clone();
@@ -178,7 +178,7 @@ fn create(step: &Create, engine: &mut Engine, log: &Log) -> Result<(), EngineErr
 fn run(
     step: &Run,
     engine: &mut Engine,
-    log: &Log,
+    log: &SessionLog,
     call: &Call,
     last: &mut Option<output::Figures>,
 ) -> Result<Finished, EngineError> {
@@ -209,7 +209,7 @@ fn run(
 }
 
 /// Writes the figures, but never over a file that fathom did not make.
-fn dump(path: &Path, figures: Option<&output::Figures>, engine: &mut Engine) -> Result<(), Stop> {
+fn dump(path: &Path, figures: Option<&output::Figures>, engine: &mut Engine) -> Result<(), SkipReason> {
     let Some(figures) = figures else { return Ok(()) };
     let mut how = File::options();
     how.write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
@@ -221,7 +221,7 @@ fn dump(path: &Path, figures: Option<&output::Figures>, engine: &mut Engine) -> 
             "stats dump {0}: the file exists and was not made by fathom; it is left as it is. Remove it, or dump into another",
             path.display()
         ));
-        return Err(Stop::Told);
+        return Err(SkipReason::Told);
     }
     let written = opened.and_then(|mut file| {
         file.set_len(0)?;
@@ -233,7 +233,7 @@ fn dump(path: &Path, figures: Option<&output::Figures>, engine: &mut Engine) -> 
         .and_then(|file| engine.ledger().keep_open(path, file.as_fd()).map_err(|e| e.to_string()));
     if let Err(e) = written {
         console::error(&format!("stats dump {} was not written: {e}", path.display()));
-        return Err(Stop::Told);
+        return Err(SkipReason::Told);
     }
     Ok(())
 }

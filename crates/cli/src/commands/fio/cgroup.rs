@@ -30,7 +30,7 @@ pub struct Inside {
 }
 
 /// The cgroup file system.
-struct Mount {
+struct CgroupMount {
     at: PathBuf,
     first_version: bool,
 }
@@ -82,7 +82,7 @@ pub fn enter(plan: &Plan) -> Result<Option<Inside>, UsageError> {
 }
 
 /// Sets the weight, then enters the group.
-fn settle(s: &Settings, mount: &Mount, group: &Path) -> Result<(), UsageError> {
+fn settle(s: &Settings, mount: &CgroupMount, group: &Path) -> Result<(), UsageError> {
     if let Some(weight) = s.number(WEIGHT)? {
         if !mount.first_version {
             let told = "cgroup_weight: control groups of version 2 have no such weight, and fio refuses the job, too";
@@ -141,7 +141,7 @@ fn failed(s: &Settings, option: &'static str, path: &Path, error: &Error) -> Usa
 }
 
 /// The version 1 blkio mount, else the version 2 mount.
-fn mount(mounts: &str) -> Option<Mount> {
+fn mount(mounts: &str) -> Option<CgroupMount> {
     let of = |kind: &str, controller: Option<&str>| {
         mounts.lines().find_map(|line| {
             let mut words = line.split(' ').skip(1);
@@ -151,8 +151,8 @@ fn mount(mounts: &str) -> Option<Mount> {
         })
     };
     of("cgroup", Some("blkio"))
-        .map(|at| Mount { at, first_version: true })
-        .or_else(|| of("cgroup2", None).map(|at| Mount { at, first_version: false }))
+        .map(|at| CgroupMount { at, first_version: true })
+        .or_else(|| of("cgroup2", None).map(|at| CgroupMount { at, first_version: false }))
 }
 
 /// A process's group as listed in `/proc/self/cgroup`.

@@ -10,7 +10,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum LogKind {
     /// Operations that can be replayed.
     Operations,
     /// Comma-separated values over time.
@@ -53,7 +53,7 @@ pub fn check(plan: &Plan) -> Result<(), UsageError> {
             if !about.is_file() {
                 return refuse("it is there, and no regular file", another);
             }
-            let log = input::open(&path).and_then(|file| is_log(&file, Kind::Operations));
+            let log = input::open(&path).and_then(|file| is_log(&file, LogKind::Operations));
             if !log.unwrap_or(false) && !may_replace(plan, &path) {
                 let hint = if plan.general.read_only {
                     "another name: --readonly replaces logs only".to_owned()
@@ -109,7 +109,7 @@ fn merged(plan: &Plan, job: &fathom_dialects::fio::Job, taken: &mut Vec<PathBuf>
 /// Writes the merged traces of each job before anything runs. Fails with what could not be written.
 pub fn write_merged(plan: &Plan) -> Result<(), String> {
     for merged in plan.jobs.iter().filter_map(|job| job.merged.as_ref()) {
-        create(plan, &merged.path, Kind::Trace)
+        create(plan, &merged.path, LogKind::Trace)
             .and_then(|mut file| file.write_all(&merged.bytes))
             .map_err(|e| format!("{} cannot be written: {e}", merged.path.display()))?;
     }
@@ -136,25 +136,25 @@ pub fn is_named(plan: &Plan, path: &Path) -> bool {
 }
 
 /// Whether the existing file looks like a log; an empty one may be overwritten.
-fn is_log(file: &File, kind: Kind) -> std::io::Result<bool> {
+fn is_log(file: &File, kind: LogKind) -> std::io::Result<bool> {
     let mut head = Vec::new();
     file.take(HEAD).read_to_end(&mut head)?;
     let number = |byte: &u8| byte.is_ascii_hexdigit() || b"x., \n".contains(byte);
     Ok(match kind {
         _ if head.is_empty() => true,
-        Kind::Operations => head.starts_with(BEGINS),
-        Kind::Trace => false,
-        Kind::State => head.starts_with(state::BEGINS.as_bytes()),
+        LogKind::Operations => head.starts_with(BEGINS),
+        LogKind::Trace => false,
+        LogKind::State => head.starts_with(state::BEGINS.as_bytes()),
         // The first two bytes of a zlib stream.
-        Kind::Packed => {
+        LogKind::Packed => {
             matches!(head.as_slice(), [0x78, second, ..] if (0x7800 + u32::from(*second)).is_multiple_of(31))
         }
-        Kind::Values => head.first().is_some_and(u8::is_ascii_digit) && head.iter().all(number),
+        LogKind::Values => head.first().is_some_and(u8::is_ascii_digit) && head.iter().all(number),
     })
 }
 
 /// Creates or truncates a log. Checks its path again, which may have changed since the start.
-pub fn create(plan: &Plan, path: &Path, kind: Kind) -> std::io::Result<File> {
+pub fn create(plan: &Plan, path: &Path, kind: LogKind) -> std::io::Result<File> {
     let mut file = File::options()
         .read(true)
         .write(true)
@@ -171,8 +171,8 @@ pub fn create(plan: &Plan, path: &Path, kind: Kind) -> std::io::Result<File> {
     }
     if !is_log(&file, kind)? && !may_replace(plan, path) {
         let what = match kind {
-            Kind::State => "state file of fathom's",
-            Kind::Trace => "empty file",
+            LogKind::State => "state file of fathom's",
+            LogKind::Trace => "empty file",
             _ => "such log",
         };
         return Err(Error::other(format!(
@@ -185,7 +185,7 @@ pub fn create(plan: &Plan, path: &Path, kind: Kind) -> std::io::Result<File> {
 }
 
 /// Removes such a file if it is a log.
-pub fn remove(plan: &Plan, path: &Path, kind: Kind) -> std::io::Result<()> {
+pub fn remove(plan: &Plan, path: &Path, kind: LogKind) -> std::io::Result<()> {
     match input::open(path) {
         Ok(file) if !plan.general.read_only && file.metadata()?.len() > 0 && is_log(&file, kind)? => {
             std::fs::remove_file(path)

@@ -1,7 +1,7 @@
 //! Log files of jobs, written beside the output. Records spooled while the jobs ran are read and written piece by
 //! piece.
 
-use super::log_paths::{self, Kind};
+use super::log_paths::{self, LogKind};
 use crate::appended_file::AppendedFile;
 use crate::console;
 use fathom_dialects::fio::Plan;
@@ -62,7 +62,7 @@ impl Logged {
                 if failed.contains_key(path) {
                     return;
                 }
-                if let Err(error) = append(plan, Kind::Values, path, text, &mut begun) {
+                if let Err(error) = append(plan, LogKind::Values, path, text, &mut begun) {
                     failed.insert(path.to_owned(), error);
                 }
             },
@@ -70,7 +70,7 @@ impl Logged {
         if plan.general.bandwidth_log {
             for (name, text) in logs::together(run) {
                 let path = Path::new(name);
-                if let Err(error) = append(plan, Kind::Values, path, &text, &mut BTreeMap::new()) {
+                if let Err(error) = append(plan, LogKind::Values, path, &text, &mut BTreeMap::new()) {
                     failed.insert(path.to_owned(), error);
                 }
             }
@@ -95,7 +95,7 @@ impl Logged {
             if failed.contains_key(path) {
                 return;
             }
-            if let Err(error) = append(plan, Kind::Operations, path, text, &mut begun) {
+            if let Err(error) = append(plan, LogKind::Operations, path, text, &mut begun) {
                 failed.insert(path.to_owned(), error);
             }
         });
@@ -126,13 +126,13 @@ impl Logged {
 /// The first write truncates an existing log, as fio does; later ones append.
 fn append(
     plan: &Plan,
-    kind: Kind,
+    kind: LogKind,
     path: &Path,
     text: &str,
     begun: &mut BTreeMap<PathBuf, AppendedFile>,
 ) -> std::io::Result<()> {
-    let packs = packed::is_packed(path) && kind == Kind::Values;
-    let kind = if packs { Kind::Packed } else { kind };
+    let packs = packed::is_packed(path) && kind == LogKind::Values;
+    let kind = if packs { LogKind::Packed } else { kind };
     let packed = |text| {
         packed::pack(text).ok_or_else(|| std::io::Error::other("a line does not fit the compressed form"))
     };

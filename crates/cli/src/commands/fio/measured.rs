@@ -11,26 +11,26 @@ const PAGE: u64 = 4096;
 
 /// Where jobs run: decides the values of keywords such as `$mb_memory`, and whether existing files determine sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum JobHost {
     /// On this machine.
     Here,
     /// In virtual time, on a host with this memory and these CPUs. No file exists at its start.
     Simulated { memory_mib: u64, cpus: u64 },
 }
 
-pub struct Measured {
+pub struct MeasuredFio {
     plan: Plan,
     argv: Vec<String>,
 }
 
-impl Measured {
+impl MeasuredFio {
     /// Parses it. Job files are relative to `here`, since each run may use another directory. `seed` applies if each
     /// run draws its own (`randrepeat=0`).
     pub fn read(
         args: &[String],
         argv: Vec<String>,
         here: &Path,
-        place: Place,
+        place: JobHost,
         seed: u64,
     ) -> Result<Self, String> {
         let mut plan = match planned(args, here, place, seed, &|path| there(place, path)) {
@@ -68,24 +68,24 @@ impl Measured {
     }
 }
 
-fn there(place: Place, path: &Path) -> Option<Found> {
+fn there(place: JobHost, path: &Path) -> Option<Found> {
     match place {
-        Place::Here => world::find(path),
-        Place::Simulated { .. } => None,
+        JobHost::Here => world::find(path),
+        JobHost::Simulated { .. } => None,
     }
 }
 
 fn planned(
     args: &[String],
     here: &Path,
-    place: Place,
+    place: JobHost,
     seed: u64,
     find: &dyn Fn(&Path) -> Option<Found>,
 ) -> Result<Plan, UsageError> {
     let read = |path: &Path| match path.to_str() {
         Some("-") => Err("it is read more than once; a job file of a name is expected".to_owned()),
         // The properties of this machine do not matter to a simulated one.
-        _ if place != Place::Here && path.starts_with("/sys") => {
+        _ if place != JobHost::Here && path.starts_with("/sys") => {
             Err("a simulation has no such file".to_owned())
         }
         _ => world::read(&here.join(path)),
@@ -96,16 +96,16 @@ fn planned(
     };
     let machine = world::world();
     let (page_bytes, memory_mib, cpus) = match place {
-        Place::Here => (machine.page_bytes, machine.memory_mib, machine.cpus),
-        Place::Simulated { memory_mib, cpus } => (PAGE, memory_mib, cpus),
+        JobHost::Here => (machine.page_bytes, machine.memory_mib, machine.cpus),
+        JobHost::Simulated { memory_mib, cpus } => (PAGE, memory_mib, cpus),
     };
     let list = |directory: &Path| match place {
-        Place::Here => world::list(directory),
-        Place::Simulated { .. } => Err("a simulation begins without files, and looks for none".to_owned()),
+        JobHost::Here => world::list(directory),
+        JobHost::Simulated { .. } => Err("a simulation begins without files, and looks for none".to_owned()),
     };
     let device = |major: u32, minor: u32| match place {
-        Place::Here => (machine.device)(major, minor),
-        Place::Simulated { .. } => None,
+        JobHost::Here => (machine.device)(major, minor),
+        JobHost::Simulated { .. } => None,
     };
     let world = World {
         read: &read,
@@ -130,9 +130,9 @@ fn planned(
 }
 
 /// Whether it fails only because a simulation has no files.
-fn fails_for_files(args: &[String], here: &Path, place: Place, seed: u64, wrong: &UsageError) -> bool {
+fn fails_for_files(args: &[String], here: &Path, place: JobHost, seed: u64, wrong: &UsageError) -> bool {
     let large = |_: &Path| Some(Found { bytes: 1 << 50, device: false, bottomless: false });
-    place != Place::Here && planned(args, here, place, seed, &large).err().as_ref() != Some(wrong)
+    place != JobHost::Here && planned(args, here, place, seed, &large).err().as_ref() != Some(wrong)
 }
 
 /// The error in our words: fio's are for scripts that parse its output.

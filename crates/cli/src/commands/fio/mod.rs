@@ -12,7 +12,7 @@ mod sink;
 mod states;
 mod world;
 
-pub use measured::{Measured, Place};
+pub use measured::{JobHost, MeasuredFio};
 pub use world::clock_seed;
 
 use super::run::directory_of;
@@ -23,7 +23,7 @@ use fathom_dialects::fio::output::{self, Moment};
 use fathom_dialects::fio::{self, Format, Invocation, Plan, explain, help};
 use fathom_engine::{Engine, EngineError};
 use logged::Logged;
-use sink::{Live, Sink};
+use sink::{LiveJobs, Sink};
 use std::ffi::OsString;
 use std::io::{ErrorKind, IsTerminal as _};
 use std::os::unix::fs::FileTypeExt as _;
@@ -233,7 +233,7 @@ fn measure(program: &str, plan: &Plan, noted: bool, common: &Common) -> ExitCode
     if output::formats(plan).contains(&Format::Normal) {
         sink.write(&output::normal::head(plan));
     }
-    let mut live = Live::new(plan, &mut sink);
+    let mut live = LiveJobs::new(plan, &mut sink);
     let finished = run_loop::execute(&mut engine, &plan.workload, head, common, &mut live);
     live.leave();
     drop(inside);

@@ -56,7 +56,7 @@ impl Sink {
 }
 
 /// Prints progress.
-pub struct Live<'a> {
+pub struct LiveJobs<'a> {
     plan: &'a Plan,
     sink: &'a mut Sink,
     phase: u32,
@@ -78,7 +78,7 @@ pub struct Live<'a> {
     ramp_ms: u64,
 }
 
-impl<'a> Live<'a> {
+impl<'a> LiveJobs<'a> {
     pub fn new(plan: &'a Plan, sink: &'a mut Sink) -> Self {
         let status = plan.general.eta.unwrap_or_else(|| std::io::stderr().is_terminal());
         let asked = plan.general.eta == Some(true) && formats(plan).contains(&Format::Normal);
@@ -115,7 +115,7 @@ impl<'a> Live<'a> {
     }
 }
 
-impl Listener for Live<'_> {
+impl Listener for LiveJobs<'_> {
     fn begins(&mut self, phase: &Phase, _repetition: u32) {
         self.phase = self.next;
         self.ramp_ms = phase.ramp.0 / 1_000_000;

@@ -1,6 +1,6 @@
 //! State files, one per clone: how far each job got, for `verify_state_load` of a later run.
 
-use super::log_paths::{self, Kind};
+use super::log_paths::{self, LogKind};
 use fathom_dialects::fio::plan::state::{self, CloneProgress};
 use fathom_dialects::fio::{Job, Plan};
 use fathom_record::{Ending, OpKind, Run, Worker};
@@ -21,7 +21,7 @@ pub fn write(plan: &Plan, run: &Run) -> Vec<String> {
             let written = match &text {
                 Some(text) => replace(plan, &path, text),
                 // A file left by an earlier run would be mistaken for this run's.
-                None => log_paths::remove(plan, &path, Kind::State)
+                None => log_paths::remove(plan, &path, LogKind::State)
                     .and(Err(Error::other("which writes were made is not known"))),
             };
             if let (true, Err(error)) = (asked, written) {
@@ -37,7 +37,7 @@ fn replace(plan: &Plan, path: &Path, text: &str) -> std::io::Result<()> {
     if plan.jobs.iter().flat_map(|job| job.files.iter().flatten()).any(|file| file == path) {
         return Err(Error::new(ErrorKind::AlreadyExists, "a job works on this file"));
     }
-    log_paths::create(plan, path, Kind::State)?.write_all(text.as_bytes())
+    log_paths::create(plan, path, LogKind::State)?.write_all(text.as_bytes())
 }
 
 fn writer<'a>(job: &Job, clone: u32, run: &'a Run) -> Option<&'a Worker> {

@@ -11,7 +11,7 @@ use super::compare::share;
 use super::{document, write};
 use crate::exit::{self, Usage};
 use crate::line::Common;
-use crate::output::Whole;
+use crate::output::WholeFile;
 use crate::{console, state};
 use anyhow::Context as _;
 use fathom_compare::history::e_divisive::Search;
@@ -144,7 +144,7 @@ fn keep(
     if !is_csv(path) {
         return document::write(&documents::history(found, gate), path, replace);
     }
-    let mut whole = Whole::begin(path, replace)?;
+    let mut whole = WholeFile::begin(path, replace)?;
     let mut file = BufWriter::new(whole.file());
     let written = history::csv(&mut file, found).and_then(|()| file.flush());
     drop(file);

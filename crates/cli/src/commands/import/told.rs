@@ -13,7 +13,7 @@ const AT_ONCE: usize = 64 << 10;
 /// Lines per file that are listed as not understood; the rest is counted.
 const MOST_NOT_UNDERSTOOD: u64 = 100;
 
-pub struct Told {
+pub struct ImportReport {
     lines: SpooledTempFile,
     /// Report every line.
     verbose: bool,
@@ -33,7 +33,7 @@ struct OfFile {
     prose_lines: Vec<(u64, u64)>,
 }
 
-impl Told {
+impl ImportReport {
     pub fn new(verbose: bool) -> Self {
         Self { lines: SpooledTempFile::new(IN_MEMORY), verbose, files: Vec::new() }
     }

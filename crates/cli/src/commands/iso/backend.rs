@@ -6,7 +6,7 @@ use crate::exit::Usage;
 use clap::ValueEnum;
 use fathom_engine::read_ring::{Event, Geometry, MOST_DEPTH, ReadRing, Wanted};
 use fathom_isofs::reader::{Medium, Policy};
-use fathom_isofs::{FileSource, Read, ReadAt};
+use fathom_isofs::{FileSource, ReadAt, SourceRead};
 use serde_json::json;
 use std::io;
 use std::os::fd::AsFd as _;
@@ -134,14 +134,14 @@ impl ReadAt for ImageFile {
         }
     }
 
-    fn read_round(&self, reads: Vec<Read>, done: &mut dyn FnMut(Read, u64, Option<io::Error>)) {
+    fn read_round(&self, reads: Vec<SourceRead>, done: &mut dyn FnMut(SourceRead, u64, Option<io::Error>)) {
         let ring = match self {
             Self::Pread(file) => return file.read_round(reads, done),
             Self::Ring { ring, .. } => ring,
         };
-        let wanted = |read: &Read| Wanted { offset: read.offset, bytes: bytes_of(&read.parts) };
+        let wanted = |read: &SourceRead| Wanted { offset: read.offset, bytes: bytes_of(&read.parts) };
         let wanted: Vec<Wanted> = reads.iter().map(wanted).collect();
-        let mut reads: Vec<Option<Read>> = reads.into_iter().map(Some).collect();
+        let mut reads: Vec<Option<SourceRead>> = reads.into_iter().map(Some).collect();
         ring.round(&wanted, &mut |event| match event {
             Event::Bytes { read, at, bytes } => {
                 if let Some(Some(read)) = reads.get_mut(read) {

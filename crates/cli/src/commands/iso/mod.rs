@@ -18,8 +18,8 @@ use anyhow::Context as _;
 use backend::ImageFile;
 use fathom_isofs::reader::{Policy, Reader};
 use fathom_isofs::{Error, FileSource, Image, Node, Options, Session};
-use options::{Iso, Source, What};
-use reading::{Reading, medium_of};
+use options::{ImageSource, Iso, IsoCommand};
+use reading::{ImageReading, medium_of};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -31,22 +31,22 @@ pub type Opened = Image<ImageFile>;
 
 pub fn run(options: &Iso) -> anyhow::Result<ExitCode> {
     match &options.what {
-        What::Ls(o) => show::list(o),
-        What::Stat(o) => show::stat(o),
-        What::Cat(o) => show::cat(o),
-        What::Check(o) => check::run(o),
-        What::Extract(o) => extract::run(o),
-        What::Compare(o) => compare::run(o),
+        IsoCommand::Ls(o) => show::list(o),
+        IsoCommand::Stat(o) => show::stat(o),
+        IsoCommand::Cat(o) => show::cat(o),
+        IsoCommand::Check(o) => check::run(o),
+        IsoCommand::Extract(o) => extract::run(o),
+        IsoCommand::Compare(o) => compare::run(o),
     }
 }
 
 /// Opens an image as its options say. A file that is no image, or lacks what was requested, is a usage error.
-pub fn open(source: &Source) -> anyhow::Result<Opened> {
+pub fn open(source: &ImageSource) -> anyhow::Result<Opened> {
     open_under(source, &Policy::modern_on(medium_of(&source.image)))
 }
 
 /// The policy of the options, adapted to back-end and device. An explicit queue depth or request limit is kept.
-pub fn policy_of(source: &Source, reading: &Reading) -> Result<Policy, Usage> {
+pub fn policy_of(source: &ImageSource, reading: &ImageReading) -> Result<Policy, Usage> {
     let mut wished = reading.wished(&source.image)?;
     if reading.max_transfer.is_none() {
         wished.max_transfer = transfer::held(&source.image, wished.max_transfer);
@@ -58,7 +58,7 @@ pub fn policy_of(source: &Source, reading: &Reading) -> Result<Policy, Usage> {
 }
 
 /// The same with a back-end that suits a policy.
-pub fn open_under(source: &Source, policy: &Policy) -> anyhow::Result<Opened> {
+pub fn open_under(source: &ImageSource, policy: &Policy) -> anyhow::Result<Opened> {
     let options = |session| Options {
         session,
         namespace: source.namespace.map(Into::into),
@@ -82,7 +82,7 @@ pub fn open_under(source: &Source, policy: &Policy) -> anyhow::Result<Opened> {
     })
 }
 
-fn file_of(source: &Source, policy: &Policy) -> anyhow::Result<ImageFile> {
+fn file_of(source: &ImageSource, policy: &Policy) -> anyhow::Result<ImageFile> {
     let name = source.image.display();
     let file = input::open(&source.image).and_then(|file| {
         if source.direct {
@@ -110,7 +110,7 @@ fn tell_counters(reader: &Reader<ImageFile>, policy: &Policy) -> anyhow::Result<
     Ok(())
 }
 
-fn find(image: &Opened, source: &Source, path: &Path) -> anyhow::Result<Node> {
+fn find(image: &Opened, source: &ImageSource, path: &Path) -> anyhow::Result<Node> {
     let found = image
         .resolve(path.as_os_str().as_bytes())
         .with_context(|| format!("{}: {}", source.image.display(), path.display()))?;

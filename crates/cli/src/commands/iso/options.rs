@@ -1,8 +1,8 @@
 //! Options of `fathom iso`, one definition each.
 
 use super::backend::Backend;
-use super::compare::options::Compare;
-use super::reading::Reading;
+use super::compare::options::IsoCompare;
+use super::reading::ImageReading;
 use clap::{Args, Subcommand, ValueEnum};
 use fathom_isofs::{Namespace, Session};
 use std::path::PathBuf;
@@ -22,11 +22,11 @@ Exit code: 0 done, 1 the check found something, 2 no such image or path, 3 not e
 read. docs/iso.md says more.")]
 pub struct Iso {
     #[command(subcommand)]
-    pub what: What,
+    pub what: IsoCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum What {
+pub enum IsoCommand {
     /// List a directory
     Ls(Ls),
     /// Show the properties of the volume, or of one file
@@ -38,20 +38,20 @@ pub enum What {
     /// Unpack the tree, or a directory of it, into a new directory
     Extract(Extract),
     /// Measure the read policies in turn on a loop device, with block events
-    Compare(Box<Compare>),
+    Compare(Box<IsoCompare>),
 }
 
 /// Which image, and how it is to be read.
 #[derive(Clone, Debug, Args)]
-pub struct Source {
+pub struct ImageSource {
     /// The image: a file or a block device; raw sectors (.bin) are recognised
     pub image: PathBuf,
     /// Which session: first, last, a number from 1, or sector:N for the one that starts there [default: first; of a disc in a drive, last]
     #[arg(long, value_name = "WHICH")]
-    pub session: Option<Which>,
+    pub session: Option<SessionChoice>,
     /// Which tree [default: the first present of rock-ridge, joliet, 1999, plain]
     #[arg(long, value_name = "TREE")]
-    pub namespace: Option<Tree>,
+    pub namespace: Option<NamespaceChoice>,
     /// Refuse images whose two copies of a number differ
     #[arg(long)]
     pub strict: bool,
@@ -79,7 +79,7 @@ pub struct Source {
   fathom iso ls --namespace joliet disc.iso")]
 pub struct Ls {
     #[command(flatten)]
-    pub source: Source,
+    pub source: ImageSource,
     /// Directory or file to list
     #[arg(default_value = "/")]
     pub path: PathBuf,
@@ -97,7 +97,7 @@ pub struct Ls {
   fathom iso stat --json disc.iso /docs    a file or a directory, for a program")]
 pub struct Stat {
     #[command(flatten)]
-    pub source: Source,
+    pub source: ImageSource,
     /// The file; without it the volume is described
     pub path: Option<PathBuf>,
     /// Print JSON
@@ -111,12 +111,12 @@ pub struct Stat {
   fathom iso cat --policy seed --counters disc.iso /a   the rules of 2007, and what the device got")]
 pub struct Cat {
     #[command(flatten)]
-    pub source: Source,
+    pub source: ImageSource,
     /// The files, one after the other
     #[arg(required = true)]
     pub paths: Vec<PathBuf>,
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ImageReading,
     /// Print what was asked of the device as JSON to stderr
     #[arg(long)]
     pub counters: bool,
@@ -128,7 +128,7 @@ pub struct Cat {
   fathom iso check --session last --json disc.iso")]
 pub struct Check {
     #[command(flatten)]
-    pub source: Source,
+    pub source: ImageSource,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -140,14 +140,14 @@ pub struct Check {
   fathom iso extract --from /docs disc.iso docs")]
 pub struct Extract {
     #[command(flatten)]
-    pub source: Source,
+    pub source: ImageSource,
     /// Directory to create; it must not exist
     pub into: PathBuf,
     /// Only what is below this directory of the image
     #[arg(long, value_name = "PATH", default_value = "/")]
     pub from: PathBuf,
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ImageReading,
     /// Print what was asked of the device as JSON to stderr
     #[arg(long)]
     pub counters: bool,
@@ -155,9 +155,9 @@ pub struct Extract {
 
 /// `--session`.
 #[derive(Clone, Copy, Debug)]
-pub struct Which(pub Session);
+pub struct SessionChoice(pub Session);
 
-impl FromStr for Which {
+impl FromStr for SessionChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -176,7 +176,7 @@ impl FromStr for Which {
 
 /// `--namespace`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Tree {
+pub enum NamespaceChoice {
     /// POSIX names and attributes
     RockRidge,
     /// UCS-2 names
@@ -188,13 +188,13 @@ pub enum Tree {
     Plain,
 }
 
-impl From<Tree> for Namespace {
-    fn from(tree: Tree) -> Self {
+impl From<NamespaceChoice> for Namespace {
+    fn from(tree: NamespaceChoice) -> Self {
         match tree {
-            Tree::RockRidge => Self::RockRidge,
-            Tree::Joliet => Self::Joliet,
-            Tree::Enhanced => Self::Enhanced,
-            Tree::Plain => Self::Plain,
+            NamespaceChoice::RockRidge => Self::RockRidge,
+            NamespaceChoice::Joliet => Self::Joliet,
+            NamespaceChoice::Enhanced => Self::Enhanced,
+            NamespaceChoice::Plain => Self::Plain,
         }
     }
 }

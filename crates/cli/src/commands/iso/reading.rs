@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// How contents are read.
 #[derive(Clone, Debug, Args)]
-pub struct Reading {
+pub struct ImageReading {
     /// Preset: before 2007, after the rework of 2007, or today. Other options here change single values, by default of modern
     #[arg(long, value_name = "POLICY", help_heading = "How contents are read")]
     pub policy: Option<Bundle>,
@@ -129,7 +129,7 @@ pub enum Switch {
     Off,
 }
 
-impl Reading {
+impl ImageReading {
     /// Whether any option was given.
     pub fn is_asked(&self) -> bool {
         let parts = [self.coalesce, self.per_open, self.free_behind, self.isolate];
@@ -267,7 +267,7 @@ mod tests {
     #[derive(Debug, clap::Parser)]
     struct Line {
         #[command(flatten)]
-        reading: Reading,
+        reading: ImageReading,
     }
 
     fn wished(words: &[&str]) -> Result<Policy, String> {

@@ -3,7 +3,7 @@
 //! that same mount is still there. It holds no reference to the mount, so the kernel ends the connection whether the
 //! guard lives or not.
 
-use super::point::Which;
+use super::point::MountId;
 use crate::exit;
 use anyhow::Context as _;
 use std::ffi::OsString;
@@ -31,7 +31,7 @@ impl Guard {
     }
 
     /// Tells it which mount to detach if this process dies.
-    pub fn watch(self, ours: Which) -> anyhow::Result<Watching> {
+    pub fn watch(self, ours: MountId) -> anyhow::Result<Watching> {
         let mut pipe = self.pipe;
         let (major, minor) = ours.device;
         writeln!(pipe, "{} {major}:{minor}", ours.mount).context("the guard of the mount is gone")?;
@@ -72,10 +72,10 @@ pub fn stand() -> ExitCode {
 }
 
 /// The reported mount, unless it is over.
-fn ours(told: &str) -> Option<Which> {
+fn ours(told: &str) -> Option<MountId> {
     let (mount, device) = told.strip_suffix('\n')?.split_once(' ')?;
     let (major, minor) = device.split_once(':')?;
-    Some(Which { mount: mount.parse().ok()?, device: (major.parse().ok()?, minor.parse().ok()?) })
+    Some(MountId { mount: mount.parse().ok()?, device: (major.parse().ok()?, minor.parse().ok()?) })
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_watch_that_is_over_takes_nothing_down() {
-        assert_eq!(ours("41 0:39\n"), Some(Which { mount: 41, device: (0, 39) }));
+        assert_eq!(ours("41 0:39\n"), Some(MountId { mount: 41, device: (0, 39) }));
         assert_eq!(ours(&format!("41 0:39\n{OVER}")), None);
         assert_eq!((ours(""), ours("41 0:3")), (None, None));
     }

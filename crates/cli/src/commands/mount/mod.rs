@@ -77,7 +77,7 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
         Ok(watching) => Arc::new(watching),
         // Otherwise the mount would be left behind.
         Err(error) => {
-            let _ = ours.map(point::Which::unmount);
+            let _ = ours.map(point::MountId::unmount);
             return Err(error);
         }
     };
@@ -98,7 +98,7 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     signals.answer(
         move || tell(&policy, &told),
         // Fails if it was unmounted meanwhile, or something is mounted over it.
-        move || _ = ours.map(point::Which::unmount),
+        move || _ = ours.map(point::MountId::unmount),
         move || {
             end();
             over.over();
@@ -109,7 +109,7 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
     watching.over();
     match ended {
         // When the mount is gone the kernel closes the connection, with one of several errors.
-        Err(error) if ours.is_some_and(point::Which::is_up) => {
+        Err(error) if ours.is_some_and(point::MountId::is_up) => {
             Err(error).with_context(|| format!("{shown}: the connection to the kernel broke"))
         }
         _ => Ok(ExitCode::SUCCESS),

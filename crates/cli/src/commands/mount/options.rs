@@ -1,7 +1,7 @@
 //! Options of `fathom mount`, one definition each.
 
-use crate::commands::iso::options::Source;
-use crate::commands::iso::reading::Reading;
+use crate::commands::iso::options::ImageSource;
+use crate::commands::iso::reading::ImageReading;
 use clap::{Args, ValueEnum};
 use fathom_isofs::mount::DirOrder;
 use fathom_workload::Bytes;
@@ -20,7 +20,7 @@ the image.
 Exit code: 0 unmounted, 2 no such image or directory, 3 it could not be mounted. See docs/mount.md.")]
 pub struct Mount {
     #[command(flatten)]
-    pub source: Source,
+    pub source: ImageSource,
     /// Directory to mount it on
     pub on: PathBuf,
     /// Run in the background once it is mounted
@@ -34,7 +34,7 @@ pub struct Mount {
     pub workers: u8,
     /// Order of directory entries [default: lbn from a disc in a drive under modern, else disk]
     #[arg(long, value_name = "ORDER")]
-    pub dir_order: Option<Order>,
+    pub dir_order: Option<DirectoryOrder>,
     /// Most memory for directories that are read and parsed in advance; 0 is none [default: 64MiB from a disc in a drive under modern, else 0]
     #[arg(long, value_name = "SIZE")]
     pub metadata: Option<Bytes>,
@@ -46,12 +46,12 @@ pub struct Mount {
     #[arg(long)]
     pub counters: bool,
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ImageReading,
 }
 
 /// `--dir-order`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Order {
+pub enum DirectoryOrder {
     /// By a file's first block: reading all files in turn passes over the disc once
     Lbn,
     /// As stored in the directory
@@ -60,12 +60,12 @@ pub enum Order {
     Name,
 }
 
-impl From<Order> for DirOrder {
-    fn from(order: Order) -> Self {
+impl From<DirectoryOrder> for DirOrder {
+    fn from(order: DirectoryOrder) -> Self {
         match order {
-            Order::Lbn => Self::Lbn,
-            Order::Disk => Self::Disk,
-            Order::Name => Self::Name,
+            DirectoryOrder::Lbn => Self::Lbn,
+            DirectoryOrder::Disk => Self::Disk,
+            DirectoryOrder::Name => Self::Name,
         }
     }
 }

@@ -97,8 +97,8 @@ impl Point {
     }
 
     /// The mount on it now.
-    pub fn which(&self) -> Option<Which> {
-        self.mount().map(|mount| Which::of(&mount))
+    pub fn which(&self) -> Option<MountId> {
+        self.mount().map(|mount| MountId::of(&mount))
     }
 }
 
@@ -117,7 +117,7 @@ pub fn take_down_left_behind() -> Vec<String> {
             && mount.option("user_id") == Some(&me)
     };
     let is_down =
-        |mount: &Mount| is_cut_off(Path::new(&mount.mount_point)) && Which::of(mount).unmount().is_ok();
+        |mount: &Mount| is_cut_off(Path::new(&mount.mount_point)) && MountId::of(mount).unmount().is_ok();
     let left = mounts().into_iter().filter(|mount| is_ours(mount) && is_down(mount));
     left.map(|mount| mount.mount_point).collect()
 }
@@ -129,12 +129,12 @@ fn mounts() -> Vec<Mount> {
 
 /// Identifies a mount by the kernel's mount number and its device number. Either may be reused, both hardly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Which {
+pub struct MountId {
     pub mount: u64,
     pub device: (u32, u32),
 }
 
-impl Which {
+impl MountId {
     fn of(mount: &Mount) -> Self {
         Self { mount: mount.id, device: mount.device }
     }
@@ -167,7 +167,7 @@ impl Which {
 
 /// Sets the kernel's read-ahead in KiB; a file system itself can request at most 128. Only root may; otherwise nothing
 /// changes.
-pub fn read_ahead(ours: Which, kib: u32) {
+pub fn read_ahead(ours: MountId, kib: u32) {
     let (major, minor) = ours.device;
     let _ = fs::write(format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb"), kib.to_string());
 }
@@ -224,7 +224,7 @@ mod tests {
     fn the_kernels_table_is_asked() {
         let proc = Point::ready(Path::new("/proc")).ok().unwrap();
         assert!(proc.which().unwrap().is_up());
-        let nowhere = Which { mount: 0, device: (0, 0) };
+        let nowhere = MountId { mount: 0, device: (0, 0) };
         assert!(!nowhere.is_up() && nowhere.unmount().is_err());
     }
 }

@@ -98,7 +98,7 @@ pub fn run(options: &Reproduce, _common: &line::Common) -> anyhow::Result<ExitCo
 fn print(options: &Reproduce, found: &(impl Serialize + Display), holds: bool) -> anyhow::Result<ExitCode> {
     if options.json {
         let table = options.table.to_possible_value().map(|v| v.get_name().to_owned()).unwrap_or_default();
-        let told = Told { schema: SCHEMA, table, found };
+        let told = ReproducedJson { schema: SCHEMA, table, found };
         console::out(&(serde_json::to_string_pretty(&told)? + "\n"));
     } else {
         console::out(&found.to_string());
@@ -111,7 +111,7 @@ const SCHEMA: &str = "fathom-reproduce 1";
 
 /// The JSON: format, table, and results.
 #[derive(Serialize)]
-struct Told<'a, T> {
+struct ReproducedJson<'a, T> {
     schema: &'static str,
     table: String,
     #[serde(flatten)]

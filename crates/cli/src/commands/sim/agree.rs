@@ -20,7 +20,7 @@ const SCHEMA: &str = "fathom-sim-agree/1";
 
 /// Output of `--json`.
 #[derive(Serialize)]
-struct Told<'t> {
+struct AgreeJson<'t> {
     schema: &'static str,
     file: &'t str,
     format: &'static str,
@@ -56,7 +56,7 @@ pub fn run(o: &Agree) -> anyhow::Result<ExitCode> {
     let holds = o.at_least.map(|percent| agreed.rows.iter().all(|row| row.holds(percent)));
     let called = traced::called(&about, device.number);
     if o.json {
-        let told = Told {
+        let told = AgreeJson {
             schema: SCHEMA,
             file: &input.name,
             format: about.format.word(),

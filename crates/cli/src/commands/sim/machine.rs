@@ -1,7 +1,7 @@
 //! Set-up of a simulation: a host and a device, each a name or a file, read once, with the changed values; and the part
 //! of it that a record keeps, so that runs on different profiles can be distinguished and repeated.
 
-use crate::commands::fio::Place;
+use crate::commands::fio::JobHost;
 use crate::console;
 use crate::exit::Usage;
 use crate::input;
@@ -151,9 +151,12 @@ impl SimulatedMachine {
     }
 
     /// What a dialect needs to know about the machine.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> JobHost {
         let host = &self.host;
-        Place::Simulated { memory_mib: host.memory.cache_mib.get().into(), cpus: host.cpu.cpus.get().into() }
+        JobHost::Simulated {
+            memory_mib: host.memory.cache_mib.get().into(),
+            cpus: host.cpu.cpus.get().into(),
+        }
     }
 }
 

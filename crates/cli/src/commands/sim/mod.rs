@@ -15,7 +15,7 @@ mod segments;
 mod sweep;
 mod traced;
 
-use super::sweep::subject::Subject;
+use super::sweep::subject::SweepSubject;
 use super::write;
 use crate::exit::{self, Usage};
 use crate::line::Common;
@@ -53,7 +53,7 @@ fn workload(o: &RunSimulated, common: &Common) -> anyhow::Result<ExitCode> {
     }
     let words = o.words()?;
     let stack = stack_of(o)?;
-    let subject = Subject::read(&words)?;
+    let subject = SweepSubject::read(&words)?;
     let machine = SimulatedMachine::read(&o.wanted())?;
     let o = &o.clone().on(&machine);
     let planned = subject.plan_on(machine.place(), &[], &[], o.seed.unwrap_or(SEED))?;
@@ -101,7 +101,7 @@ fn stack_of(o: &RunSimulated) -> Result<Stack, Usage> {
 
 fn one(
     o: &RunSimulated,
-    subject: &Subject,
+    subject: &SweepSubject,
     workload: &Workload,
     (machine, stack): (&SimulatedMachine, Stack),
 ) -> anyhow::Result<(Run, Shapes)> {

@@ -1,6 +1,6 @@
 //! Converts a simulation to a run for the store: phases as in any run, with the model that produced them.
 
-use super::super::sweep::subject::Subject;
+use super::super::sweep::subject::SweepSubject;
 use super::line::RunSimulated;
 use crate::console;
 use crate::run_loop;
@@ -10,7 +10,7 @@ use fathom_workload::Workload;
 
 pub fn of(
     o: &RunSimulated,
-    subject: &Subject,
+    subject: &SweepSubject,
     workload: &Workload,
     started: &jiff::Zoned,
     machine: Simulation,

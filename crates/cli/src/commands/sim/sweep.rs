@@ -17,7 +17,7 @@ use fathom_record::Run;
 use fathom_record::store::new_run_id;
 use fathom_report::documents;
 use fathom_report::sweep::{self as report, Factor, PhaseFigures, SCHEMA, Sweep, SweepCell};
-use plan::{Plan, Turn, What};
+use plan::{PlannedSimulation, SimSweepPlan, SimulatedSubject};
 use results::Results;
 use std::process::ExitCode;
 
@@ -25,7 +25,7 @@ pub fn run(o: &SweepSimulated, common: &Common) -> anyhow::Result<ExitCode> {
     if let Some(output) = &o.run.output {
         check_output(output)?;
     }
-    let plan = Plan::read(o)?;
+    let plan = SimSweepPlan::read(o)?;
     plan.notes.iter().for_each(|note| console::note(note));
     let started = fathom_observe::local_time::now();
     fathom_engine::watch_signals();
@@ -66,7 +66,7 @@ pub fn run(o: &SweepSimulated, common: &Common) -> anyhow::Result<ExitCode> {
 }
 
 /// Simulates all, as many at once as requested.
-fn simulate_all(o: &SweepSimulated, plan: &Plan, results: &Results<'_>) {
+fn simulate_all(o: &SweepSimulated, plan: &SimSweepPlan, results: &Results<'_>) {
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = o.jobs.map_or(all, |n| n.get()).min(plan.turns.len()).max(1);
     let bar = console::progress(plan.turns.len() as u64);
@@ -94,8 +94,12 @@ fn simulate_all(o: &SweepSimulated, plan: &Plan, results: &Results<'_>) {
     bar.finish_and_clear();
 }
 
-fn turn_of(o: &SweepSimulated, what: &What, turn: &Turn) -> anyhow::Result<Vec<Run>> {
-    let What::Workloads(subject) = what else {
+fn turn_of(
+    o: &SweepSimulated,
+    what: &SimulatedSubject,
+    turn: &PlannedSimulation,
+) -> anyhow::Result<Vec<Run>> {
+    let SimulatedSubject::Workloads(subject) = what else {
         return Ok(vec![replay::one(&o.replay_of(turn), &turn.machine)?]);
     };
     let place = (&*turn.machine, stack_of(&turn.options)?);

@@ -1,7 +1,7 @@
 //! Common to the commands on traces: finding the trace of a command line, and its device by name.
 
 use super::super::trace::input::{self, Input};
-use super::super::trace::options::Source;
+use super::super::trace::options::TraceSource;
 use super::line::TraceFile;
 use crate::exit::Usage;
 use fathom_dialects::trace::About;
@@ -10,21 +10,21 @@ use std::path::PathBuf;
 
 /// A command line's trace arguments.
 pub trait Named {
-    fn source(&self) -> Source;
+    fn source(&self) -> TraceSource;
     const SEVERAL_TIMES: bool;
 }
 
-impl Named for Source {
-    fn source(&self) -> Source {
-        Source { files: self.files.clone(), from: self.from }
+impl Named for TraceSource {
+    fn source(&self) -> TraceSource {
+        TraceSource { files: self.files.clone(), from: self.from }
     }
 
     const SEVERAL_TIMES: bool = false;
 }
 
 impl Named for TraceFile {
-    fn source(&self) -> Source {
-        Source { files: self.files.clone(), from: self.from }
+    fn source(&self) -> TraceSource {
+        TraceSource { files: self.files.clone(), from: self.from }
     }
 
     const SEVERAL_TIMES: bool = true;

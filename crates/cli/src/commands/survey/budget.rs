@@ -1,6 +1,6 @@
 //! How much a survey has written, and how much a phase may add.
 
-use super::plan::Plan;
+use super::plan::SurveyPlan;
 use fathom_record::{OpKind, Run};
 use fathom_workload::{Action, Amount, Existing, Files, Phase, Program, Sizing};
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const LONG_WRITE: u64 = 3;
 
 /// Bytes written before the long write: by phases, and to lay out their files.
-pub fn written(plan: &Plan<'_>, run: &Run) -> u64 {
+pub fn written(plan: &SurveyPlan<'_>, run: &Run) -> u64 {
     let mut there = BTreeSet::new();
     let mut laid_out = 0u64;
     for phase in &run.phases {
@@ -25,7 +25,7 @@ pub fn written(plan: &Plan<'_>, run: &Run) -> u64 {
 }
 
 /// Whether a phase leaves the long write its share.
-pub fn allows(plan: &Plan<'_>, number: usize, run: &Run) -> bool {
+pub fn allows(plan: &SurveyPlan<'_>, number: usize, run: &Run) -> bool {
     let Some(phase) = plan.workload.phases.get(number) else { return false };
     let before = run.phases.iter().find(|p| p.seq as usize == number).and_then(|p| p.repetitions.last());
     let cost = before.map_or_else(|| most(plan, phase), by);
@@ -40,7 +40,7 @@ fn prepared(phase: &Phase) -> impl Iterator<Item = &str> {
     })
 }
 
-fn size_of(plan: &Plan<'_>, set: &str) -> u64 {
+fn size_of(plan: &SurveyPlan<'_>, set: &str) -> u64 {
     let Some(set) = plan.set(set) else { return 0 };
     let Sizing::Fixed(each) = set.size else { return 0 };
     let files = match &set.files {
@@ -58,7 +58,7 @@ fn by(repetition: &fathom_record::Repetition) -> u64 {
 }
 
 /// Most that a phase not yet executed may write.
-fn most(plan: &Plan<'_>, phase: &Phase) -> u64 {
+fn most(plan: &SurveyPlan<'_>, phase: &Phase) -> u64 {
     let of_thread = |program: &Program| match program {
         Program::Stream(stream) if stream.direction.writes() => match (stream.amount, stream.length) {
             (Amount::Bytes(bytes), _) => bytes.0,

@@ -1,12 +1,12 @@
 //! The queue depth curve: random direct reads at doubling depths, until more bring nothing; then two more depths around
 //! the knee.
 
-use super::plan::{BLOCK, Plan, Stage, Step, sets};
+use super::plan::{BLOCK, Step, SurveyPlan, SurveyStage, sets};
 use fathom_record::Run;
 use fathom_workload::{Access, Amount, Direction, Duration, Stream};
 
-const STAGE: Stage =
-    Stage("depth", "Random reads of 4 KiB past the cache by one thread, with increasing queue depth.");
+const STAGE: SurveyStage =
+    SurveyStage("depth", "Random reads of 4 KiB past the cache by one thread, with increasing queue depth.");
 /// A rate limit with time slices lets unused budget pass at once; this long a warm-up uses it up.
 const WARM_UP: Duration = Duration(100_000_000);
 /// Maximum depth.
@@ -29,7 +29,7 @@ pub struct Search {
 
 impl Search {
     /// The next phase; `None` when the knee is known.
-    pub fn next(&mut self, plan: &mut Plan<'_>, run: &Run) -> Option<usize> {
+    pub fn next(&mut self, plan: &mut SurveyPlan<'_>, run: &Run) -> Option<usize> {
         let backend = plan.several_in_flight().filter(|_| plan.place.direct)?;
         let depth = self.depth(&self.measured(run))?;
         let stream = Stream {

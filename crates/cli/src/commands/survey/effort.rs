@@ -6,7 +6,7 @@ const MS: u64 = 1_000_000;
 const GIB: u64 = 1 << 30;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum EffortChoice {
     Quick,
     Ordinary,
     Thorough,
@@ -14,7 +14,7 @@ pub enum Wish {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    pub wish: Wish,
+    pub wish: EffortChoice,
     pub total: std::time::Duration,
     /// How often everything is measured if time permits.
     pub rounds: u32,
@@ -30,12 +30,12 @@ pub struct Effort {
 }
 
 impl Effort {
-    pub fn of(wish: Wish, cpus: u32) -> Self {
+    pub fn of(wish: EffortChoice, cpus: u32) -> Self {
         let most_streams = (cpus * 2).clamp(2, 8);
         let (total, rounds, phase, cell, sustained, most_written) = match wish {
-            Wish::Quick => (14, 2, 70 * MS, 30 * MS, 1_500 * MS, GIB),
-            Wish::Ordinary => (58, 3, 330 * MS, 70 * MS, 4_000 * MS, 2 * GIB),
-            Wish::Thorough => (590, 5, 1_500 * MS, 250 * MS, 120_000 * MS, 64 * GIB),
+            EffortChoice::Quick => (14, 2, 70 * MS, 30 * MS, 1_500 * MS, GIB),
+            EffortChoice::Ordinary => (58, 3, 330 * MS, 70 * MS, 4_000 * MS, 2 * GIB),
+            EffortChoice::Thorough => (590, 5, 1_500 * MS, 250 * MS, 120_000 * MS, 64 * GIB),
         };
         Self {
             wish,
@@ -52,9 +52,9 @@ impl Effort {
     /// Time per depth, and the number of operations that ends it earlier: a slow or rate-limited device gets the time.
     pub fn depth(&self) -> (Duration, u64) {
         match self.wish {
-            Wish::Quick => (Duration(400 * MS), 2_000),
-            Wish::Ordinary => (Duration(600 * MS), 20_000),
-            Wish::Thorough => (Duration(2_000 * MS), 200_000),
+            EffortChoice::Quick => (Duration(400 * MS), 2_000),
+            EffortChoice::Ordinary => (Duration(600 * MS), 20_000),
+            EffortChoice::Thorough => (Duration(2_000 * MS), 200_000),
         }
     }
 
@@ -71,7 +71,7 @@ impl Effort {
     /// Numbers of streams: all, or powers of two.
     pub fn streams(&self) -> Vec<u32> {
         let all = 1..=self.most_streams;
-        if self.wish == Wish::Thorough {
+        if self.wish == EffortChoice::Thorough {
             all.collect()
         } else {
             all.filter(|n| n.is_power_of_two()).collect()
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_long_write_leaves_most_of_the_time() {
-        for wish in [Wish::Quick, Wish::Ordinary, Wish::Thorough] {
+        for wish in [EffortChoice::Quick, EffortChoice::Ordinary, EffortChoice::Thorough] {
             let effort = Effort::of(wish, 64);
             assert!(effort.rounds_time() * 4 > effort.total * 3, "{effort:?}");
             assert!(

@@ -2,7 +2,7 @@
 //! rounds repeat everything while time permits; the long write ends the survey.
 
 use super::depth::Search;
-use super::plan::{MIB, Plan};
+use super::plan::{MIB, SurveyPlan};
 use super::surface::Surfaces;
 use super::{budget, ladder, mix, scaling, small, sustained};
 use crate::script::Script;
@@ -11,16 +11,16 @@ use fathom_workload::{Duration, Workload};
 use std::collections::VecDeque;
 use std::time::Instant;
 
-enum Part {
+enum SurveyPart {
     /// Phases known in advance.
-    Known(fn(&mut Plan<'_>)),
+    Known(fn(&mut SurveyPlan<'_>)),
     Depth(Search),
     Surface(Option<Surfaces>),
 }
 
 pub struct Guide<'a> {
-    plan: Plan<'a>,
-    parts: VecDeque<Part>,
+    plan: SurveyPlan<'a>,
+    parts: VecDeque<SurveyPart>,
     /// Phases added but not executed yet.
     queue: VecDeque<usize>,
     started: Instant,
@@ -37,20 +37,20 @@ pub struct Guide<'a> {
 }
 
 impl<'a> Guide<'a> {
-    pub fn new(mut plan: Plan<'a>) -> Self {
+    pub fn new(mut plan: SurveyPlan<'a>) -> Self {
         ladder::add(&mut plan);
         let parts = [
-            Part::Depth(Search::default()),
-            Part::Known(small::add),
-            Part::Known(scaling::add),
-            Part::Known(mix::add),
-            Part::Surface(None),
+            SurveyPart::Depth(Search::default()),
+            SurveyPart::Known(small::add),
+            SurveyPart::Known(scaling::add),
+            SurveyPart::Known(mix::add),
+            SurveyPart::Surface(None),
         ];
         Self::with(plan, parts.into())
     }
 
     /// All cells of the surfaces, for a comparison with sampling.
-    pub fn dense(mut plan: Plan<'a>) -> Self {
+    pub fn dense(mut plan: SurveyPlan<'a>) -> Self {
         plan.workload.repetitions = 2;
         plan.effort.rounds = 2;
         if let Some(surfaces) = Surfaces::new(&plan) {
@@ -59,7 +59,7 @@ impl<'a> Guide<'a> {
         Self { dense: true, ..Self::with(plan, VecDeque::new()) }
     }
 
-    fn with(plan: Plan<'a>, parts: VecDeque<Part>) -> Self {
+    fn with(plan: SurveyPlan<'a>, parts: VecDeque<SurveyPart>) -> Self {
         Self {
             queue: (0..plan.workload.phases.len()).collect(),
             parts,
@@ -94,14 +94,14 @@ impl<'a> Guide<'a> {
                 self.parts.clear();
             }
             let found = match self.parts.front_mut()? {
-                Part::Known(add) => {
+                SurveyPart::Known(add) => {
                     let from = self.plan.workload.phases.len();
                     add(&mut self.plan);
                     self.queue.extend(from..self.plan.workload.phases.len());
                     None
                 }
-                Part::Depth(search) => search.next(&mut self.plan, run),
-                Part::Surface(surfaces) => {
+                SurveyPart::Depth(search) => search.next(&mut self.plan, run),
+                SurveyPart::Surface(surfaces) => {
                     if surfaces.is_none() {
                         *surfaces = Surfaces::new(&self.plan);
                     }
@@ -112,7 +112,7 @@ impl<'a> Guide<'a> {
                 if budget::allows(&self.plan, number, run) {
                     return found;
                 }
-                if let Some(Part::Surface(Some(surfaces))) = self.parts.front_mut() {
+                if let Some(SurveyPart::Surface(Some(surfaces))) = self.parts.front_mut() {
                     surfaces.leave(&mut self.plan, number);
                     continue;
                 }

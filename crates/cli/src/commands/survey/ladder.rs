@@ -1,15 +1,15 @@
 //! The latency ladder: random 4 KiB operations, one in flight, from memory to the device and to what survives a power
 //! cut.
 
-use super::plan::{BLOCK, Plan, Stage, Step, sets};
+use super::plan::{BLOCK, Step, SurveyPlan, SurveyStage, sets};
 use fathom_workload::{Access, Action, Amount, Direction, Open, OpenSync, Stream, SyncEvery};
 
-const STAGE: Stage = Stage(
+const STAGE: SurveyStage = SurveyStage(
     "ladder",
     "4 KiB at random offsets of one file, one operation in flight: from memory to the device and to durable.",
 );
 
-pub fn add(plan: &mut Plan<'_>) {
+pub fn add(plan: &mut SurveyPlan<'_>) {
     let written = plan.place.written();
     let time = plan.effort.phase;
     let random = |set: &str, direction| Stream {

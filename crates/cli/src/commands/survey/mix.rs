@@ -1,20 +1,20 @@
 //! Mixed reads and writes, from all reads to all writes: what writers do to readers.
 
-use super::effort::Wish;
-use super::plan::{BLOCK, Plan, Stage, Step, sets};
+use super::effort::EffortChoice;
+use super::plan::{BLOCK, Step, SurveyPlan, SurveyStage, sets};
 use fathom_workload::{Access, Amount, Direction, Mix, Stream};
 
-const STAGE: Stage = Stage(
+const STAGE: SurveyStage = SurveyStage(
     "mix",
     "4 KiB at random offsets of one file, one operation in flight, with different percentages of reads.",
 );
 
-pub fn add(plan: &mut Plan<'_>) {
+pub fn add(plan: &mut SurveyPlan<'_>) {
     if !plan.writes() {
         return;
     }
     let shares: &[u8] =
-        if plan.effort.wish == Wish::Quick { &[100, 70, 30] } else { &[100, 90, 70, 50, 30, 0] };
+        if plan.effort.wish == EffortChoice::Quick { &[100, 70, 30] } else { &[100, 90, 70, 50, 30, 0] };
     for &reads in shares {
         let direction = match reads {
             100 => Direction::Read,

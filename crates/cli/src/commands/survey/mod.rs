@@ -24,12 +24,12 @@ use super::write;
 use crate::line::{Common, Survey};
 use crate::run_loop::{self, Finished, Head};
 use crate::{console, state};
-use effort::{Effort, Wish};
+use effort::{Effort, EffortChoice};
 use fathom_engine::Engine;
 use fathom_record::Run;
 use guide::Guide;
-use place::{Async, Place, Subject};
-use plan::Plan;
+use place::{Async, SurveyPlace, SurveySubject};
+use plan::SurveyPlan;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -45,7 +45,7 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
     let effort = Effort::of(wish(options), cpus);
     let mut engine = Engine::new(state::ledger());
     fathom_engine::watch_signals();
-    let mut place = Place::of(&options.dir, effort, &mut engine)?;
+    let mut place = SurveyPlace::of(&options.dir, effort, &mut engine)?;
     place.several = several_in_flight(&engine, &mut place, effort);
     if !place.direct {
         console::note("O_DIRECT is refused here; the parts that need it are left out");
@@ -53,7 +53,7 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
     if !(options.json || options.line) {
         console::note(&beforehand(&place, effort));
     }
-    let plan = Plan::new(&place, effort, options.seed);
+    let plan = SurveyPlan::new(&place, effort, options.seed);
     let mut guide = if options.dense { Guide::dense(plan) } else { Guide::new(plan) };
     let head = Head {
         label: "survey".into(),
@@ -62,7 +62,7 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
         directory: fathom_state::absolute(&options.dir),
         started,
     };
-    let mut line = progress::Line::new(effort.total);
+    let mut line = progress::ProgressLine::new(effort.total);
     let finished = run_loop::execute_script(&mut engine, &mut guide, head, common, &mut line)?;
     line.clear();
     if options.dense {
@@ -98,24 +98,24 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
     Ok(code(&finished))
 }
 
-fn wish(options: &Survey) -> Wish {
+fn wish(options: &Survey) -> EffortChoice {
     match (options.quick, options.thorough) {
-        (true, _) => Wish::Quick,
-        (_, true) => Wish::Thorough,
-        _ => Wish::Ordinary,
+        (true, _) => EffortChoice::Quick,
+        (_, true) => EffortChoice::Thorough,
+        _ => EffortChoice::Ordinary,
     }
 }
 
 /// What it will cost, printed before it begins.
-fn beforehand(place: &Place, effort: Effort) -> String {
+fn beforehand(place: &SurveyPlace, effort: Effort) -> String {
     let time = match effort.wish {
-        Wish::Quick => "15 seconds",
-        Wish::Ordinary => "a minute",
-        Wish::Thorough => "ten minutes",
+        EffortChoice::Quick => "15 seconds",
+        EffortChoice::Ordinary => "a minute",
+        EffortChoice::Thorough => "ten minutes",
     };
     match place.subject {
-        Subject::Device { .. } => format!("takes about {time}; the device is only read"),
-        Subject::Directory { .. } => {
+        SurveySubject::Device { .. } => format!("takes about {time}; the device is only read"),
+        SurveySubject::Directory { .. } => {
             let most = fathom_record::origin::bytes_words(effort.most_written);
             format!("takes about {time}; writes at most {most}, in files that it removes")
         }
@@ -123,10 +123,10 @@ fn beforehand(place: &Place, effort: Effort) -> String {
 }
 
 /// How to keep several operations in flight here: containers often block io_uring.
-fn several_in_flight(engine: &Engine, place: &mut Place, effort: Effort) -> Option<Async> {
+fn several_in_flight(engine: &Engine, place: &mut SurveyPlace, effort: Effort) -> Option<Async> {
     [Async::Uring, Async::Aio].into_iter().find(|way| {
         place.several = Some(*way);
-        let mut plan = Plan::new(place, effort, 0);
+        let mut plan = SurveyPlan::new(place, effort, 0);
         let asked = depth::Search::default().next(&mut plan, &fathom_record::Run::default());
         asked.is_some() && engine.check(&plan.workload).is_ok()
     })

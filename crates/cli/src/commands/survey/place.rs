@@ -1,7 +1,7 @@
 //! Where a survey works and how large its files are: its own directory, sized by the free space and a short trial, or a
 //! block device that is only read.
 
-use super::effort::{Effort, Wish};
+use super::effort::{Effort, EffortChoice};
 use super::plan::{KIB, MIB};
 use crate::exit::Usage;
 use fathom_engine::{Engine, Ledger};
@@ -13,7 +13,7 @@ use std::os::unix::fs::{FileExt as _, FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-pub enum Subject {
+pub enum SurveySubject {
     /// Our directory below the user's.
     Directory { own: PathBuf },
     /// A block device, never written to.
@@ -27,8 +27,8 @@ pub enum Async {
     Aio,
 }
 
-pub struct Place {
-    pub subject: Subject,
+pub struct SurveyPlace {
+    pub subject: SurveySubject,
     /// Largest file except for the long write; on a device, the part held in memory.
     pub largest: u64,
     /// File of the long write.
@@ -55,7 +55,7 @@ const LEAST: u64 = 64 * KIB;
 /// An alignment that every O_DIRECT accepts.
 const PAGE: usize = 4096;
 
-impl Place {
+impl SurveyPlace {
     /// Examines the target, and creates our directory if it is one.
     pub fn of(target: &Path, effort: Effort, engine: &mut Engine) -> anyhow::Result<Self> {
         let about = target.metadata();
@@ -92,16 +92,16 @@ impl Place {
         let rates = try_out(&own, room.min(4 * MIB), engine.ledger());
         let in_memory = fathom_observe::device::stack_of(target).devices.is_empty();
         let (wanted, seconds) = match effort.wish {
-            Wish::Quick => (32 * MIB, 0.25),
-            Wish::Ordinary => (128 * MIB, 1.0),
-            Wish::Thorough => (1024 * MIB, 5.0),
+            EffortChoice::Quick => (32 * MIB, 0.25),
+            EffortChoice::Ordinary => (128 * MIB, 1.0),
+            EffortChoice::Thorough => (1024 * MIB, 5.0),
         };
         let by_rate = ((rates.bytes_per_s * seconds) as u64).max(MIB);
         let largest = step(wanted.min(room).min(by_rate));
         let long = match effort.wish {
-            Wish::Quick => 256 * MIB,
-            Wish::Ordinary => 1024 * MIB,
-            Wish::Thorough => 32 * 1024 * MIB,
+            EffortChoice::Quick => 256 * MIB,
+            EffortChoice::Ordinary => 1024 * MIB,
+            EffortChoice::Thorough => 32 * 1024 * MIB,
         };
         let sustained = if in_memory { largest } else { step(free / 8).min(long).max(largest) };
         Ok(Self {
@@ -116,7 +116,7 @@ impl Place {
                 fathom_record::origin::bytes_words(rates.bytes_per_s as u64),
                 rates.syncs_per_s
             ),
-            subject: Subject::Directory { own },
+            subject: SurveySubject::Directory { own },
             rates,
         })
     }
@@ -131,7 +131,7 @@ impl Place {
                 path.display()
             )));
         }
-        let wanted = if effort.wish == Wish::Quick { 32 * MIB } else { 256 * MIB };
+        let wanted = if effort.wish == EffortChoice::Quick { 32 * MIB } else { 256 * MIB };
         Ok(Self {
             largest: wanted.min(rounded(bytes)),
             sustained: 0,
@@ -139,7 +139,7 @@ impl Place {
             direct: reads_direct(path),
             several: None,
             sized_by: "A device: it is only read.".into(),
-            subject: Subject::Device { path: path.to_owned(), bytes },
+            subject: SurveySubject::Device { path: path.to_owned(), bytes },
             rates: Rates { bytes_per_s: 1e9, syncs_per_s: 1e5 },
         })
     }
@@ -147,8 +147,8 @@ impl Place {
     /// Size of the file read at random.
     pub fn read_bytes(&self) -> u64 {
         match self.subject {
-            Subject::Device { bytes, .. } => bytes,
-            Subject::Directory { .. } => self.largest,
+            SurveySubject::Device { bytes, .. } => bytes,
+            SurveySubject::Directory { .. } => self.largest,
         }
     }
 
@@ -190,11 +190,11 @@ impl Place {
 }
 
 /// As many as can be prepared quickly even if each is synced.
-fn small_files(wish: Wish, rates: Rates) -> u64 {
+fn small_files(wish: EffortChoice, rates: Rates) -> u64 {
     let (wanted, seconds) = match wish {
-        Wish::Quick => (200, 0.2),
-        Wish::Ordinary => (1000, 1.0),
-        Wish::Thorough => (4000, 5.0),
+        EffortChoice::Quick => (200, 0.2),
+        EffortChoice::Ordinary => (1000, 1.0),
+        EffortChoice::Thorough => (4000, 5.0),
     };
     ((rates.syncs_per_s * seconds) as u64).clamp(40, wanted)
 }
@@ -271,13 +271,13 @@ fn try_out(own: &Path, bytes: u64, ledger: &mut Ledger) -> Rates {
 }
 
 #[cfg(test)]
-impl Place {
+impl SurveyPlace {
     /// A place without a trial.
     pub fn for_test(direct: bool, largest: u64, device: bool) -> Self {
         let subject = if device {
-            Subject::Device { path: "/dev/x".into(), bytes: largest * 8 }
+            SurveySubject::Device { path: "/dev/x".into(), bytes: largest * 8 }
         } else {
-            Subject::Directory { own: "/d".into() }
+            SurveySubject::Directory { own: "/d".into() }
         };
         Self {
             subject,
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(step(91 * MIB + 333), 64 * MIB);
         let at = |bytes_per_s: f64| {
             let rates = Rates { bytes_per_s, syncs_per_s: 1e4 };
-            Place { rates, ..Place::for_test(true, 64 * MIB, false) }.each_stream(4)
+            SurveyPlace { rates, ..SurveyPlace::for_test(true, 64 * MIB, false) }.each_stream(4)
         };
         assert_eq!((at(90e6), at(110e6)), (8 * MIB, 8 * MIB));
         assert_eq!(at(1e9), 8 * MIB);

@@ -3,7 +3,7 @@
 //! fsync.
 
 use super::effort::Effort;
-use super::place::{Async, Place, Subject};
+use super::place::{Async, SurveyPlace, SurveySubject};
 use fathom_workload::{
     Action, Axes, Backend, Bytes, CacheState, Data, Duration, Existing, FileSet, Files, Group, Isolation,
     Open, Phase, Pick, Pinning, Program, Seed, Share, Sizing, Stop, Stream, Thread, Times, Tree, Uring,
@@ -21,7 +21,7 @@ pub const COMMITTERS: u32 = 8;
 
 /// Tag of a part, and its explanation in a sentence.
 #[derive(Clone, Copy)]
-pub struct Stage(pub &'static str, pub &'static str);
+pub struct SurveyStage(pub &'static str, pub &'static str);
 
 /// Names of the file sets.
 pub mod sets {
@@ -46,15 +46,15 @@ pub mod sets {
 }
 
 /// The workload, and the place and effort it is made for.
-pub struct Plan<'a> {
-    pub place: &'a Place,
+pub struct SurveyPlan<'a> {
+    pub place: &'a SurveyPlace,
     pub effort: Effort,
     pub workload: Workload,
 }
 
 /// A phase to add.
 pub struct Step<'s> {
-    pub stage: Stage,
+    pub stage: SurveyStage,
     pub name: &'s str,
     pub file: Option<u64>,
     pub record: Option<u64>,
@@ -69,7 +69,7 @@ pub struct Step<'s> {
 
 impl<'s> Step<'s> {
     /// A phase of one stream that lasts at most `time`.
-    pub fn new(stage: Stage, name: &'s str, stream: Stream, time: Duration) -> Self {
+    pub fn new(stage: SurveyStage, name: &'s str, stream: Stream, time: Duration) -> Self {
         let before = Vec::new();
         let program = Program::Stream(Box::new(stream));
         Self {
@@ -113,9 +113,9 @@ impl<'s> Step<'s> {
     }
 }
 
-impl<'a> Plan<'a> {
+impl<'a> SurveyPlan<'a> {
     /// Without phases.
-    pub fn new(place: &'a Place, effort: Effort, seed: u64) -> Self {
+    pub fn new(place: &'a SurveyPlace, effort: Effort, seed: u64) -> Self {
         let note = format!(
             "What storage is this: latency, queue depth, streams, mixes, small files, a surface, a long write. {}",
             place.sized_by
@@ -174,8 +174,8 @@ impl<'a> Plan<'a> {
     /// Writes the set's files if missing; a device is left as it is.
     pub fn prepare(&self, set: &str) -> Vec<Action> {
         match self.place.subject {
-            Subject::Directory { .. } => vec![Action::Prepare(set.into())],
-            Subject::Device { .. } => Vec::new(),
+            SurveySubject::Directory { .. } => vec![Action::Prepare(set.into())],
+            SurveySubject::Device { .. } => Vec::new(),
         }
     }
 
@@ -186,7 +186,7 @@ impl<'a> Plan<'a> {
 
     /// Whether anything may be written.
     pub fn writes(&self) -> bool {
-        matches!(self.place.subject, Subject::Directory { .. })
+        matches!(self.place.subject, SurveySubject::Directory { .. })
     }
 
     pub fn set(&self, name: &str) -> Option<&FileSet> {
@@ -212,7 +212,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn filesets(place: &Place, effort: Effort) -> Vec<FileSet> {
+fn filesets(place: &SurveyPlace, effort: Effort) -> Vec<FileSet> {
     let base = FileSet {
         name: String::new(),
         files: Files::List(Vec::new()),
@@ -230,7 +230,7 @@ fn filesets(place: &Place, effort: Effort) -> Vec<FileSet> {
         make_directories: false,
     };
     let own = match &place.subject {
-        Subject::Device { path, bytes } => {
+        SurveySubject::Device { path, bytes } => {
             let files = || Files::List(vec![path.clone()]);
             let of = |name: &str, size: u64| FileSet {
                 name: name.into(),
@@ -244,7 +244,7 @@ fn filesets(place: &Place, effort: Effort) -> Vec<FileSet> {
             };
             return vec![of(sets::READ, *bytes), of(sets::CACHED, place.largest), of(sets::STREAMS, *bytes)];
         }
-        Subject::Directory { own } => own,
+        SurveySubject::Directory { own } => own,
     };
     let set = |name: &str, count: u32, size: u64, existing: Existing| FileSet {
         name: name.into(),

@@ -7,13 +7,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
-pub struct Line {
+pub struct ProgressLine {
     bar: ProgressBar,
     started: Instant,
     total: Duration,
 }
 
-impl Line {
+impl ProgressLine {
     /// Prints nothing if stderr is no terminal.
     pub fn new(total: Duration) -> Self {
         let bar = if std::io::stderr().is_terminal() {
@@ -68,7 +68,7 @@ fn left(time: Duration) -> String {
     }
 }
 
-impl Listener for Line {
+impl Listener for ProgressLine {
     fn begins(&mut self, phase: &Phase, repetition: u32) {
         crate::console::tell(&self.bar, &running(phase, repetition));
         self.tick();
@@ -85,17 +85,17 @@ impl Listener for Line {
 
 #[cfg(test)]
 mod tests {
-    use super::super::effort::{Effort, Wish};
-    use super::super::place::Place;
-    use super::super::plan::Plan;
+    use super::super::effort::{Effort, EffortChoice};
+    use super::super::place::SurveyPlace;
+    use super::super::plan::SurveyPlan;
     use super::super::surface::Surfaces;
     use super::super::{ladder, mix, scaling, small};
     use super::*;
 
     #[test]
     fn what_runs_fits_a_line_of_eighty_columns() {
-        let place = Place::for_test(true, 1 << 30, false);
-        let mut plan = Plan::new(&place, Effort::of(Wish::Thorough, 8), 1);
+        let place = SurveyPlace::for_test(true, 1 << 30, false);
+        let mut plan = SurveyPlan::new(&place, Effort::of(EffortChoice::Thorough, 8), 1);
         ladder::add(&mut plan);
         small::add(&mut plan);
         scaling::add(&mut plan);

@@ -1,12 +1,12 @@
 //! The same work by one, two and more concurrent streams, through the page cache and past it.
 
-use super::plan::{BLOCK, COMMITTERS, MIB, Plan, Stage, Step, sets};
+use super::plan::{BLOCK, COMMITTERS, MIB, Step, SurveyPlan, SurveyStage, sets};
 use fathom_workload::{Access, Action, Amount, Bytes, Direction, Stream, SyncEvery, Timed};
 
-const STAGE: Stage =
-    Stage("scaling", "The same work by one, two and more streams at once, each on a separate file.");
+const STAGE: SurveyStage =
+    SurveyStage("scaling", "The same work by one, two and more streams at once, each on a separate file.");
 
-pub fn add(plan: &mut Plan<'_>) {
+pub fn add(plan: &mut SurveyPlan<'_>) {
     commits(plan);
     let each = if plan.writes() {
         plan.place.each_stream(plan.effort.most_streams)
@@ -22,7 +22,7 @@ pub fn add(plan: &mut Plan<'_>) {
         };
         let files = plan.prepare(sets::STREAMS);
         if plan.place.direct {
-            let direct = Plan::by_worker(Stream { open: plan.open_direct(), ..random.clone() });
+            let direct = SurveyPlan::by_worker(Stream { open: plan.open_direct(), ..random.clone() });
             let step =
                 Step::new(STAGE, "parallel direct reads", direct, time).sizes(each, BLOCK.0).streams(streams);
             plan.push(step.before(files.clone()).cold());
@@ -32,11 +32,11 @@ pub fn add(plan: &mut Plan<'_>) {
         }
         let mut warm = files;
         warm.push(Action::Warm(sets::STREAMS.into()));
-        let step =
-            Step::new(STAGE, "parallel cached reads", Plan::by_worker(random), time).sizes(each, BLOCK.0);
+        let step = Step::new(STAGE, "parallel cached reads", SurveyPlan::by_worker(random), time)
+            .sizes(each, BLOCK.0);
         plan.push(step.streams(streams).before(warm));
         let record = MIB.min(each);
-        let write = Plan::by_worker(Stream {
+        let write = SurveyPlan::by_worker(Stream {
             timed: Timed { fsync: true, ..Timed::default() },
             ..Stream::new(sets::STREAMS_NEW, Direction::Write, Bytes(record))
         });
@@ -46,11 +46,11 @@ pub fn add(plan: &mut Plan<'_>) {
 }
 
 /// Several workers write and sync their own files: does one journal or device flush serve them all?
-fn commits(plan: &mut Plan<'_>) {
+fn commits(plan: &mut SurveyPlan<'_>) {
     if !plan.writes() {
         return;
     }
-    let write = Plan::by_worker(Stream {
+    let write = SurveyPlan::by_worker(Stream {
         access: Access::Permuted,
         amount: Amount::Bytes(plan.few_writes(COMMITTERS)),
         sync_every: Some(SyncEvery { writes: 1, ..SyncEvery::default() }),

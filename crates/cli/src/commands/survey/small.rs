@@ -1,15 +1,15 @@
 //! Small files: created, written, looked up and deleted, as by a build or a mail server; without and with an fsync of
 //! each.
 
-use super::plan::{BLOCK, Plan, Stage, Step, sets};
+use super::plan::{BLOCK, Step, SurveyPlan, SurveyStage, sets};
 use fathom_workload::{Act, Action, Duration, Flow, FlowOp, Program, Stream, Value};
 
-const STAGE: Stage = Stage(
+const STAGE: SurveyStage = SurveyStage(
     "small files",
     "Files of 4 KiB in directories of a hundred: each is created, written, closed, looked up; an older one is deleted.",
 );
 
-pub fn add(plan: &mut Plan<'_>) {
+pub fn add(plan: &mut SurveyPlan<'_>) {
     if !plan.writes() || plan.place.small_files < 20 {
         return;
     }

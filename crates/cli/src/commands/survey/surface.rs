@@ -1,13 +1,13 @@
 //! Surfaces of file size by record size: few cells where they are flat, many at knees. The three tests take turns cell
 //! by cell, so that each gets its share of the time.
 
-use super::plan::{Plan, Stage, Step, sets};
+use super::plan::{Step, SurveyPlan, SurveyStage, sets};
 use fathom_compare::adaptive::{Node, Sampler};
 use fathom_record::Run;
 use fathom_report::survey::lattice::Lattice;
 use fathom_workload::{Action, Amount, Bytes, Direction, Stream, Timed};
 
-const STAGE: Stage = Stage(
+const STAGE: SurveyStage = SurveyStage(
     "surface",
     "One stream, sequential, over file sizes and record sizes, denser where the rate changes. Writes include the fsync; cold reads start with evicted pages.",
 );
@@ -15,13 +15,13 @@ const STAGE: Stage = Stage(
 const TOLERANCE: f64 = 0.1;
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum SurfaceKind {
     Write,
     Cold,
     Cached,
 }
 
-impl Kind {
+impl SurfaceKind {
     fn name(self) -> &'static str {
         match self {
             Self::Write => "write to fsync",
@@ -32,7 +32,7 @@ impl Kind {
 }
 
 struct Test {
-    kind: Kind,
+    kind: SurfaceKind,
     lattice: Lattice,
     sampler: Sampler,
     /// The cell being measured, and its phase.
@@ -46,15 +46,18 @@ pub struct Surfaces {
 
 impl Surfaces {
     /// `None` if files are too small for a surface.
-    pub fn new(plan: &Plan<'_>) -> Option<Self> {
+    pub fn new(plan: &SurveyPlan<'_>) -> Option<Self> {
         let place = plan.place;
-        let kinds: &[Kind] =
-            if plan.writes() { &[Kind::Write, Kind::Cold, Kind::Cached] } else { &[Kind::Cold] };
-        let test = |&kind: &Kind| {
+        let kinds: &[SurfaceKind] = if plan.writes() {
+            &[SurfaceKind::Write, SurfaceKind::Cold, SurfaceKind::Cached]
+        } else {
+            &[SurfaceKind::Cold]
+        };
+        let test = |&kind: &SurfaceKind| {
             let lattice = Lattice::of(match kind {
-                Kind::Write => place.made_anew(),
-                Kind::Cold => place.largest,
-                Kind::Cached => place.written(),
+                SurfaceKind::Write => place.made_anew(),
+                SurfaceKind::Cold => place.largest,
+                SurfaceKind::Cached => place.written(),
             })?;
             Some(Test { kind, sampler: lattice.sampler(TOLERANCE)?, lattice, asked: None })
         };
@@ -63,7 +66,7 @@ impl Surfaces {
     }
 
     /// The phase of the next cell; `None` when every test is done, or with `hurry` has its first cells.
-    pub fn next(&mut self, plan: &mut Plan<'_>, run: &Run, hurry: bool) -> Option<usize> {
+    pub fn next(&mut self, plan: &mut SurveyPlan<'_>, run: &Run, hurry: bool) -> Option<usize> {
         for _ in 0..self.tests.len() {
             let at = self.turn % self.tests.len();
             self.turn = at + 1;
@@ -83,13 +86,13 @@ impl Surfaces {
     }
 
     /// The last phase cannot be executed, nor can others of its test.
-    pub fn leave(&mut self, plan: &mut Plan<'_>, number: usize) {
+    pub fn leave(&mut self, plan: &mut SurveyPlan<'_>, number: usize) {
         self.tests.retain(|test| test.asked.is_none_or(|(_, asked)| asked != number));
         plan.workload.phases.truncate(number);
     }
 
     /// Every cell of every surface, for a comparison with sampling.
-    pub fn all(&self, plan: &mut Plan<'_>) -> Vec<usize> {
+    pub fn all(&self, plan: &mut SurveyPlan<'_>) -> Vec<usize> {
         let mut numbers = Vec::new();
         for test in &self.tests {
             for row in 0..test.lattice.rows.len() {
@@ -102,25 +105,30 @@ impl Surfaces {
     }
 }
 
-fn cell(plan: &mut Plan<'_>, kind: Kind, lattice: &Lattice, (column, row): Node) -> Option<usize> {
+fn cell(
+    plan: &mut SurveyPlan<'_>,
+    kind: SurfaceKind,
+    lattice: &Lattice,
+    (column, row): Node,
+) -> Option<usize> {
     let (&record, &size) = (lattice.columns.get(column)?, lattice.rows.get(row)?);
     let stream = |set: &str, direction| Stream {
         length: Some(Bytes(size)),
         ..Stream::new(set, direction, Bytes(record))
     };
     let (stream, before) = match kind {
-        Kind::Write => {
+        SurfaceKind::Write => {
             let write = stream(sets::CELL, Direction::Write);
             let timed = Timed { fsync: true, ..Timed::default() };
             (Stream { timed, ..write }, vec![Action::Recreate(sets::CELL.into())])
         }
-        Kind::Cold => (stream(sets::READ, Direction::Read), plan.prepare(sets::READ)),
-        Kind::Cached => {
+        SurfaceKind::Cold => (stream(sets::READ, Direction::Read), plan.prepare(sets::READ)),
+        SurfaceKind::Cached => {
             let mut before = plan.prepare(sets::WRITTEN);
             before.push(Action::Warm(sets::WRITTEN.into()));
             (Stream { amount: Amount::Endless, ..stream(sets::WRITTEN, Direction::Read) }, before)
         }
     };
     let step = Step::new(STAGE, kind.name(), stream, plan.effort.cell).sizes(size, record).before(before);
-    Some(plan.push(if kind == Kind::Cold { step.cold() } else { step }))
+    Some(plan.push(if kind == SurfaceKind::Cold { step.cold() } else { step }))
 }

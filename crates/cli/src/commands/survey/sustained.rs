@@ -1,9 +1,9 @@
 //! One long cyclic write to a file as large as the place allows: does the rate last, or was it a cache's?
 
-use super::plan::{MIB, Plan, Stage, Step, sets};
+use super::plan::{MIB, Step, SurveyPlan, SurveyStage, sets};
 use fathom_workload::{Amount, Bytes, Direction, Duration, Stream, SyncEvery, Timed};
 
-const STAGE: Stage = Stage(
+const STAGE: SurveyStage = SurveyStage(
     "sustained",
     "Writes of 1 MiB for as long as the survey has time: does the rate last once the caches are full?",
 );
@@ -11,7 +11,7 @@ const STAGE: Stage = Stage(
 const POINTS: u64 = 60;
 
 /// Adds it and returns its index; it lasts for `time` or until `most` bytes are written.
-pub fn add(plan: &mut Plan<'_>, time: Duration, most: u64) -> Option<usize> {
+pub fn add(plan: &mut SurveyPlan<'_>, time: Duration, most: u64) -> Option<usize> {
     if !plan.writes() {
         return None;
     }

@@ -1,29 +1,29 @@
 //! The growing workload of a survey is valid at every step, whatever the place supports.
 
-use super::effort::{Effort, Wish};
+use super::effort::{Effort, EffortChoice};
 use super::guide::Guide;
-use super::place::Place;
-use super::plan::{MIB, Plan};
+use super::place::SurveyPlace;
+use super::plan::{MIB, SurveyPlan};
 use crate::script::Script;
 use fathom_record::{Axes, Histogram, OpKind, OpStat, Phase, Repetition, Run, Worker};
 use fathom_workload::{Action, Amount, Program, Sizing, Workload};
 use std::collections::BTreeSet;
 
 /// Runs a script like the run loop, with equal figures for all phases; returns the workload and what was executed.
-fn followed(place: &Place, wish: Wish) -> (Workload, Vec<(usize, u32)>) {
+fn followed(place: &SurveyPlace, wish: EffortChoice) -> (Workload, Vec<(usize, u32)>) {
     let (workload, turns, _) = followed_writing(place, wish, |_| 0);
     (workload, turns)
 }
 
 /// The same with a given number of bytes written by each worker of a phase; also returns their sum.
 fn followed_writing(
-    place: &Place,
-    wish: Wish,
+    place: &SurveyPlace,
+    wish: EffortChoice,
     writes: impl Fn(&fathom_workload::Phase) -> u64,
 ) -> (Workload, Vec<(usize, u32)>, u64) {
     let mut written = 0;
     let effort = Effort::of(wish, 2);
-    let mut guide = Guide::new(Plan::new(place, effort, 1));
+    let mut guide = Guide::new(SurveyPlan::new(place, effort, 1));
     let (mut run, mut turns) = (Run::default(), Vec::new());
     while let Some((number, n)) = guide.next(&run) {
         assert_eq!(guide.workload().check(), Ok(()));
@@ -66,10 +66,10 @@ fn stages(workload: &Workload) -> BTreeSet<&str> {
 #[test]
 fn every_survey_makes_sense_and_measures_every_part() {
     for (direct, largest) in [(true, 128 * MIB), (false, 128 * MIB), (true, 192 << 10), (false, 64 << 10)] {
-        for wish in [Wish::Quick, Wish::Ordinary, Wish::Thorough] {
+        for wish in [EffortChoice::Quick, EffortChoice::Ordinary, EffortChoice::Thorough] {
             // Quick surveys have smaller files.
-            let largest = if wish == Wish::Quick { largest.min(32 * MIB) } else { largest };
-            let place = Place::for_test(direct, largest, false);
+            let largest = if wish == EffortChoice::Quick { largest.min(32 * MIB) } else { largest };
+            let place = SurveyPlace::for_test(direct, largest, false);
             let (workload, turns) = followed(&place, wish);
             let mut wanted =
                 BTreeSet::from(["ladder", "scaling", "mix", "small files", "surface", "sustained"]);
@@ -89,13 +89,13 @@ fn every_survey_makes_sense_and_measures_every_part() {
 
 #[test]
 fn without_o_direct_no_phase_asks_for_it() {
-    let (workload, _) = followed(&Place::for_test(false, 256 * MIB, false), Wish::Quick);
+    let (workload, _) = followed(&SurveyPlace::for_test(false, 256 * MIB, false), EffortChoice::Quick);
     assert!(!workload.to_toml().expect("TOML").contains("direct = true"));
 }
 
 #[test]
 fn a_device_is_only_read() {
-    let (workload, _) = followed(&Place::for_test(true, 256 * MIB, true), Wish::Quick);
+    let (workload, _) = followed(&SurveyPlace::for_test(true, 256 * MIB, true), EffortChoice::Quick);
     assert_eq!(stages(&workload), BTreeSet::from(["depth", "ladder", "scaling", "surface"]));
     for phase in &workload.phases {
         assert_eq!((phase.before.len(), phase.after.len()), (0, 0), "{}", phase.name);
@@ -110,8 +110,8 @@ fn a_device_is_only_read() {
 #[test]
 fn files_fit_the_place() {
     // 1.3 MiB free is the minimum: all files together stay below it.
-    let place = Place::for_test(true, 64 << 10, false);
-    let plan = Plan::new(&place, Effort::of(Wish::Ordinary, 4), 1);
+    let place = SurveyPlace::for_test(true, 64 << 10, false);
+    let plan = SurveyPlan::new(&place, Effort::of(EffortChoice::Ordinary, 4), 1);
     let bytes: u64 = plan
         .workload
         .filesets
@@ -148,10 +148,12 @@ fn as_much_as_it_may(phase: &fathom_workload::Phase) -> u64 {
 
 #[test]
 fn a_survey_writes_no_more_than_it_may() {
-    for (wish, most) in [(Wish::Quick, 32), (Wish::Ordinary, 128), (Wish::Thorough, 1024)] {
+    for (wish, most) in
+        [(EffortChoice::Quick, 32), (EffortChoice::Ordinary, 128), (EffortChoice::Thorough, 1024)]
+    {
         for (direct, largest) in [(true, most * MIB), (false, most * MIB), (true, MIB)] {
             let may_write = Effort::of(wish, 2).most_written;
-            let place = Place::for_test(direct, largest, false);
+            let place = SurveyPlace::for_test(direct, largest, false);
             let (workload, turns, written) = followed_writing(&place, wish, as_much_as_it_may);
             let (mut there, mut laid_out) = (BTreeSet::new(), 0);
             for action in turns.iter().flat_map(|(number, _)| &workload.phases[*number].before) {

@@ -1,7 +1,7 @@
 //! The kernel side of a cell: its knobs, devices, values and file system. Checks values before any change; the setter
 //! sets and restores them.
 
-use super::stage::Asked;
+use super::stage::StageRequest;
 use super::vary::{PRESENT, Target, Varied};
 use crate::exit::Usage;
 use crate::output;
@@ -56,7 +56,7 @@ pub fn look(varied: &mut Varied, places: &[Place]) -> Result<Option<String>, Usa
 }
 
 /// Checks that the requested file systems can be made.
-pub fn look_at_disk(asked: &Asked) -> Result<(), Usage> {
+pub fn look_at_disk(asked: &StageRequest) -> Result<(), Usage> {
     for varied in asked.varied.iter().filter(|v| v.target == Target::FileSystem) {
         if let Some(kind) = varied.values.iter().find(|k| !can_make(k)) {
             return Err(Usage(format!(

@@ -24,29 +24,29 @@ use crate::line::{self, Common};
 use fathom_report::documents;
 use fathom_report::sweep::{self as report, Factor, Sweep, SweepFigure};
 use fathom_workload::Duration;
-use session::{Session, SessionEnd};
+use session::{SweepEnd, SweepSession};
 use std::path::Path;
 use std::process::ExitCode;
-use subject::Subject;
+use subject::SweepSubject;
 use vary::Varied;
 
 /// More runs are a typing error.
 const MOST_RUNS: usize = 100_000;
 
 /// The request, parsed and checked as far as possible without looking at the machine.
-pub struct Asked {
-    stage: stage::Asked,
+pub struct SweepRequest {
+    stage: stage::StageRequest,
     rounds: u32,
     budget: Option<std::time::Duration>,
 }
 
 pub fn run(options: &line::Sweep, common: &Common) -> anyhow::Result<ExitCode> {
-    let asked = Asked::read(options)?;
+    let asked = SweepRequest::read(options)?;
     if let Some(output) = &options.output {
         check_output(output)?;
     }
     let common = &common.under(&options.conditions);
-    let mut session = Session::begin(&asked, common)?;
+    let mut session = SweepSession::begin(&asked, common)?;
     if options.plan {
         console::out(&plan::words(&session));
         return Ok(ExitCode::SUCCESS);
@@ -70,27 +70,27 @@ pub fn run(options: &line::Sweep, common: &Common) -> anyhow::Result<ExitCode> {
     Ok(guard::code(conclude(ended), &outcomes))
 }
 
-fn conclude(ended: SessionEnd) -> ExitCode {
+fn conclude(ended: SweepEnd) -> ExitCode {
     match ended {
-        SessionEnd::Complete => ExitCode::SUCCESS,
-        SessionEnd::OutOfTime(why) => {
+        SweepEnd::Complete => ExitCode::SUCCESS,
+        SweepEnd::OutOfTime(why) => {
             console::note(&why);
             ExitCode::SUCCESS
         }
-        SessionEnd::Signal(signal) => {
+        SweepEnd::Signal(signal) => {
             console::warning(&format!("stopped by signal {signal}; what was measured until then is above"));
             ExitCode::from(exit::of_signal(signal))
         }
-        SessionEnd::Failed(why) => {
+        SweepEnd::Failed(why) => {
             console::error(&why);
             ExitCode::from(exit::FAILED)
         }
     }
 }
 
-impl Asked {
+impl SweepRequest {
     fn read(options: &line::Sweep) -> Result<Self, Usage> {
-        let subjects = vec![Subject::read(&options.workload)?];
+        let subjects = vec![SweepSubject::read(&options.workload)?];
         let varied = vary::read(&options.vary, &subjects)?;
         let cells = varied.iter().map(|v| v.values.len()).try_fold(1usize, usize::checked_mul);
         let runs = cells.and_then(|c| c.checked_mul(options.rounds as usize)).filter(|r| *r <= MOST_RUNS);
@@ -108,7 +108,7 @@ impl Asked {
         }
         let (image_in, image_bytes) =
             image::read(&varied, options.image_in.as_deref(), options.image_size.as_deref())?;
-        let stage = stage::Asked {
+        let stage = stage::StageRequest {
             subjects,
             varied,
             seed: options.seed,

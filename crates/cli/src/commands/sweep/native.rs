@@ -60,7 +60,7 @@ fn set(tree: &mut Table, name: &str, text: &str) -> Result<(), String> {
         value = Value::Table(Table::from_iter([("fixed".to_string(), value)]));
     }
     let steps: Vec<&str> = path.split('.').collect();
-    let places = assign(&mut Whole::Table(tree), &steps, &value)?;
+    let places = assign(&mut TomlNode::Table(tree), &steps, &value)?;
     if places == 0 {
         return Err(format!("the workload has no {path} to set"));
     }
@@ -101,18 +101,18 @@ fn backend(value: Value) -> Value {
 }
 
 /// The root of the tree is a table, not a value.
-enum Whole<'t> {
+enum TomlNode<'t> {
     Table(&'t mut Table),
     Value(&'t mut Value),
 }
 
 /// Sets the value at the path; returns the number of places.
-fn assign(at: &mut Whole<'_>, steps: &[&str], value: &Value) -> Result<usize, String> {
+fn assign(at: &mut TomlNode<'_>, steps: &[&str], value: &Value) -> Result<usize, String> {
     let Some((step, rest)) = steps.split_first() else { return Ok(0) };
     let table = match at {
-        Whole::Table(table) => table,
-        Whole::Value(Value::Table(table)) => table,
-        Whole::Value(Value::Array(list)) => {
+        TomlNode::Table(table) => table,
+        TomlNode::Value(Value::Table(table)) => table,
+        TomlNode::Value(Value::Array(list)) => {
             let chosen: Vec<&mut Value> = if *step == "*" {
                 list.iter_mut().collect()
             } else {
@@ -126,11 +126,11 @@ fn assign(at: &mut Whole<'_>, steps: &[&str], value: &Value) -> Result<usize, St
             };
             let mut places = 0;
             for item in chosen {
-                places += assign(&mut Whole::Value(item), rest, value)?;
+                places += assign(&mut TomlNode::Value(item), rest, value)?;
             }
             return Ok(places);
         }
-        Whole::Value(_) => return Err(format!("{step} is not inside a table or a list")),
+        TomlNode::Value(_) => return Err(format!("{step} is not inside a table or a list")),
     };
     if rest.is_empty() {
         table.insert((*step).into(), value.clone());
@@ -143,7 +143,7 @@ fn assign(at: &mut Whole<'_>, steps: &[&str], value: &Value) -> Result<usize, St
         return Ok(0);
     }
     let inner = table.entry(*step).or_insert_with(|| Value::Table(Table::new()));
-    assign(&mut Whole::Value(inner), rest, value)
+    assign(&mut TomlNode::Value(inner), rest, value)
 }
 
 #[cfg(test)]

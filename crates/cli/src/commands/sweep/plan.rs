@@ -2,8 +2,8 @@
 //! order of runs.
 
 use super::kernel;
-use super::session::Session;
-use super::stage::Stage;
+use super::session::SweepSession;
+use super::stage::SweepStage;
 use super::vary::Target;
 use crate::console;
 use crate::line::ColdReach;
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 
 const MOST_RUNS: usize = 200;
 
-pub fn words(session: &Session<'_>) -> String {
+pub fn words(session: &SweepSession<'_>) -> String {
     let runs: usize = session.blocks.iter().map(Vec::len).sum();
     let mut text = format!(
         "sweep of {}: {}, {}, {}, order from seed {}\n",
@@ -39,7 +39,7 @@ pub fn words(session: &Session<'_>) -> String {
 }
 
 /// What is made and changed, and what precedes every run.
-pub fn prepared(stage: &Stage<'_>) -> String {
+pub fn prepared(stage: &SweepStage<'_>) -> String {
     let mut text = String::new();
     if stage.asked.has_disk() {
         let _ = writeln!(

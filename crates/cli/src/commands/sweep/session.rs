@@ -1,8 +1,8 @@
 //! A sweep in progress: which cell runs when, until the plan or the time is used up, and the results. The stage
 //! measures each cell.
 
-use super::stage::{Stage, Stop};
-use super::{Asked, Factor, Sweep, SweepFigure};
+use super::stage::{StopReason, SweepStage};
+use super::{Factor, Sweep, SweepFigure, SweepRequest};
 use crate::console;
 use crate::exit::Usage;
 use crate::line::{ColdReach, Common};
@@ -14,7 +14,7 @@ use indicatif::ProgressBar;
 use std::io::IsTerminal as _;
 use std::time::Instant;
 
-pub enum SessionEnd {
+pub enum SweepEnd {
     Complete,
     /// The budget is too short for another round.
     OutOfTime(String),
@@ -23,38 +23,38 @@ pub enum SessionEnd {
     Failed(String),
 }
 
-pub struct Session<'a> {
-    pub asked: &'a Asked,
-    pub stage: Stage<'a>,
+pub struct SweepSession<'a> {
+    pub asked: &'a SweepRequest,
+    pub stage: SweepStage<'a>,
     pub blocks: Vec<Vec<usize>>,
     runs: Vec<Ran>,
     ended_early: Option<String>,
     began: Instant,
 }
 
-impl<'a> Session<'a> {
+impl<'a> SweepSession<'a> {
     /// Checks all that can be checked without changing anything.
-    pub fn begin(asked: &'a Asked, common: &'a Common) -> Result<Self, Usage> {
-        let stage = Stage::begin(&asked.stage, common)?;
+    pub fn begin(asked: &'a SweepRequest, common: &'a Common) -> Result<Self, Usage> {
+        let stage = SweepStage::begin(&asked.stage, common)?;
         let blocks = fathom_compare::design::blocks(stage.cells.len(), asked.rounds, asked.stage.seed);
         Ok(Self { asked, stage, blocks, runs: Vec::new(), ended_early: None, began: Instant::now() })
     }
 
     /// Runs everything until the end, whatever ends it.
-    pub fn all(&mut self) -> SessionEnd {
+    pub fn all(&mut self) -> SweepEnd {
         let ended = match self.stage.take_over().and_then(|()| self.stage.try_all()) {
             Ok(()) => self.run_blocks(),
             Err(stop) => stopped(stop),
         };
         self.ended_early = match &ended {
-            SessionEnd::Complete => None,
-            SessionEnd::OutOfTime(why) | SessionEnd::Failed(why) => Some(why.clone()),
-            SessionEnd::Signal(signal) => Some(format!("signal {signal}")),
+            SweepEnd::Complete => None,
+            SweepEnd::OutOfTime(why) | SweepEnd::Failed(why) => Some(why.clone()),
+            SweepEnd::Signal(signal) => Some(format!("signal {signal}")),
         };
         ended
     }
 
-    fn run_blocks(&mut self) -> SessionEnd {
+    fn run_blocks(&mut self) -> SweepEnd {
         let runnable = |cells: &[SweepCell], block: &[usize]| -> Vec<usize> {
             block.iter().copied().filter(|c| cells[*c].left_out.is_none()).collect()
         };
@@ -66,12 +66,12 @@ impl<'a> Session<'a> {
             let block = runnable(&self.stage.cells, block);
             if let Some(why) = self.does_not_fit(measuring, block.len()) {
                 bar.finish_and_clear();
-                return SessionEnd::OutOfTime(why);
+                return SweepEnd::OutOfTime(why);
             }
             for cell in block {
                 if self.asked.budget.is_some_and(|b| self.began.elapsed() >= b) {
                     bar.finish_and_clear();
-                    return SessionEnd::OutOfTime("the time of --budget is used up".into());
+                    return SweepEnd::OutOfTime("the time of --budget is used up".into());
                 }
                 self.tell(&bar, planned, measuring, cell);
                 // If the program draws a seed at every start (SysBench), all cells of a round get the same one, and the
@@ -87,7 +87,7 @@ impl<'a> Session<'a> {
             }
         }
         bar.finish_and_clear();
-        SessionEnd::Complete
+        SweepEnd::Complete
     }
 
     /// Says why the budget is too short for N more runs at the pace so far, if it is.
@@ -118,8 +118,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn one(&mut self, cell: usize, block: usize, seed: u64, bar: &ProgressBar) -> Result<(), Stop> {
-        let mut live = Live { bar, settings: self.stage.settings(cell) };
+    fn one(&mut self, cell: usize, block: usize, seed: u64, bar: &ProgressBar) -> Result<(), StopReason> {
+        let mut live = LiveCell { bar, settings: self.stage.settings(cell) };
         let (number, cold) = (self.runs.len() + 1, self.asked.stage.cold);
         let finished = self
             .stage
@@ -166,7 +166,7 @@ impl<'a> Session<'a> {
 
 /// The mark of a stored run: numbers of its cell, block and run.
 fn mark(
-    stage: &Stage<'_>,
+    stage: &SweepStage<'_>,
     (cell, block, number): (usize, usize, usize),
     found: &[KernelValue],
     cold: Option<ColdReach>,
@@ -186,20 +186,20 @@ fn mark(
     Mark { label: format!("sweep {}: {}", stage.id, stage.settings(cell)), key: "sweep", value, spoils: None }
 }
 
-fn stopped(stop: Stop) -> SessionEnd {
+fn stopped(stop: StopReason) -> SweepEnd {
     match stop {
-        Stop::Signal(signal) => SessionEnd::Signal(signal),
-        Stop::Failed(why) => SessionEnd::Failed(why),
+        StopReason::Signal(signal) => SweepEnd::Signal(signal),
+        StopReason::Failed(why) => SweepEnd::Failed(why),
     }
 }
 
 /// Shows the current cell.
-struct Live<'b> {
+struct LiveCell<'b> {
     bar: &'b ProgressBar,
     settings: String,
 }
 
-impl Listener for Live<'_> {
+impl Listener for LiveCell<'_> {
     fn begins(&mut self, phase: &fathom_workload::Phase, _repetition: u32) {
         console::tell(self.bar, &format!("{} ({})", self.settings, phase.name));
         self.bar.tick();

@@ -8,7 +8,7 @@ mod directories;
 
 use super::kernel::{self, LIVE};
 use super::settle::settle;
-use super::subject::{Planned, Subject};
+use super::subject::{CellPlan, SweepSubject};
 use super::vary::{Target, Varied};
 use crate::exit::Usage;
 use crate::line::{ColdReach, Common};
@@ -31,9 +31,9 @@ const OWN_DEVICE: Duration = Duration::from_secs(5);
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
 /// What is measured under which settings, parsed and checked as far as possible without looking at the machine.
-pub struct Asked {
+pub struct StageRequest {
     /// One per value of the factor that chooses among them, in its order; a single one without that factor.
-    pub subjects: Vec<Subject>,
+    pub subjects: Vec<SweepSubject>,
     pub varied: Vec<Varied>,
     pub seed: u64,
     pub settle: Duration,
@@ -43,19 +43,19 @@ pub struct Asked {
     pub on: Option<PathBuf>,
 }
 
-impl Asked {
+impl StageRequest {
     pub fn has_disk(&self) -> bool {
         self.varied.iter().any(Varied::is_of_disk)
     }
 
     /// As typed.
     pub fn words(&self) -> String {
-        self.subjects.iter().map(Subject::words).collect::<Vec<_>>().join(", ")
+        self.subjects.iter().map(SweepSubject::words).collect::<Vec<_>>().join(", ")
     }
 }
 
-pub struct Stage<'a> {
-    pub asked: &'a Asked,
+pub struct SweepStage<'a> {
+    pub asked: &'a StageRequest,
     common: &'a Common,
     /// Id of the sweep or comparison.
     pub id: String,
@@ -82,7 +82,7 @@ pub struct Stage<'a> {
 }
 
 /// Why no more runs are made.
-pub enum Stop {
+pub enum StopReason {
     Signal(i32),
     Failed(String),
 }
@@ -90,16 +90,16 @@ pub enum Stop {
 /// Result of setting a combination of knobs: the values read back, or the refusal.
 type Tried = Result<Vec<KernelValue>, String>;
 
-impl From<KnobError> for Stop {
+impl From<KnobError> for StopReason {
     fn from(error: KnobError) -> Self {
         // A child killed by a terminal signal (mkfs) is not a failure itself.
         interrupted_by().map_or_else(|| Self::Failed(error.to_string()), Self::Signal)
     }
 }
 
-impl<'a> Stage<'a> {
+impl<'a> SweepStage<'a> {
     /// Checks all that can be checked without changing anything.
-    pub fn begin(asked: &'a Asked, common: &'a Common) -> Result<Self, Usage> {
+    pub fn begin(asked: &'a StageRequest, common: &'a Common) -> Result<Self, Usage> {
         let unusable = |e: std::io::Error| Usage(format!("the working directory: {e}"));
         let here = std::env::current_dir().map_err(unusable)?;
         let home = directories::open(Path::new(".")).map_err(unusable)?;
@@ -136,7 +136,7 @@ impl<'a> Stage<'a> {
     }
 
     /// A cell's subject and its index.
-    pub fn subject_of(&self, cell: usize) -> (usize, &'a Subject) {
+    pub fn subject_of(&self, cell: usize) -> (usize, &'a SweepSubject) {
         let at = self.varied.iter().position(|v| v.target == Target::Subject);
         let level = at.map_or(0, |at| self.cells[cell].levels[at]);
         (level, &self.asked.subjects[level])
@@ -205,8 +205,8 @@ impl<'a> Stage<'a> {
     }
 
     /// Journal, locks, guardian, loop device, old values, in this order.
-    pub fn take_over(&mut self) -> Result<(), Stop> {
-        let directory = state::needed_directory().map_err(|e| Stop::Failed(format!("{e:#}")))?;
+    pub fn take_over(&mut self) -> Result<(), StopReason> {
+        let directory = state::needed_directory().map_err(|e| StopReason::Failed(format!("{e:#}")))?;
         let setter = self.setter.insert(Setter::begin(&LIVE, &directory)?);
         for places in &self.places {
             setter.lock(places)?;
@@ -223,7 +223,7 @@ impl<'a> Stage<'a> {
             self.stack = kernel::stack_of(disk.device());
             self.look_at_loop_device()?;
         }
-        let setter = self.setter.as_mut().ok_or_else(|| Stop::Failed("the journal is gone".into()))?;
+        let setter = self.setter.as_mut().ok_or_else(|| StopReason::Failed("the journal is gone".into()))?;
         for places in &self.places {
             // The previous user of this device number may have detached it and still hold its lock.
             let patience = if self.asked.has_disk() { OWN_DEVICE } else { Duration::ZERO };
@@ -251,20 +251,20 @@ impl<'a> Stage<'a> {
         seed: u64,
         listener: &mut dyn Listener,
         mark: impl FnOnce(&Self, &[KernelValue]) -> Mark,
-    ) -> Result<Vec<Finished>, Stop> {
+    ) -> Result<Vec<Finished>, StopReason> {
         let outcome = self.one_there(cell, seed, listener, mark);
         // The directory on a file system made for the cell is left before unmounting.
         self.come_back();
         if let Some(signal) = interrupted_by() {
-            return Err(Stop::Signal(signal));
+            return Err(StopReason::Signal(signal));
         }
         let finished = outcome?;
         for one in &finished {
             if let Some(signal) = one.signal {
-                return Err(Stop::Signal(signal));
+                return Err(StopReason::Signal(signal));
             }
             if let Some(failure) = &one.failure {
-                return Err(Stop::Failed(format!("with {}: {failure}", self.settings(cell))));
+                return Err(StopReason::Failed(format!("with {}: {failure}", self.settings(cell))));
             }
         }
         Ok(finished)
@@ -276,36 +276,37 @@ impl<'a> Stage<'a> {
         seed: u64,
         listener: &mut dyn Listener,
         mark: impl FnOnce(&Self, &[KernelValue]) -> Mark,
-    ) -> Result<Vec<Finished>, Stop> {
+    ) -> Result<Vec<Finished>, StopReason> {
         if let (Some(disk), Some(wanted)) =
             (&self.disk, kernel::file_system(&self.varied, &self.cells[cell].levels))
         {
             disk.make(&wanted)?;
             let entered = fathom_state::go(&disk.mount_point());
-            entered
-                .map_err(|e| Stop::Failed(format!("the file system on {}: {e}", disk.device().display())))?;
+            entered.map_err(|e| {
+                StopReason::Failed(format!("the file system on {}: {e}", disk.device().display()))
+            })?;
             // By descriptor: the name may lead elsewhere by now.
             self.stack = kernel::stack_of(Path::new("."));
             self.follow_file_system()?;
         }
         if self.directory_of(cell).is_some() {
-            self.enter_directory(cell).map_err(|e| Stop::Failed(e.0))?;
+            self.enter_directory(cell).map_err(|e| StopReason::Failed(e.0))?;
             self.stack = kernel::stack_of(Path::new("."));
         }
         let (arguments, settings) =
             (self.values(cell, &Target::Argument), self.values(cell, &Target::Workload));
         let planned =
-            self.subject_of(cell).1.plan(&arguments, &settings, seed).map_err(|e| Stop::Failed(e.0))?;
+            self.subject_of(cell).1.plan(&arguments, &settings, seed).map_err(|e| StopReason::Failed(e.0))?;
         self.prepare(&planned)?;
         let wanted = self.wanted(cell);
-        let setter = self.setter.as_mut().ok_or_else(|| Stop::Failed("the journal is gone".into()))?;
+        let setter = self.setter.as_mut().ok_or_else(|| StopReason::Failed("the journal is gone".into()))?;
         let readings = setter.apply(&wanted)?;
         if let Some(busy) = settle(&self.stack, self.asked.settle) {
             console::warning(&busy);
             self.notes.push(format!("{}: {busy}.", self.settings(cell)));
         }
         if let Some(signal) = interrupted_by() {
-            return Err(Stop::Signal(signal));
+            return Err(StopReason::Signal(signal));
         }
         let read_back: Vec<KernelValue> = readings.iter().cloned().map(found).collect();
         self.cells[cell].found.clone_from(&read_back);
@@ -313,9 +314,9 @@ impl<'a> Stage<'a> {
         let places: Vec<Place> = wanted.into_iter().map(|w| w.0).collect();
         mark.spoils = Some(Arc::new(move || disturbed(&places, &readings)));
         let common = Common { mark: Some(mark), ..self.common.clone() };
-        let finished = planned.measure(&common, listener).map_err(Stop::Failed)?;
+        let finished = planned.measure(&common, listener).map_err(StopReason::Failed)?;
         match finished.iter().find_map(|f| Mark::spoiled(&f.run)) {
-            Some(why) => Err(Stop::Failed(why.into())),
+            Some(why) => Err(StopReason::Failed(why.into())),
             None => Ok(finished),
         }
     }
@@ -327,7 +328,7 @@ impl<'a> Stage<'a> {
     }
 
     /// A new file system may have its own read-ahead setting.
-    fn follow_file_system(&mut self) -> Result<(), Stop> {
+    fn follow_file_system(&mut self) -> Result<(), StopReason> {
         for i in 0..self.varied.len() {
             let Some(knob) = self.varied[i].knob().filter(|k| kernel::is_of_device(k)).cloned() else {
                 continue;
@@ -340,7 +341,7 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    fn prepare(&mut self, planned: &Planned) -> Result<(), Stop> {
+    fn prepare(&mut self, planned: &CellPlan) -> Result<(), StopReason> {
         let on_disk = self.disk.is_some();
         let setter = &mut self.setter;
         let mut made = |path: &Path| match setter {
@@ -350,7 +351,7 @@ impl<'a> Stage<'a> {
                 .map_err(|e| e.to_string()),
             _ => Ok(()),
         };
-        planned.prepare(&mut made).map_err(Stop::Failed)
+        planned.prepare(&mut made).map_err(StopReason::Failed)
     }
 
     /// Restores everything; returns the outcomes of what was left to restore.

@@ -2,7 +2,7 @@
 //! because cells may differ in it and may run on different file systems.
 
 use super::native;
-use crate::commands::fio::{self, Place};
+use crate::commands::fio::{self, JobHost};
 use crate::commands::{filebench, iozone, run, sysbench};
 use crate::exit::Usage;
 use crate::line::Common;
@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 
 /// The words after `--`.
 #[derive(Debug)]
-pub struct Subject {
-    kind: Kind,
+pub struct SweepSubject {
+    kind: SubjectKind,
     words: Vec<String>,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum SubjectKind {
     Native {
         name: String,
         text: String,
@@ -41,34 +41,34 @@ enum Kind {
 }
 
 /// The plan of a cell.
-pub enum Planned {
+pub enum CellPlan {
     Native { name: String, workload: Box<Workload>, argv: Vec<String> },
-    Sysbench(Box<sysbench::Measured>),
-    Iozone(Box<iozone::Measured>),
-    Filebench(Box<filebench::Measured>),
-    Fio(Box<fio::Measured>),
+    Sysbench(Box<sysbench::MeasuredSysbench>),
+    Iozone(Box<iozone::MeasuredIozone>),
+    Filebench(Box<filebench::MeasuredFilebench>),
+    Fio(Box<fio::MeasuredFio>),
 }
 
-impl Subject {
+impl SweepSubject {
     pub fn read(words: &[OsString]) -> Result<Self, Usage> {
         let words: Vec<String> = words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
         let first = words.first().map(String::as_str).unwrap_or_default();
         let kind = match first {
-            "sysbench" => Kind::Sysbench,
-            "iozone" => Kind::Iozone,
-            "filebench" => Kind::Filebench(here()?),
-            "fio" => Kind::Fio(here()?),
+            "sysbench" => SubjectKind::Sysbench,
+            "iozone" => SubjectKind::Iozone,
+            "filebench" => SubjectKind::Filebench(here()?),
+            "fio" => SubjectKind::Fio(here()?),
             file if words.len() > 1 => {
                 return Err(Usage(format!(
                     "{file} {}: after -- give either one workload file, or sysbench, iozone, filebench or fio with its arguments",
                     words[1]
                 )));
             }
-            file if file.ends_with(".f") => Kind::Script(absolute(file)?),
-            file if file.ends_with(".fio") => Kind::Job { file: absolute(file)?, here: here()? },
+            file if file.ends_with(".f") => SubjectKind::Script(absolute(file)?),
+            file if file.ends_with(".fio") => SubjectKind::Job { file: absolute(file)?, here: here()? },
             file => {
                 let (name, text) = run::read(Path::new(file)).map_err(|e| Usage(format!("{e:#}")))?;
-                Kind::Native { name, text }
+                SubjectKind::Native { name, text }
             }
         };
         Ok(Self { kind, words })
@@ -82,29 +82,30 @@ impl Subject {
     /// The language of its workload.
     pub fn dialect(&self) -> &'static str {
         match self.kind {
-            Kind::Native { .. } => "native",
-            Kind::Sysbench => "sysbench",
-            Kind::Iozone => "iozone",
-            Kind::Script(_) | Kind::Filebench(_) => "filebench",
-            Kind::Job { .. } | Kind::Fio(_) => "fio",
+            SubjectKind::Native { .. } => "native",
+            SubjectKind::Sysbench => "sysbench",
+            SubjectKind::Iozone => "iozone",
+            SubjectKind::Script(_) | SubjectKind::Filebench(_) => "filebench",
+            SubjectKind::Job { .. } | SubjectKind::Fio(_) => "fio",
         }
     }
 
     pub fn is_native(&self) -> bool {
-        matches!(self.kind, Kind::Native { .. })
+        matches!(self.kind, SubjectKind::Native { .. })
     }
 
     /// Names in braces in a drop-in's arguments.
     pub fn placeholders(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        if matches!(self.kind, Kind::Native { .. } | Kind::Script(_) | Kind::Job { .. }) {
+        if matches!(self.kind, SubjectKind::Native { .. } | SubjectKind::Script(_) | SubjectKind::Job { .. })
+        {
             return names;
         }
         for word in &self.words[1..] {
             for (at, _) in word.match_indices('{') {
                 let Some((name, _)) = word[at + 1..].split_once('}') else { continue };
                 // A fio variable.
-                if matches!(self.kind, Kind::Fio(_)) && word[..at].ends_with('$') {
+                if matches!(self.kind, SubjectKind::Fio(_)) && word[..at].ends_with('$') {
                     continue;
                 }
                 let plain = !name.is_empty()
@@ -123,18 +124,18 @@ impl Subject {
         arguments: &[(String, String)],
         settings: &[(String, String)],
         seed: u64,
-    ) -> Result<Planned, Usage> {
-        self.plan_on(Place::Here, arguments, settings, seed)
+    ) -> Result<CellPlan, Usage> {
+        self.plan_on(JobHost::Here, arguments, settings, seed)
     }
 
     /// The same on this machine or a simulated one.
     pub fn plan_on(
         &self,
-        place: Place,
+        place: JobHost,
         arguments: &[(String, String)],
         settings: &[(String, String)],
         seed: u64,
-    ) -> Result<Planned, Usage> {
+    ) -> Result<CellPlan, Usage> {
         let words: Vec<String> = self
             .words
             .iter()
@@ -145,33 +146,39 @@ impl Subject {
         let args = &words[1..];
         let argv: Vec<String> = std::iter::once("fathom".to_string()).chain(words.clone()).collect();
         Ok(match &self.kind {
-            Kind::Native { name, text } => {
+            SubjectKind::Native { name, text } => {
                 let workload = native::with(name, text, settings)?;
                 if let Err(errors) = workload.check_to_run() {
                     let lines: Vec<String> = errors.iter().map(|e| format!("{name}: {e}")).collect();
                     return Err(Usage(lines.join("\n")));
                 }
                 let argv = ["fathom", "run", name].map(String::from).to_vec();
-                Planned::Native { name: name.clone(), workload: Box::new(workload), argv }
+                CellPlan::Native { name: name.clone(), workload: Box::new(workload), argv }
             }
-            Kind::Sysbench => {
-                Planned::Sysbench(Box::new(sysbench::Measured::read(args, seed, argv).map_err(Usage)?))
+            SubjectKind::Sysbench => CellPlan::Sysbench(Box::new(
+                sysbench::MeasuredSysbench::read(args, seed, argv).map_err(Usage)?,
+            )),
+            SubjectKind::Iozone => {
+                CellPlan::Iozone(Box::new(iozone::MeasuredIozone::read(args, argv).map_err(Usage)?))
             }
-            Kind::Iozone => Planned::Iozone(Box::new(iozone::Measured::read(args, argv).map_err(Usage)?)),
-            Kind::Filebench(here) => {
-                Planned::Filebench(Box::new(filebench::Measured::read(args, argv, here).map_err(Usage)?))
+            SubjectKind::Filebench(here) => CellPlan::Filebench(Box::new(
+                filebench::MeasuredFilebench::read(args, argv, here).map_err(Usage)?,
+            )),
+            SubjectKind::Fio(here) => {
+                CellPlan::Fio(Box::new(fio::MeasuredFio::read(args, argv, here, place, seed).map_err(Usage)?))
             }
-            Kind::Fio(here) => {
-                Planned::Fio(Box::new(fio::Measured::read(args, argv, here, place, seed).map_err(Usage)?))
-            }
-            Kind::Job { file, here } => {
+            SubjectKind::Job { file, here } => {
                 let args = [file.to_string_lossy().into_owned()];
-                Planned::Fio(Box::new(fio::Measured::read(&args, argv, here, place, seed).map_err(Usage)?))
+                CellPlan::Fio(Box::new(
+                    fio::MeasuredFio::read(&args, argv, here, place, seed).map_err(Usage)?,
+                ))
             }
-            Kind::Script(path) => {
+            SubjectKind::Script(path) => {
                 let args = ["-f".to_string(), path.to_string_lossy().into_owned()];
                 let here = Path::new("/");
-                Planned::Filebench(Box::new(filebench::Measured::read(&args, argv, here).map_err(Usage)?))
+                CellPlan::Filebench(Box::new(
+                    filebench::MeasuredFilebench::read(&args, argv, here).map_err(Usage)?,
+                ))
             }
         })
     }
@@ -185,7 +192,7 @@ fn here() -> Result<PathBuf, Usage> {
     std::env::current_dir().map_err(|e| Usage(format!("the working directory: {e}")))
 }
 
-impl Planned {
+impl CellPlan {
     /// The workloads, as far as known before they run.
     pub fn workloads(&self) -> Result<Vec<Workload>, Usage> {
         Ok(match self {

@@ -2,7 +2,7 @@
 //! the native workload, or a placeholder in a drop-in's arguments.
 
 use super::native;
-use super::subject::Subject;
+use super::subject::SweepSubject;
 use crate::exit::Usage;
 use fathom_dialects::filebench::nearest;
 use fathom_observe::knobs::{Knob, catalogue};
@@ -57,7 +57,7 @@ impl Varied {
 }
 
 /// Parses all of them.
-pub fn read(options: &[String], subjects: &[Subject]) -> Result<Vec<Varied>, Usage> {
+pub fn read(options: &[String], subjects: &[SweepSubject]) -> Result<Vec<Varied>, Usage> {
     read_with(&|_| false, options, subjects)
 }
 
@@ -65,7 +65,7 @@ pub fn read(options: &[String], subjects: &[Subject]) -> Result<Vec<Varied>, Usa
 pub fn read_with(
     model: &dyn Fn(&str) -> bool,
     options: &[String],
-    subjects: &[Subject],
+    subjects: &[SweepSubject],
 ) -> Result<Vec<Varied>, Usage> {
     let mut all: Vec<Varied> = Vec::new();
     for option in options {
@@ -84,7 +84,7 @@ pub fn read_with(
             "mkfs=... and mount=... need a file system to make; add one, as in --vary fs=ext4".into(),
         ));
     }
-    for unused in subjects.iter().flat_map(Subject::placeholders) {
+    for unused in subjects.iter().flat_map(SweepSubject::placeholders) {
         if !all.iter().any(|v| v.target == Target::Argument && v.name == unused) {
             return Err(Usage(format!(
                 "the arguments contain {{{unused}}}; give it values with --vary {unused}=..."
@@ -119,7 +119,7 @@ fn split(option: &str) -> Result<(String, Vec<String>), Usage> {
     Ok((name.to_string(), values))
 }
 
-fn owner(name: &str, subjects: &[Subject]) -> Result<Target, Usage> {
+fn owner(name: &str, subjects: &[SweepSubject]) -> Result<Target, Usage> {
     if subjects.iter().any(|s| s.placeholders().iter().any(|p| p == name)) {
         return Ok(Target::Argument);
     }
@@ -133,7 +133,7 @@ fn owner(name: &str, subjects: &[Subject]) -> Result<Target, Usage> {
         return Ok(Target::Kernel(knob));
     }
     if native::is_setting(name) {
-        if subjects.iter().all(Subject::is_native) {
+        if subjects.iter().all(SweepSubject::is_native) {
             return Ok(Target::Workload);
         }
         return Err(Usage(format!(
@@ -153,8 +153,9 @@ fn owner(name: &str, subjects: &[Subject]) -> Result<Target, Usage> {
 mod tests {
     use super::*;
 
-    fn subject(words: &[&str]) -> Subject {
-        Subject::read(&words.iter().map(Into::into).collect::<Vec<_>>()).unwrap_or_else(|e| panic!("{e}"))
+    fn subject(words: &[&str]) -> SweepSubject {
+        SweepSubject::read(&words.iter().map(Into::into).collect::<Vec<_>>())
+            .unwrap_or_else(|e| panic!("{e}"))
     }
 
     fn told(options: &[&str]) -> String {

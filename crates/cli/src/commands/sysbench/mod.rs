@@ -49,12 +49,12 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
 }
 
 /// A drop-in command line to be measured repeatedly without SysBench's output.
-pub struct Measured {
+pub struct MeasuredSysbench {
     parsed: Parsed,
     argv: Vec<String>,
 }
 
-impl Measured {
+impl MeasuredSysbench {
     /// Parses the command line. `seed` applies if it names none.
     pub fn read(args: &[String], seed: u64, argv: Vec<String>) -> Result<Self, String> {
         let context = Context { clock_seed: seed, read: &read };
@@ -121,7 +121,7 @@ fn clock_seed() -> u64 {
 
 fn measure(program: &str, parsed: &Parsed, common: &Common, engine: &mut Engine) -> ExitCode {
     let now = fathom_observe::local_time::now();
-    let mut live = Live { printer: Printer::new(parsed), shutdown: parsed.options.forced_shutdown_s };
+    let mut live = LiveLines { printer: Printer::new(parsed), shutdown: parsed.options.forced_shutdown_s };
     console::out_raw(&live.printer.head());
     if let Err(text) = look(&parsed.options) {
         console::out_raw(&text);
@@ -158,13 +158,13 @@ fn look(o: &Options) -> Result<(), String> {
 }
 
 /// Prints each line as soon as it is known.
-struct Live {
+struct LiveLines {
     printer: Printer,
     /// Seconds until the forced end.
     shutdown: Option<u64>,
 }
 
-impl Listener for Live {
+impl Listener for LiveLines {
     fn begins(&mut self, phase: &fathom_workload::Phase, _repetition: u32) {
         console::out_raw(&self.printer.phase_started(phase));
     }
@@ -186,7 +186,7 @@ impl Listener for Live {
     }
 }
 
-fn conclude(live: &mut Live, parsed: &Parsed, finished: &Finished) -> ExitCode {
+fn conclude(live: &mut LiveLines, parsed: &Parsed, finished: &Finished) -> ExitCode {
     let result = match (finished.signal, &finished.failure) {
         (Some(signal), _) => {
             console::out_raw(&live.printer.interrupted());
@@ -223,7 +223,7 @@ fn conclude(live: &mut Live, parsed: &Parsed, finished: &Finished) -> ExitCode {
 }
 
 /// An engine error: SysBench's text to stdout, a sentence to stderr.
-fn tell(live: &mut Live, o: &Options, error: &EngineError) {
+fn tell(live: &mut LiveLines, o: &Options, error: &EngineError) {
     let failed = match error {
         EngineError::NotOurs(path) => {
             console::error(&files::not_ours(path));

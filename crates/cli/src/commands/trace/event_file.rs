@@ -1,7 +1,7 @@
 //! An event file that a command makes from others: complete or not at all, compressed if its name says so.
 
 use crate::commands::write;
-use crate::output::Whole;
+use crate::output::WholeFile;
 use anyhow::Context as _;
 use fathom_record::block::log::LogFile;
 use std::cell::RefCell;
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 pub struct EventFile<'p> {
-    whole: Whole<'p>,
+    whole: WholeFile<'p>,
     path: &'p Path,
     out: Out,
 }
@@ -23,7 +23,7 @@ impl<'p> EventFile<'p> {
     /// Replaces an existing file only if `replace` is set.
     pub fn begin(path: &'p Path, replace: bool) -> anyhow::Result<Self> {
         write::check(path, replace)?;
-        let mut whole = Whole::begin(path, replace)?;
+        let mut whole = WholeFile::begin(path, replace)?;
         let file = whole.file().try_clone().and_then(|file| LogFile::new(file, path));
         let out = Rc::new(RefCell::new(BufWriter::new(file.with_context(|| cannot_write(path))?)));
         Ok(Self { whole, path, out: Out(out) })

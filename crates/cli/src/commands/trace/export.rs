@@ -2,7 +2,7 @@
 
 use super::event_file::{EventFile, cannot_write};
 use super::input;
-use super::options::Export;
+use super::options::TraceExport;
 use super::{summary, writer};
 use crate::commands::write;
 use crate::exit::{self, Usage};
@@ -15,7 +15,7 @@ use std::io::{BufWriter, IsTerminal as _};
 use std::path::Path;
 use std::process::ExitCode;
 
-pub fn run(options: &Export) -> anyhow::Result<ExitCode> {
+pub fn run(options: &TraceExport) -> anyhow::Result<ExitCode> {
     let ended = export(options);
     // A closed pipe (`| head`) is no error.
     let is_gone = |e: &anyhow::Error| {
@@ -27,7 +27,7 @@ pub fn run(options: &Export) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn export(options: &Export) -> anyhow::Result<ExitCode> {
+fn export(options: &TraceExport) -> anyhow::Result<ExitCode> {
     let inputs = input::inputs(&options.source)?;
     let [input] = &inputs[..] else {
         let n = inputs.len();
@@ -98,18 +98,18 @@ fn same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
-fn to_stdout(options: &Export) -> bool {
+fn to_stdout(options: &TraceExport) -> bool {
     options.output.as_os_str() == "-"
 }
 
-fn refuse_terminal(options: &Export) -> Result<(), Usage> {
+fn refuse_terminal(options: &TraceExport) -> Result<(), Usage> {
     if options.format == super::options::To::Own && std::io::stdout().is_terminal() {
         return Err(Usage("--format own is binary; name a file with -o, or send stdout into one".into()));
     }
     Ok(())
 }
 
-fn tell(options: &Export, events: Option<u64>) {
+fn tell(options: &TraceExport, events: Option<u64>) {
     if !to_stdout(options) {
         let events = events.map(|n| format!(" ({})", text::block::events(n))).unwrap_or_default();
         console::note(&format!("wrote {}{events}", options.output.display()));

@@ -1,6 +1,6 @@
 //! Groups files into traces: the per-CPU files of blktrace belong together; any other file is a trace by itself.
 
-use super::options::Source;
+use super::options::TraceSource;
 use crate::exit::Usage;
 use crate::input;
 use fathom_dialects::trace::{self, Format, Trace, TraceError};
@@ -16,7 +16,7 @@ pub struct Input {
 }
 
 /// Groups the files of a command line into traces.
-pub fn inputs(source: &Source) -> anyhow::Result<Vec<Input>> {
+pub fn inputs(source: &TraceSource) -> anyhow::Result<Vec<Input>> {
     let from = source.from.map(|f| f.0);
     let mut all: Vec<Input> = Vec::new();
     for path in &source.files {
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn files_of_blktrace_are_one_trace() {
         let files = ["a/x.blktrace.1", "-", "a/x.blktrace.0", "y.blktrace.0"].map(PathBuf::from).to_vec();
-        let found = inputs(&Source { files, from: None }).unwrap();
+        let found = inputs(&TraceSource { files, from: None }).unwrap();
         let told: Vec<(&str, usize)> = found.iter().map(|i| (i.name.as_str(), i.files.len())).collect();
         assert_eq!(told, [("a/x", 2), ("-", 1), ("y", 1)]);
     }
@@ -134,10 +134,10 @@ mod tests {
         for name in ["x.blktrace.10", "x.blktrace.2", "x.blktrace.y", "xx.blktrace.0"] {
             std::fs::write(dir.path().join(name), "").unwrap();
         }
-        let found = inputs(&Source { files: vec![dir.path().join("x")], from: None }).unwrap();
+        let found = inputs(&TraceSource { files: vec![dir.path().join("x")], from: None }).unwrap();
         let names: Vec<_> = found[0].files.iter().map(|f| f.file_name().unwrap().to_str().unwrap()).collect();
         assert_eq!(names, ["x.blktrace.2", "x.blktrace.10"]);
-        let missing = inputs(&Source { files: vec![dir.path().join("z")], from: None }).unwrap_err();
+        let missing = inputs(&TraceSource { files: vec![dir.path().join("z")], from: None }).unwrap_err();
         assert!(missing.to_string().contains("there is no such file"), "{missing}");
     }
 }

@@ -8,14 +8,14 @@ mod record;
 pub mod summary;
 pub mod target;
 
-use options::{Trace, What};
+use options::{Trace, TraceCommand};
 use std::process::ExitCode;
 
 pub fn run(options: &Trace) -> anyhow::Result<ExitCode> {
     match &options.what {
-        What::Record(o) => record::run(o),
-        What::Summary(o) => summary::run(o),
-        What::Export(o) => export::run(o),
+        TraceCommand::Record(o) => record::run(o),
+        TraceCommand::Summary(o) => summary::run(o),
+        TraceCommand::Export(o) => export::run(o),
     }
 }
 

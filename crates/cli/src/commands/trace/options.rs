@@ -17,17 +17,17 @@ use std::path::PathBuf;
 docs/formats/trace.md describes the formats, and what each can and cannot hold")]
 pub struct Trace {
     #[command(subcommand)]
-    pub what: What,
+    pub what: TraceCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum What {
+pub enum TraceCommand {
     /// Record what reaches a device (needs root and tracefs)
     Record(Record),
     /// Summarise a trace: a page of text per device, or JSON
     Summary(Summary),
     /// Convert a trace to another format
-    Export(Export),
+    Export(TraceExport),
 }
 
 #[derive(Debug, Args)]
@@ -59,13 +59,13 @@ pub struct Record {
 
 /// Where a trace comes from.
 #[derive(Debug, Args)]
-pub struct Source {
+pub struct TraceSource {
     /// Traces; - reads stdin. Several files of blktrace (X.blktrace.0, X.blktrace.1 ..., or just X) are one trace
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Format of the trace [default: detected]
     #[arg(long, value_name = "FORM")]
-    pub from: Option<Form>,
+    pub from: Option<TraceFormatName>,
 }
 
 #[derive(Debug, Args)]
@@ -75,7 +75,7 @@ pub struct Source {
   fathom trace summary sda.blktrace.0 sda.blktrace.1")]
 pub struct Summary {
     #[command(flatten)]
-    pub source: Source,
+    pub source: TraceSource,
     /// Only this device, by its name or number (loop0, 7:0)
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<String>,
@@ -89,9 +89,9 @@ pub struct Summary {
   fathom trace export --format csv a.fbl.zst -o a.csv
   fathom trace export --format iolog a.fbl.zst -o a.log    for fio --read_iolog=a.log
   fathom trace export --format own sda.blktrace.0 -o a.fbl.zst")]
-pub struct Export {
+pub struct TraceExport {
     #[command(flatten)]
-    pub source: Source,
+    pub source: TraceSource,
     /// Format to write
     #[arg(long)]
     pub format: To,
@@ -105,15 +105,15 @@ pub struct Export {
 
 /// An input format by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Form(pub Format);
+pub struct TraceFormatName(pub Format);
 
-impl ValueEnum for Form {
+impl ValueEnum for TraceFormatName {
     fn value_variants<'a>() -> &'a [Self] {
-        const ALL: [Form; Format::ALL.len()] = {
-            let mut all = [Form(Format::Own); Format::ALL.len()];
+        const ALL: [TraceFormatName; Format::ALL.len()] = {
+            let mut all = [TraceFormatName(Format::Own); Format::ALL.len()];
             let mut at = 0;
             while at < all.len() {
-                all[at] = Form(Format::ALL[at]);
+                all[at] = TraceFormatName(Format::ALL[at]);
                 at += 1;
             }
             all

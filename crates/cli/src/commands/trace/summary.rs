@@ -26,7 +26,7 @@ const SCHEMA: &str = "fathom-trace/1";
 
 /// Summary of a trace.
 #[derive(Debug, Serialize)]
-pub struct Told {
+pub struct TraceSummary {
     schema: &'static str,
     /// The file, or the common name of several.
     file: String,
@@ -63,7 +63,7 @@ pub fn run(options: &Summary) -> anyhow::Result<ExitCode> {
 }
 
 /// The JSON of `--json` and of `export --format json`.
-pub fn json(all: &[Told]) -> serde_json::Result<String> {
+pub fn json(all: &[TraceSummary]) -> serde_json::Result<String> {
     Ok(serde_json::to_string_pretty(all)? + "\n")
 }
 
@@ -82,7 +82,7 @@ fn only(layer: &mut BlockLayer, wanted: &str, file: &str) -> Result<(), Usage> {
 }
 
 /// Reads a trace to its end.
-pub fn sum_up(input: &Input) -> anyhow::Result<Told> {
+pub fn sum_up(input: &Input) -> anyhow::Result<TraceSummary> {
     let mut trace = input.open()?;
     let mut ahead = VecDeque::new();
     while ahead.len() < LOOK_AHEAD {
@@ -93,7 +93,7 @@ pub fn sum_up(input: &Input) -> anyhow::Result<Told> {
     let guessed = Kinds::of(&ahead);
     let queueing = trace.about().header.queueing;
     let options = Options { devices: Vec::new(), from_ns, interval_ns: 0, queueing };
-    let mut reading = Reading {
+    let mut reading = TraceAnalysis {
         analysis: Analysis::new(options),
         known: HashMap::new(),
         // No task of a trace is this process, and pid 0 means "unknown" in many formats.
@@ -112,7 +112,7 @@ pub fn sum_up(input: &Input) -> anyhow::Result<Told> {
 }
 
 /// A trace being analysed.
-struct Reading {
+struct TraceAnalysis {
     analysis: Analysis,
     known: HashMap<DeviceNumber, String>,
     tasks: OwnTasks<Elsewhere>,
@@ -120,7 +120,7 @@ struct Reading {
     last_ns: u64,
 }
 
-impl Reading {
+impl TraceAnalysis {
     fn take(&mut self, event: &BlockEvent, trace: &Trace) {
         self.last_ns = self.last_ns.max(event.time_ns);
         // A plug of a task that did nothing else names no device.
@@ -141,7 +141,7 @@ impl Reading {
         self.analysis.watch(WatchedDevice { number, name, level: told.level, bio_based });
     }
 
-    fn finish(mut self, from_ns: u64, name: &str, about: &About) -> Told {
+    fn finish(mut self, from_ns: u64, name: &str, about: &About) -> TraceSummary {
         let end = about.end.filter(|e| e.start_ns > 0 && e.end_ns >= self.last_ns && e.start_ns <= from_ns);
         let mut block = self.analysis.finish(end.map_or(self.last_ns, |e| e.end_ns));
         if let Some(end) = end {
@@ -168,7 +168,7 @@ impl Reading {
                 (device.busy_ns, device.unfinished) = (0, 0);
             }
         }
-        Told {
+        TraceSummary {
             schema: SCHEMA,
             file: name.into(),
             format: about.format.word(),
@@ -246,7 +246,7 @@ impl KernelFiles for Elsewhere {
     }
 }
 
-fn page(told: &Told) -> String {
+fn page(told: &TraceSummary) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{}: {} ({})", told.file, text::block::events(told.block.events), told.format);
     if !told.machine.is_empty() {

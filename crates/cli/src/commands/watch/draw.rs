@@ -1,7 +1,7 @@
 //! The screen: rates now and over time, a latency strip (one column per interval, one row per power of two), request
 //! sizes, queue depth, merges, and the top issuers. Fits 80 columns by 24 rows and uses more if available.
 
-use super::history::{Figures, Flow, History, Moment};
+use super::history::{DirectionFigures, Figures, Moment, WatchHistory};
 use fathom_record::Histogram;
 use fathom_record::block::analysis::classes;
 use fathom_report::units;
@@ -23,7 +23,7 @@ pub struct View {
 const LOWEST_EXPONENT: u32 = 14;
 const HIGHEST_EXPONENT: u32 = 30;
 
-pub fn all(frame: &mut Frame, history: &History, view: &View) {
+pub fn all(frame: &mut Frame, history: &WatchHistory, view: &View) {
     let [head, rates, strip, lower, foot] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Length(6),
@@ -75,10 +75,10 @@ fn title(name: &str, moment: &Moment, f: &Figures, view: &View) -> Line<'static>
 }
 
 /// One line of figures and one of history per direction.
-fn draw_rates(frame: &mut Frame, area: Rect, history: &History, view: &View, now: &Figures) {
+fn draw_rates(frame: &mut Frame, area: Rect, history: &WatchHistory, view: &View, now: &Figures) {
     let rows: [Rect; 6] = Layout::vertical([Constraint::Length(1); 6]).areas(area);
     let width = usize::from(area.width);
-    let line = |word: &str, flow: &Flow| {
+    let line = |word: &str, flow: &DirectionFigures| {
         let merges =
             if now.merges_known { format!("{:.0} merged/s", flow.merges_per_s) } else { String::new() };
         let wait = flow.mean_ns.map_or_else(|| "-".into(), units::time_ns);
@@ -114,7 +114,7 @@ const SHADES: [char; 5] = [' ', '.', ':', '*', '#'];
 const BLUES: [Color; 5] =
     [Color::Reset, Color::Indexed(18), Color::Indexed(26), Color::Indexed(39), Color::Indexed(226)];
 
-fn draw_strip(frame: &mut Frame, area: Rect, history: &History, view: &View) {
+fn draw_strip(frame: &mut Frame, area: Rect, history: &WatchHistory, view: &View) {
     let block = Block::default().borders(Borders::TOP).title(" time in the device, each interval a column ");
     let inner = block.inner(area);
     frame.render_widget(block, area);
@@ -222,7 +222,7 @@ mod tests {
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
-    fn drawn(history: &History, width: u16, height: u16) -> String {
+    fn drawn(history: &WatchHistory, width: u16, height: u16) -> String {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("memory");
         terminal.draw(|frame| all(frame, history, &View::default())).expect("drawn");
         terminal.backend().to_string()
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn the_picture_has_everything_on_80_by_24() {
-        let mut history = History::new(vec!["vda".into()]);
+        let mut history = WatchHistory::new(vec!["vda".into()]);
         assert!(drawn(&history, 80, 24).contains("watching"));
         (0..5).for_each(|_| history.push(moment()));
         let text = drawn(&history, 80, 24);
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn without_events_it_says_what_is_missing_and_small_terminals_do_no_harm() {
-        let mut history = History::new(vec!["vda".into()]);
+        let mut history = WatchHistory::new(vec!["vda".into()]);
         history.push(Moment::default());
         let text = drawn(&history, 80, 24);
         assert!(text.contains("only events tell sizes") && text.contains("by counters"), "{text}");

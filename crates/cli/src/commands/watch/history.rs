@@ -16,7 +16,7 @@ pub struct Moment {
 
 /// Figures of one direction in one interval.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Flow {
+pub struct DirectionFigures {
     pub requests_per_s: f64,
     pub bytes_per_s: f64,
     pub merges_per_s: f64,
@@ -27,8 +27,8 @@ pub struct Flow {
 /// Figures of one device in one interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figures {
-    pub reads: Flow,
-    pub writes: Flow,
+    pub reads: DirectionFigures,
+    pub writes: DirectionFigures,
     pub flushes_per_s: f64,
     pub discards_per_s: f64,
     /// Mean queue depth.
@@ -38,12 +38,12 @@ pub struct Figures {
     pub merges_known: bool,
 }
 
-pub struct History {
+pub struct WatchHistory {
     pub names: Vec<String>,
     pub moments: VecDeque<Moment>,
 }
 
-impl History {
+impl WatchHistory {
     pub fn new(names: Vec<String>) -> Self {
         Self { names, moments: VecDeque::new() }
     }
@@ -104,9 +104,9 @@ impl Moment {
 fn of_events(activity: &DeviceActivity, seconds: f64) -> Figures {
     let count = |class| activity.class(class).map_or(0, |s| s.completed) as f64 / seconds;
     let flow = |class| {
-        let Some(s) = activity.class(class) else { return Flow::default() };
+        let Some(s) = activity.class(class) else { return DirectionFigures::default() };
         let merges = s.back_merges.unwrap_or(0) + s.front_merges.unwrap_or(0) + s.request_merges.unwrap_or(0);
-        Flow {
+        DirectionFigures {
             requests_per_s: s.completed as f64 / seconds,
             bytes_per_s: s.completed_bytes as f64 / seconds,
             merges_per_s: merges as f64 / seconds,
@@ -129,7 +129,7 @@ fn of_counters(layer: &BlockLayer, device: usize, seconds: f64) -> Figures {
     let rows = || layer.intervals.iter().filter(|r| r.device as usize == device);
     let sum =
         |figure: fn(&fathom_record::block::BlockInterval) -> u64| rows().map(figure).sum::<u64>() as f64;
-    let flow = |requests: f64, bytes: f64, merges: f64, ns: f64| Flow {
+    let flow = |requests: f64, bytes: f64, merges: f64, ns: f64| DirectionFigures {
         requests_per_s: requests / seconds,
         bytes_per_s: bytes / seconds,
         merges_per_s: merges / seconds,
@@ -211,7 +211,7 @@ pub mod tests {
 
     #[test]
     fn the_oldest_moments_are_forgotten() {
-        let mut history = History::new(vec!["vda".into()]);
+        let mut history = WatchHistory::new(vec!["vda".into()]);
         (0..MOST + 3).for_each(|_| history.push(Moment::default()));
         assert_eq!(history.moments.len(), MOST);
         assert_eq!(Moment::default().figures(0), Figures { merges_known: true, ..Figures::default() });

@@ -1,13 +1,13 @@
 //! One line of JSON per interval and device; docs/observe.md describes the keys.
 
-use super::history::{Flow, History, Moment};
-use super::{Show, put};
+use super::history::{DirectionFigures, Moment, WatchHistory};
+use super::{WatchOutput, put};
 use serde_json::{Value, json};
 
-pub struct Lines;
+pub struct JsonLines;
 
-impl Show for Lines {
-    fn show(&mut self, history: &History) -> anyhow::Result<()> {
+impl WatchOutput for JsonLines {
+    fn show(&mut self, history: &WatchHistory) -> anyhow::Result<()> {
         if let Some(moment) = history.latest() {
             let at = jiff::Timestamp::now();
             for (device, name) in history.names.iter().enumerate() {
@@ -20,7 +20,7 @@ impl Show for Lines {
 
 fn line(moment: &Moment, device: usize, name: &str, at: jiff::Timestamp) -> Value {
     let figures = moment.figures(device);
-    let flow = |flow: &Flow| {
+    let flow = |flow: &DirectionFigures| {
         json!({"requests_per_s": flow.requests_per_s, "bytes_per_s": flow.bytes_per_s,
                "merges_per_s": figures.merges_known.then_some(flow.merges_per_s), "mean_ns": flow.mean_ns})
     };

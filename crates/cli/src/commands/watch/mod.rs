@@ -13,8 +13,8 @@ use crate::exit::{self, Usage};
 use crate::line::WatchDevice;
 use fathom_observe::block::{Watched, availability, watched};
 use fathom_observe::device;
-use history::{History, Moment};
-use source::Source;
+use history::{Moment, WatchHistory};
+use source::WatchSource;
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -41,13 +41,13 @@ pub fn run(options: &WatchDevice) -> anyhow::Result<ExitCode> {
         return Err(Usage("--queue needs block events, which only root may see as a rule".into()).into());
     }
     fathom_engine::watch_signals();
-    let mut source = Source::start(devices, events, options.queue)?;
-    let mut history = History::new(source.names());
+    let mut source = WatchSource::start(devices, events, options.queue)?;
+    let mut history = WatchHistory::new(source.names());
     let drawn = std::io::stdout().is_terminal() && !options.json && !options.plain;
-    let mut out: Box<dyn Show> = if drawn {
+    let mut out: Box<dyn WatchOutput> = if drawn {
         Box::new(screen::Screen::new()?)
     } else if options.json {
-        Box::new(json::Lines)
+        Box::new(json::JsonLines)
     } else {
         Box::new(plain::Rows::default())
     };
@@ -55,9 +55,9 @@ pub fn run(options: &WatchDevice) -> anyhow::Result<ExitCode> {
     let mut due = Instant::now() + interval;
     while options.count.is_none_or(|count| shown < count) {
         match out.wait(due, &history)? {
-            Wish::Quit => break,
-            Wish::Pause => {}
-            Wish::Go => {
+            UserInput::Quit => break,
+            UserInput::Pause => {}
+            UserInput::Go => {
                 due += interval;
                 history.push(source.take()?);
                 if !going_on(out.show(&history))? {
@@ -89,7 +89,7 @@ fn going_on(shown: anyhow::Result<()>) -> anyhow::Result<bool> {
 
 /// The user's input during a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wish {
+enum UserInput {
     Go,
     /// Freeze the display.
     Pause,
@@ -97,25 +97,25 @@ enum Wish {
 }
 
 /// An output format.
-trait Show {
+trait WatchOutput {
     /// Waits until then, or until the user acts.
-    fn wait(&mut self, until: Instant, _history: &History) -> anyhow::Result<Wish> {
+    fn wait(&mut self, until: Instant, _history: &WatchHistory) -> anyhow::Result<UserInput> {
         Ok(doze(until))
     }
     /// Shows the latest interval.
-    fn show(&mut self, history: &History) -> anyhow::Result<()>;
+    fn show(&mut self, history: &WatchHistory) -> anyhow::Result<()>;
 }
 
 /// Sleeps until then or until a signal arrives.
-fn doze(until: Instant) -> Wish {
+fn doze(until: Instant) -> UserInput {
     const NAP: Duration = Duration::from_millis(50);
     loop {
         if fathom_engine::interrupted_by().is_some() {
-            return Wish::Quit;
+            return UserInput::Quit;
         }
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Wish::Go;
+            return UserInput::Go;
         }
         std::thread::sleep(left.min(NAP));
     }
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn a_wait_ends_at_its_time() {
         let due = Instant::now() + Duration::from_millis(5);
-        assert_eq!(doze(due), Wish::Go);
+        assert_eq!(doze(due), UserInput::Go);
         assert!(Instant::now() >= due);
     }
 }

@@ -1,7 +1,7 @@
 //! Rows like iostat's, for a pipe, a log or a narrow terminal.
 
-use super::history::{Figures, History};
-use super::{Show, put};
+use super::history::{Figures, WatchHistory};
+use super::{WatchOutput, put};
 use fathom_report::units;
 
 /// Prints rows, repeating the head from time to time.
@@ -13,8 +13,8 @@ pub struct Rows {
 /// Rows per head.
 const PAGE: usize = 20;
 
-impl Show for Rows {
-    fn show(&mut self, history: &History) -> anyhow::Result<()> {
+impl WatchOutput for Rows {
+    fn show(&mut self, history: &WatchHistory) -> anyhow::Result<()> {
         let Some(moment) = history.latest() else { return Ok(()) };
         if self.printed.is_multiple_of(PAGE) {
             put(&head())?;

@@ -1,7 +1,7 @@
 //! The terminal in screen mode: taken over at the start, restored at the end in any case; and the keys.
 
-use super::history::History;
-use super::{Show, Wish, draw};
+use super::history::WatchHistory;
+use super::{UserInput, WatchOutput, draw};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ impl Screen {
         Ok(screen)
     }
 
-    fn draw(&mut self, history: &History) -> anyhow::Result<()> {
+    fn draw(&mut self, history: &WatchHistory) -> anyhow::Result<()> {
         let view = &self.view;
         self.terminal.draw(|frame| draw::all(frame, history, view))?;
         Ok(())
@@ -31,19 +31,19 @@ impl Drop for Screen {
     }
 }
 
-impl Show for Screen {
-    fn wait(&mut self, until: Instant, history: &History) -> anyhow::Result<Wish> {
+impl WatchOutput for Screen {
+    fn wait(&mut self, until: Instant, history: &WatchHistory) -> anyhow::Result<UserInput> {
         const NAP: Duration = Duration::from_millis(50);
         if history.moments.is_empty() {
             self.draw(history)?;
         }
         loop {
             if fathom_engine::interrupted_by().is_some() {
-                return Ok(Wish::Quit);
+                return Ok(UserInput::Quit);
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Ok(Wish::Go);
+                return Ok(UserInput::Go);
             }
             if !event::poll(left.min(NAP))? {
                 continue;
@@ -52,8 +52,8 @@ impl Show for Screen {
                 Event::Key(key) if key.kind == KeyEventKind::Press => {
                     let control = key.modifiers.contains(KeyModifiers::CONTROL);
                     match key.code {
-                        KeyCode::Char('c') if control => return Ok(Wish::Quit),
-                        KeyCode::Char('q') | KeyCode::Esc => return Ok(Wish::Quit),
+                        KeyCode::Char('c') if control => return Ok(UserInput::Quit),
+                        KeyCode::Char('q') | KeyCode::Esc => return Ok(UserInput::Quit),
                         KeyCode::Char('p' | ' ') => self.view.paused = !self.view.paused,
                         KeyCode::Tab | KeyCode::Right => {
                             self.view.device = (self.view.device + 1) % history.names.len().max(1);
@@ -61,18 +61,18 @@ impl Show for Screen {
                         _ => continue,
                     }
                     self.draw(history)?;
-                    return Ok(Wish::Pause);
+                    return Ok(UserInput::Pause);
                 }
                 Event::Resize(..) => {
                     self.draw(history)?;
-                    return Ok(Wish::Pause);
+                    return Ok(UserInput::Pause);
                 }
                 _ => {}
             }
         }
     }
 
-    fn show(&mut self, history: &History) -> anyhow::Result<()> {
+    fn show(&mut self, history: &WatchHistory) -> anyhow::Result<()> {
         if self.view.paused { Ok(()) } else { self.draw(history) }
     }
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const PERIOD: Duration = Duration::from_millis(20);
 
 /// A running source.
-pub struct Source {
+pub struct WatchSource {
     devices: Vec<Watched>,
     /// Identity of each device at the start.
     there: Vec<Option<String>>,
@@ -40,7 +40,7 @@ fn lock(shared: &Mutex<Analysis>) -> MutexGuard<'_, Analysis> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Source {
+impl WatchSource {
     pub fn start(devices: Vec<Watched>, events: bool, queue: bool) -> anyhow::Result<Self> {
         let from = if events {
             let instance = Instance::new()?;

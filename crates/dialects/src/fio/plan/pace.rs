@@ -6,7 +6,7 @@ use super::super::{lenient_number, number};
 use super::Notes;
 use super::io_type::{Rw, Trims};
 use fathom_workload::ops::{Place, derive_seed};
-use fathom_workload::{Arrivals, Bytes, Duration, Mix, Rate, RateOf, Record, Stream, Think};
+use fathom_workload::{Bytes, Duration, Gaps, Mix, Rate, RateOf, Record, Stream, Think};
 
 /// Durations of a job, in nanoseconds; 0: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -174,7 +174,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Rw) -> Result<(), UsageError
         rw.own(rates)
     };
     if total > 0.0 {
-        let arrivals = if poisson { Arrivals::Poisson } else { Arrivals::Even };
+        let arrivals = if poisson { Gaps::Poisson } else { Gaps::Even };
         if let Some(think) = &mut stream.pace.think {
             think.shifts_schedule = anew;
         }

@@ -19,7 +19,7 @@ use crate::request::{Requests, Slot};
 use crate::task::TaskId;
 use crate::time::{Hz, Nanos};
 use crate::tunable::{Tunables, View};
-use process::{Newcomers, Process};
+use process::{AnticipatedProcess, Newcomers};
 use tunables::{READ_BATCH_EXPIRE, READ_EXPIRE, TABLE, WRITE_BATCH_EXPIRE, WRITE_EXPIRE};
 use waiting::Status;
 
@@ -56,7 +56,7 @@ pub struct Anticipatory {
     expected: Option<TaskId>,
     /// That task's request has completed.
     expected_served: bool,
-    processes: Vec<Process>,
+    processes: Vec<AnticipatedProcess>,
     newcomers: Newcomers,
     waits: u64,
     hits: u64,
@@ -114,9 +114,9 @@ impl Anticipatory {
         TaskId(requests[slot].private.queue)
     }
 
-    fn process(&mut self, task: TaskId) -> &mut Process {
+    fn process(&mut self, task: TaskId) -> &mut AnticipatedProcess {
         if self.processes.len() <= task.index() {
-            self.processes.resize(task.index() + 1, Process::default());
+            self.processes.resize(task.index() + 1, AnticipatedProcess::default());
         }
         &mut self.processes[task.index()]
     }

@@ -5,7 +5,7 @@ use crate::elevator::mean::Mean;
 
 /// Statistics of one process and its requests.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Process {
+pub(super) struct AnticipatedProcess {
     pub(super) exited: bool,
     /// Has submitted a synchronous request.
     started: bool,
@@ -36,7 +36,7 @@ impl Newcomers {
     }
 }
 
-impl Process {
+impl AnticipatedProcess {
     /// Mean time between completion and submission; `None` before the first sample.
     pub(super) fn think_mean(&self) -> Option<u64> {
         self.think.get()
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn thinking_is_timed_only_when_nothing_is_under_way() {
-        let (mut process, mut others) = (Process::default(), Newcomers::default());
+        let (mut process, mut others) = (AnticipatedProcess::default(), Newcomers::default());
         process.submitted(0, 0, 8, 19, &mut others);
         assert_eq!(process.think_mean(), None);
         process.served = true;
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn one_jump_in_four_keeps_the_mean_seek_large() {
         // Four adjacent reads, then a jump of 1.5 million sectors: the case of the benchmark of 2004.
-        let (mut process, mut others) = (Process::default(), Newcomers::default());
+        let (mut process, mut others) = (AnticipatedProcess::default(), Newcomers::default());
         let mut at = 0;
         for round in 0..100u64 {
             for _ in 0..4 {

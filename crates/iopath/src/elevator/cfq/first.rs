@@ -34,7 +34,7 @@ const REQUESTS: u32 = 8192;
 const MOST_QUEUED: u64 = 128;
 
 #[derive(Clone, Debug, Default)]
-struct Process {
+struct FirstCfqProcess {
     tree: Tree,
     queued: [u32; 2],
     busy: bool,
@@ -44,7 +44,7 @@ struct Process {
 #[derive(Clone, Debug)]
 pub struct Cfq1 {
     tunables: Tunables<2>,
-    processes: Vec<Process>,
+    processes: Vec<FirstCfqProcess>,
     /// Processes with requests; the head is the last element.
     busy: Vec<u16>,
     dispatch: List,
@@ -165,7 +165,7 @@ impl Elevator for Cfq1 {
         let key = requests.task(requests[slot].task()).process;
         requests[slot].private.queue = key;
         if self.processes.len() <= usize::from(key) {
-            self.processes.resize(usize::from(key) + 1, Process::default());
+            self.processes.resize(usize::from(key) + 1, FirstCfqProcess::default());
             self.busy.reserve(self.processes.len());
         }
         self.enter(requests, slot);

@@ -1,7 +1,7 @@
 //! Reads of a mount for directories, on demand and in advance, and for small files after an opened one; and whether we or the kernel
 //! cache content.
 
-use super::super::areas::{AdvanceReads, Read};
+use super::super::areas::{AdvanceReads, ReadBlocks};
 use super::super::attributes::errno_of;
 use super::super::table::Listing;
 use super::Files;
@@ -29,7 +29,7 @@ impl<S: ReadAt + 'static> Files<S> {
             return Err(Errno::ENOTDIR);
         }
         let image = self.reader.image();
-        let read: Read<'_> = &|byte: u64, buf: &mut [u8]| self.area(byte, buf);
+        let read: ReadBlocks<'_> = &|byte: u64, buf: &mut [u8]| self.area(byte, buf);
         let listing = match self.directories.get(&node) {
             Some(listing) => listing,
             None => {

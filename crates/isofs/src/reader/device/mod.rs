@@ -6,7 +6,7 @@ mod job;
 
 pub use job::{Job, Work};
 
-use super::cache::{Cache, PageKey};
+use super::cache::{PageCache, PageKey};
 use super::counters::Counters;
 use super::pieces::{Pieces, SECTOR, Stage, Wanted};
 use super::policy::{Chunk, Policy, knows_classes};
@@ -41,7 +41,7 @@ fn class_of(task: TaskId) -> IoClass {
 /// Queue, cache and the pieces in between.
 #[derive(Debug)]
 pub(super) struct Device {
-    pub(super) cache: Cache,
+    pub(super) cache: PageCache,
     pub(super) counters: Counters,
     queue: Queue,
     pieces: Pieces,
@@ -77,7 +77,7 @@ impl Device {
             }
         }
         Self {
-            cache: Cache::new(usize::try_from(pages).unwrap_or(usize::MAX)),
+            cache: PageCache::new(usize::try_from(pages).unwrap_or(usize::MAX)),
             counters: Counters::default(),
             queue,
             pieces: Pieces::new(policy.attach),

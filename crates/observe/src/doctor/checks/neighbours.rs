@@ -46,7 +46,7 @@ struct User<'a> {
 /// The processes that read or wrote, with the devices of their open files.
 fn users<'a>(scene: &'a Scene) -> Vec<User<'a>> {
     // Many descriptors lead to the same file system; looking up its devices takes many reads.
-    let mut known: BTreeMap<FileSystem, BTreeSet<(u32, u32)>> = BTreeMap::new();
+    let mut known: BTreeMap<FileSystemId, BTreeSet<(u32, u32)>> = BTreeMap::new();
     let mut with_devices = |issuer: Issuer<'a>| {
         let dir = PathBuf::from(format!("/proc/{}/fd", issuer.pid));
         let paths = scene.list(&dir).into_iter().map(|fd| dir.join(fd));
@@ -62,7 +62,7 @@ fn users<'a>(scene: &'a Scene) -> Vec<User<'a>> {
 }
 
 /// A block device's number, or a mount's id and device number.
-type FileSystem = (Option<(u32, u32)>, Option<u64>, (u32, u32));
+type FileSystemId = (Option<(u32, u32)>, Option<u64>, (u32, u32));
 
 /// The devices below an open file.
 fn devices_of(scene: &Scene, descriptor: &Path) -> BTreeSet<(u32, u32)> {

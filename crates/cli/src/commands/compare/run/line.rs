@@ -29,7 +29,7 @@ pub struct Measure {
     pub effect: Option<String>,
     /// When to stop before all quads are done
     #[arg(long, requires = "run", conflicts_with_all = STORED, value_enum, default_value = "spending")]
-    pub stop: Stop,
+    pub stop: StopRule,
     /// Half-width of the interval at which --stop precision stops [default: 1%]
     #[arg(long, requires = "run", conflicts_with_all = STORED, value_name = "SHARE")]
     pub half_width: Option<String>,
@@ -72,7 +72,7 @@ pub struct Measure {
 
 /// Stopping rules that keep the rate of false alarms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Stop {
+pub enum StopRule {
     /// As soon as a change is certain (p of 0.001 or less)
     Spending,
     /// When the interval is narrow enough, whatever the result

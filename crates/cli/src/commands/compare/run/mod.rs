@@ -18,7 +18,7 @@ use crate::exit;
 use crate::line::Common;
 use fathom_report::compared;
 use request::Request;
-use session::{Session, SessionEnd};
+use session::{CompareEnd, CompareSession};
 use std::process::ExitCode;
 
 pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
@@ -26,7 +26,7 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
     check_files(options)?;
     let request = Request::read(options, asked.rules.threshold)?;
     let common = &common.under(&options.measure.conditions);
-    let mut session = Session::begin(&request, asked, common)?;
+    let mut session = CompareSession::begin(&request, asked, common)?;
     if options.measure.plan {
         console::out(&words::plan(&session, !common.no_store)?);
         return Ok(ExitCode::SUCCESS);
@@ -42,7 +42,7 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
     let ended = session.all();
     let outcomes = session.put_back();
     guard::tell(&outcomes, "");
-    if matches!(ended, SessionEnd::Failed(_) | SessionEnd::Signal(_)) {
+    if matches!(ended, CompareEnd::Failed(_) | CompareEnd::Signal(_)) {
         session.note_early_end(&ended.words());
     }
     let mut code = None;
@@ -65,7 +65,7 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
     Ok(guard::code(conclude(ended, code, options.gate), &outcomes))
 }
 
-fn tell_kept(session: &Session<'_>) {
+fn tell_kept(session: &CompareSession<'_>) {
     let (made, stored) = session.kept();
     if stored == made {
         let again = format!("`fathom compare --of {}` prints this again", session.stage.id);
@@ -92,18 +92,18 @@ pub fn tell_undecided(options: &Compare, sides: &[&str; 2], why: &str) -> anyhow
 }
 
 /// Reports what ended the comparison. `code` is its exit code, if it got that far.
-fn conclude(ended: SessionEnd, code: Option<u8>, gate: bool) -> ExitCode {
+fn conclude(ended: CompareEnd, code: Option<u8>, gate: bool) -> ExitCode {
     let undecided = if gate { exit::UNDECIDED } else { exit::DONE };
     ExitCode::from(match ended {
-        SessionEnd::Complete(why) => {
+        CompareEnd::Complete(why) => {
             console::note(&why);
             code.unwrap_or(undecided)
         }
-        SessionEnd::TooNoisy(why) => {
+        CompareEnd::TooNoisy(why) => {
             console::warning(&format!("nothing was compared, because this machine cannot tell:\n{why}"));
             undecided
         }
-        SessionEnd::Signal(signal) => {
+        CompareEnd::Signal(signal) => {
             let what = if code.is_some() {
                 "the verdict above is from the quads completed by then. It is invalid if you stopped because of what you saw, so a gate does not pass on it"
             } else {
@@ -112,7 +112,7 @@ fn conclude(ended: SessionEnd, code: Option<u8>, gate: bool) -> ExitCode {
             console::warning(&format!("stopped by signal {signal}; {what}"));
             exit::of_signal(signal)
         }
-        SessionEnd::Failed(why) => {
+        CompareEnd::Failed(why) => {
             console::error(&why);
             exit::FAILED
         }

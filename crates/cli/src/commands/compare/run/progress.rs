@@ -7,13 +7,13 @@ use indicatif::ProgressBar;
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-pub struct Progress {
+pub struct CompareProgress {
     bar: ProgressBar,
     part: String,
     run: String,
 }
 
-impl Progress {
+impl CompareProgress {
     /// `runs`: the maximum.
     pub fn new(runs: u64) -> Self {
         Self { bar: console::progress(runs), part: String::new(), run: String::new() }
@@ -56,7 +56,7 @@ impl Progress {
     }
 }
 
-impl Listener for Progress {
+impl Listener for CompareProgress {
     fn begins(&mut self, phase: &fathom_workload::Phase, _repetition: u32) {
         crate::console::tell(&self.bar, &format!("{}: {} ({})", self.part, self.run, phase.name));
         self.bar.tick();

@@ -1,11 +1,11 @@
 //! What to compare, from the command line: two workloads, two values of a setting or two directories, and the plan that
 //! is fixed before the first run.
 
-use super::line::{Measure, Stop};
+use super::line::{Measure, StopRule};
 use crate::commands::compare::line::Compare;
 use crate::commands::compare::share;
 use crate::commands::sweep::stage;
-use crate::commands::sweep::subject::Subject;
+use crate::commands::sweep::subject::SweepSubject;
 use crate::commands::sweep::vary::{self, Target, Varied};
 use crate::commands::sweep::{image, time};
 use crate::exit::Usage;
@@ -23,7 +23,7 @@ const MOST_EFFECT: f64 = 0.99;
 const AND: &str = "--and";
 
 pub struct Request {
-    pub stage: stage::Asked,
+    pub stage: stage::StageRequest,
     pub plan: Plan,
     pub warm_up: u32,
     pub budget: Option<Duration>,
@@ -66,7 +66,7 @@ impl Request {
                 stopping: stopping(measure)?,
                 noise: None,
             },
-            stage: stage::Asked {
+            stage: stage::StageRequest {
                 subjects,
                 varied,
                 seed: measure.seed.unwrap_or_else(drawn),
@@ -93,14 +93,14 @@ fn drawn() -> u64 {
 fn stopping(measure: &Measure) -> Result<Stopping, Usage> {
     let most = measure.max_quads as usize;
     match measure.stop {
-        Stop::Spending if measure.half_width.is_some() => {
+        StopRule::Spending if measure.half_width.is_some() => {
             Err(Usage("--half-width belongs to --stop precision; --stop spending looks at p only".into()))
         }
-        Stop::Spending => {
+        StopRule::Spending => {
             let Spending { early, last, .. } = Spending::within(most);
             Ok(Stopping::Spending { most_quads: u64::from(measure.max_quads), early, last })
         }
-        Stop::Precision => {
+        StopRule::Precision => {
             let half_width = measure.half_width.as_deref();
             let half_width =
                 half_width.map_or(Ok(Precision::DEFAULT.half_width), |t| share("--half-width", t))?;
@@ -109,7 +109,7 @@ fn stopping(measure: &Measure) -> Result<Stopping, Usage> {
     }
 }
 
-fn subjects(files: &[String], words: &[OsString]) -> Result<Vec<Subject>, Usage> {
+fn subjects(files: &[String], words: &[OsString]) -> Result<Vec<SweepSubject>, Usage> {
     let lines: Vec<&[OsString]> =
         if words.is_empty() { Vec::new() } else { words.split(|w| w == AND).collect() };
     if lines.iter().any(|line| line.is_empty()) {
@@ -127,14 +127,14 @@ fn subjects(files: &[String], words: &[OsString]) -> Result<Vec<Subject>, Usage>
             all.len()
         )));
     }
-    all.iter().map(|line| Subject::read(line)).collect()
+    all.iter().map(|line| SweepSubject::read(line)).collect()
 }
 
 /// Everything that varies between the sides.
-fn factors(measure: &Measure, subjects: &[Subject]) -> Result<Vec<Varied>, Usage> {
+fn factors(measure: &Measure, subjects: &[SweepSubject]) -> Result<Vec<Varied>, Usage> {
     let mut all = Vec::new();
     if subjects.len() > 1 {
-        let values = subjects.iter().map(Subject::words).collect();
+        let values = subjects.iter().map(SweepSubject::words).collect();
         all.push(Varied { name: "workload".into(), values, target: Target::Subject });
     }
     if !measure.dirs.is_empty() {
@@ -146,7 +146,11 @@ fn factors(measure: &Measure, subjects: &[Subject]) -> Result<Vec<Varied>, Usage
 }
 
 /// The names of the sides; `None` if only the noise of one side is measured.
-fn sides(varied: &[Varied], subjects: &[Subject], calibrate: bool) -> Result<Option<[String; 2]>, Usage> {
+fn sides(
+    varied: &[Varied],
+    subjects: &[SweepSubject],
+    calibrate: bool,
+) -> Result<Option<[String; 2]>, Usage> {
     if let Some(many) = varied.iter().find(|v| v.values.len() > 2) {
         return Err(Usage(format!(
             "{} has {} values: A and B are two; fathom sweep measures more",
@@ -177,11 +181,11 @@ fn sides(varied: &[Varied], subjects: &[Subject], calibrate: bool) -> Result<Opt
 }
 
 /// The name of a side: the values in which it differs, else its workload.
-fn name(varied: &[Varied], subjects: &[Subject], side: usize) -> String {
+fn name(varied: &[Varied], subjects: &[SweepSubject], side: usize) -> String {
     match varied.iter().find(|v| v.values.len() == 2) {
         Some(v) if v.target == Target::Subject => v.values[side].clone(),
         Some(v) => format!("{}={}", v.name, v.values[side]),
-        None => subjects.first().map(Subject::words).unwrap_or_default(),
+        None => subjects.first().map(SweepSubject::words).unwrap_or_default(),
     }
 }
 
@@ -237,7 +241,7 @@ mod tests {
         let words: Vec<OsString> =
             ["sysbench", "fileio", "run", "--and", "iozone", "-a"].map(OsString::from).to_vec();
         let two = subjects(&[], &words).unwrap_or_else(|e| panic!("{e}"));
-        let typed: Vec<String> = two.iter().map(Subject::words).collect();
+        let typed: Vec<String> = two.iter().map(SweepSubject::words).collect();
         assert_eq!(typed, ["sysbench fileio run", "iozone -a"]);
         let three = [words, vec![AND.into(), "iozone".into()]].concat();
         assert!(subjects(&[], &three).is_err_and(|e| e.0.contains("3 were named")));

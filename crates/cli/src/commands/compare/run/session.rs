@@ -6,9 +6,9 @@
 mod noise;
 mod stopping;
 
-use super::progress::Progress;
+use super::progress::CompareProgress;
 use super::request::Request;
-use crate::commands::sweep::stage::{Stage, Stop};
+use crate::commands::sweep::stage::{StopReason, SweepStage};
 use crate::console;
 use crate::exit::Usage;
 use crate::line::Common;
@@ -25,7 +25,7 @@ pub const NOISE_QUADS: usize = 5;
 /// Names of the sides in orders and marks.
 const LETTERS: [&str; 2] = ["A", "B"];
 
-pub enum SessionEnd {
+pub enum CompareEnd {
     /// As planned, or early because the result was clear; the reason in words.
     Complete(String),
     /// This machine is too noisy to detect the requested change; nothing was compared.
@@ -34,7 +34,7 @@ pub enum SessionEnd {
     Failed(String),
 }
 
-impl SessionEnd {
+impl CompareEnd {
     pub fn words(&self) -> String {
         match self {
             Self::Complete(why) | Self::TooNoisy(why) | Self::Failed(why) => why.clone(),
@@ -43,11 +43,11 @@ impl SessionEnd {
     }
 }
 
-impl From<Stop> for SessionEnd {
-    fn from(stop: Stop) -> Self {
+impl From<StopReason> for CompareEnd {
+    fn from(stop: StopReason) -> Self {
         match stop {
-            Stop::Signal(signal) => Self::Signal(signal),
-            Stop::Failed(why) => Self::Failed(why),
+            StopReason::Signal(signal) => Self::Signal(signal),
+            StopReason::Failed(why) => Self::Failed(why),
         }
     }
 }
@@ -65,10 +65,10 @@ struct QuadRun<'o> {
     order: &'o str,
 }
 
-pub struct Session<'a> {
+pub struct CompareSession<'a> {
     pub request: &'a Request,
     common: &'a Common,
-    pub stage: Stage<'a>,
+    pub stage: SweepStage<'a>,
     asked: CompareOptions,
     /// Order of the sides within each quad of A against itself.
     pub noise_orders: Vec<Vec<usize>>,
@@ -89,10 +89,10 @@ pub struct Session<'a> {
     took: Vec<Duration>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> CompareSession<'a> {
     /// Checks all that can be checked without changing anything.
     pub fn begin(request: &'a Request, asked: CompareOptions, common: &'a Common) -> Result<Self, Usage> {
-        let stage = Stage::begin(&request.stage, common)?;
+        let stage = SweepStage::begin(&request.stage, common)?;
         let most = request.plan.stopping.most_quads() as usize;
         let rounds = u32::try_from(2 * (NOISE_QUADS + most)).unwrap_or(u32::MAX);
         // One sequence for both, so that requesting the noise does not change the order of the comparison.
@@ -125,19 +125,19 @@ impl<'a> Session<'a> {
     }
 
     /// Runs everything until the end, whatever ends it.
-    pub fn all(&mut self) -> SessionEnd {
-        let mut progress = Progress::new(self.most_runs());
+    pub fn all(&mut self) -> CompareEnd {
+        let mut progress = CompareProgress::new(self.most_runs());
         let ended = self.parts(&mut progress);
         progress.finish();
-        ended.unwrap_or_else(SessionEnd::from)
+        ended.unwrap_or_else(CompareEnd::from)
     }
 
-    fn parts(&mut self, progress: &mut Progress) -> Result<SessionEnd, Stop> {
+    fn parts(&mut self, progress: &mut CompareProgress) -> Result<CompareEnd, StopReason> {
         self.stage.take_over()?;
         self.stage.try_all()?;
         for (cell, letter) in LETTERS.iter().enumerate().take(self.cells()) {
             if let Some(why) = &self.stage.cells[cell].left_out {
-                return Err(Stop::Failed(format!("{letter} cannot be measured: {why}")));
+                return Err(StopReason::Failed(format!("{letter} cannot be measured: {why}")));
             }
         }
         self.warm_up(progress)?;
@@ -155,7 +155,7 @@ impl<'a> Session<'a> {
             as u64
     }
 
-    fn warm_up(&mut self, progress: &mut Progress) -> Result<(), Stop> {
+    fn warm_up(&mut self, progress: &mut CompareProgress) -> Result<(), StopReason> {
         if self.request.warm_up > 0 {
             progress.part(&format!(
                 "warm-up: {} of each side, not counted",
@@ -180,7 +180,7 @@ impl<'a> Session<'a> {
     }
 
     /// A figure that is missing or rests on too few operations must be reported now, not after hours.
-    fn has_the_figure(&self) -> Result<(), Stop> {
+    fn has_the_figure(&self) -> Result<(), StopReason> {
         if self.warm[0].is_empty() || (self.plan.figure.is_none() && self.asked.metrics.is_empty()) {
             return Ok(());
         }
@@ -196,18 +196,18 @@ impl<'a> Session<'a> {
         };
         let nowhere = |m: &&Metric| !found.rows.iter().any(|r| m.takes(&r.metric));
         if let Some(metric) = self.asked.metrics.iter().find(nowhere) {
-            return Err(Stop::Failed(format!("--metric {}: both sides have {}", metric.word(), has())));
+            return Err(StopReason::Failed(format!("--metric {}: both sides have {}", metric.word(), has())));
         }
         let Some(word) = &self.plan.figure else { return Ok(()) };
         let watched: Vec<&ComparedRow> = found.rows.iter().filter(|r| self.plan.watches(r)).collect();
         if let Some(row) = watched.iter().find(|r| r.has_too_few()) {
-            return Err(Stop::Failed(format!(
+            return Err(StopReason::Failed(format!(
                 "--figure {word}: {}: {} Longer runs have more, and a lower percentile needs fewer",
                 row.cell, row.sentence
             )));
         }
         if watched.is_empty() {
-            return Err(Stop::Failed(format!("--figure {word}: both sides have {}", has())));
+            return Err(StopReason::Failed(format!("--figure {word}: both sides have {}", has())));
         }
         Ok(())
     }
@@ -238,11 +238,11 @@ impl<'a> Session<'a> {
         })
     }
 
-    fn run_quads(&mut self, progress: &mut Progress) -> Result<SessionEnd, Stop> {
+    fn run_quads(&mut self, progress: &mut CompareProgress) -> Result<CompareEnd, StopReason> {
         let most = self.orders.len();
         for (number, order) in self.orders.clone().iter().enumerate() {
             if self.budget_holds_no_quad() {
-                return Ok(SessionEnd::Complete(format!(
+                return Ok(CompareEnd::Complete(format!(
                     "--budget has no time left for another quad; {} of at most {most} are done",
                     number
                 )));
@@ -258,7 +258,7 @@ impl<'a> Session<'a> {
             for (place, side) in order.iter().enumerate() {
                 // Without a warm-up, the first quad's runs show how long a quad takes.
                 if self.request.warm_up == 0 && number == 0 && !self.budget_holds(4 - place) {
-                    return Ok(SessionEnd::Complete(
+                    return Ok(CompareEnd::Complete(
                         "--budget is too short for the first quad: nothing is compared".into(),
                     ));
                 }
@@ -275,13 +275,13 @@ impl<'a> Session<'a> {
             }
             self.whole_quads += 1;
             if let Some(why) = self.look(number + 1, progress)? {
-                return Ok(SessionEnd::Complete(why));
+                return Ok(CompareEnd::Complete(why));
             }
         }
-        Ok(SessionEnd::Complete(format!("all {most} quads are done")))
+        Ok(CompareEnd::Complete(format!("all {most} quads are done")))
     }
 
-    fn turn(&mut self, turn: QuadRun<'_>, progress: &mut Progress) -> Result<Vec<Run>, Stop> {
+    fn turn(&mut self, turn: QuadRun<'_>, progress: &mut CompareProgress) -> Result<Vec<Run>, StopReason> {
         let began = Instant::now();
         // If the program draws a seed at every start (SysBench), both sides get the same one, and a different one in
         // the next round.

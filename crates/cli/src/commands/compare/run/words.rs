@@ -2,7 +2,7 @@
 //! restored, the order of the runs, the stopping rule, and the longest possible duration.
 
 use super::differs;
-use super::session::{NOISE_QUADS, Session, letters};
+use super::session::{CompareSession, NOISE_QUADS, letters};
 use crate::commands::run::plan_of;
 use crate::commands::sweep::plan::prepared;
 use crate::console;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const MOST_ORDERS: usize = 50;
 
-pub fn plan(session: &Session<'_>, kept: bool) -> Result<String, Usage> {
+pub fn plan(session: &CompareSession<'_>, kept: bool) -> Result<String, Usage> {
     let request = session.request;
     let mut text = String::new();
     let mut told: Option<(String, Vec<Workload>)> = None;
@@ -57,7 +57,7 @@ pub fn plan(session: &Session<'_>, kept: bool) -> Result<String, Usage> {
     Ok(text)
 }
 
-fn order(text: &mut String, session: &Session<'_>) {
+fn order(text: &mut String, session: &CompareSession<'_>) {
     let request = session.request;
     if request.warm_up > 0 {
         let _ = writeln!(

@@ -1,7 +1,7 @@
 //! The loads of a run: which files, how many threads, which order. Random offsets come from a fixed seed, so that every
 //! policy gets the same requests.
 
-use super::options::Load;
+use super::options::ReadLoad;
 use crate::commands::iso::Opened;
 use crate::commands::iso::backend::ImageFile;
 use fathom_isofs::reader::Reader;
@@ -14,7 +14,7 @@ const RANDOM_READERS: u64 = 4;
 const STREAMS: u64 = 3;
 
 /// Files to read, found before anything is measured.
-pub struct Plan {
+pub struct ReadPlan {
     /// Largest first.
     largest: Vec<(String, Node)>,
     record: u64,
@@ -23,7 +23,7 @@ pub struct Plan {
 
 /// Result of a run.
 #[derive(Debug)]
-pub struct Done {
+pub struct LoadResult {
     pub wall_ns: u64,
     pub bytes: u64,
     /// Latency of each read, ascending.
@@ -31,7 +31,7 @@ pub struct Done {
 }
 
 /// One reader's part: range and order.
-struct Part<'p> {
+struct ReaderPart<'p> {
     node: &'p Node,
     start: u64,
     end: u64,
@@ -39,7 +39,7 @@ struct Part<'p> {
     random: Option<(u64, u64)>,
 }
 
-impl Plan {
+impl ReadPlan {
     /// Finds the largest files. `None` if there is nothing to read.
     pub fn of(image: &Opened, record: u64, amount: u64) -> Option<Self> {
         let mut largest: Vec<(String, Node)> = Vec::new();
@@ -59,17 +59,17 @@ impl Plan {
     }
 
     /// Describes what a load reads.
-    pub fn about(&self, load: Load) -> String {
+    pub fn about(&self, load: ReadLoad) -> String {
         let (name, node) = &self.largest[0];
         let record = fathom_workload::Bytes(self.record);
         match load {
-            Load::Sequential => {
+            ReadLoad::Sequential => {
                 format!(
                     "{name}: {} bytes from its beginning, {record} at a time",
                     node.size().min(self.amount)
                 )
             }
-            Load::Streams if self.apart() => {
+            ReadLoad::Streams if self.apart() => {
                 let names: Vec<&str> = self.largest.iter().map(|(name, _)| name.as_str()).collect();
                 format!(
                     "{}: {} bytes of each, {record} at a time, a reader each",
@@ -77,14 +77,14 @@ impl Plan {
                     self.share()
                 )
             }
-            Load::Streams => {
+            ReadLoad::Streams => {
                 format!("{name}: three parts of {} bytes, {record} at a time, a reader each", self.share())
             }
-            Load::Random => format!(
+            ReadLoad::Random => format!(
                 "{name}: {} reads of {record} at random places, by {RANDOM_READERS} readers",
                 self.random_reads() * RANDOM_READERS
             ),
-            Load::Tree => format!("every directory and file, up to {} bytes", self.amount),
+            ReadLoad::Tree => format!("every directory and file, up to {} bytes", self.amount),
         }
     }
 
@@ -104,12 +104,12 @@ impl Plan {
         (self.amount / 8 / self.record / RANDOM_READERS).max(16)
     }
 
-    fn parts(&self, load: Load) -> Vec<Part<'_>> {
+    fn parts(&self, load: ReadLoad) -> Vec<ReaderPart<'_>> {
         let first = &self.largest[0].1;
-        let whole = |node, start, end| Part { node, start, end, random: None };
+        let whole = |node, start, end| ReaderPart { node, start, end, random: None };
         match load {
-            Load::Sequential => vec![whole(first, 0, first.size().min(self.amount))],
-            Load::Streams => (0..STREAMS)
+            ReadLoad::Sequential => vec![whole(first, 0, first.size().min(self.amount))],
+            ReadLoad::Streams => (0..STREAMS)
                 .map(|n| match self.apart() {
                     true => whole(&self.largest[n as usize].1, 0, self.share()),
                     false => {
@@ -118,24 +118,24 @@ impl Plan {
                     }
                 })
                 .collect(),
-            Load::Random => (0..RANDOM_READERS)
-                .map(|n| Part {
+            ReadLoad::Random => (0..RANDOM_READERS)
+                .map(|n| ReaderPart {
                     node: first,
                     start: 0,
                     end: first.size(),
                     random: Some((self.random_reads(), SEED ^ (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))),
                 })
                 .collect(),
-            Load::Tree => Vec::new(),
+            ReadLoad::Tree => Vec::new(),
         }
     }
 }
 
 /// Runs a load; an error is the image's.
-pub fn run(load: Load, plan: &Plan, reader: &Reader<ImageFile>) -> Result<Done, Error> {
+pub fn run(load: ReadLoad, plan: &ReadPlan, reader: &Reader<ImageFile>) -> Result<LoadResult, Error> {
     let begun = Instant::now();
     let done = match load {
-        Load::Tree => vec![tree(plan, reader)],
+        ReadLoad::Tree => vec![tree(plan, reader)],
         _ => {
             let parts = plan.parts(load);
             std::thread::scope(|scope| {
@@ -149,7 +149,7 @@ pub fn run(load: Load, plan: &Plan, reader: &Reader<ImageFile>) -> Result<Done, 
         }
     };
     let wall_ns = ns(begun);
-    let mut all = Done { wall_ns, bytes: 0, latencies_ns: Vec::new() };
+    let mut all = LoadResult { wall_ns, bytes: 0, latencies_ns: Vec::new() };
     for part in done {
         let (bytes, latencies) = part?;
         all.bytes += bytes;
@@ -160,9 +160,9 @@ pub fn run(load: Load, plan: &Plan, reader: &Reader<ImageFile>) -> Result<Done, 
 }
 
 /// Bytes read, and the latency of each read.
-type Read = Result<(u64, Vec<u64>), Error>;
+type ReadResult = Result<(u64, Vec<u64>), Error>;
 
-fn of_part(part: &Part<'_>, record: u64, reader: &Reader<ImageFile>) -> Read {
+fn of_part(part: &ReaderPart<'_>, record: u64, reader: &Reader<ImageFile>) -> ReadResult {
     let file = reader.open(part.node);
     let mut buffer = vec![0; usize::try_from(record).unwrap_or(usize::MAX)];
     let (mut bytes, mut latencies) = (0, Vec::new());
@@ -199,7 +199,7 @@ fn of_part(part: &Part<'_>, record: u64, reader: &Reader<ImageFile>) -> Read {
 }
 
 /// Reads every file in directory order; skips unreadable ones, as tar would.
-fn tree(plan: &Plan, reader: &Reader<ImageFile>) -> Read {
+fn tree(plan: &ReadPlan, reader: &Reader<ImageFile>) -> ReadResult {
     let (mut bytes, mut latencies) = (0, Vec::new());
     let mut walk = Walk::new(reader.image());
     while let Some(step) = walk.step() {
@@ -207,7 +207,7 @@ fn tree(plan: &Plan, reader: &Reader<ImageFile>) -> Read {
         if node.kind() != Kind::File {
             continue;
         }
-        let part = Part { node, start: 0, end: node.size().min(plan.amount - bytes), random: None };
+        let part = ReaderPart { node, start: 0, end: node.size().min(plan.amount - bytes), random: None };
         if let Ok((some, more)) = of_part(&part, plan.record, reader) {
             bytes += some;
             latencies.extend(more);

@@ -13,8 +13,8 @@ use crate::exit::{self, Usage};
 use anyhow::Context as _;
 use blocks::Blocks;
 use fathom_isofs::reader::{Counters, Reader};
-use load::{Done, Plan};
-use options::{Compare, Load};
+use load::{LoadResult, ReadPlan};
+use options::{IsoCompare, ReadLoad};
 use rustix::time::{ClockId, clock_gettime};
 use setup::Setup;
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ const MOST_RECORD: u64 = 64 << 20;
 
 pub struct Run {
     pub round: u32,
-    pub done: Done,
+    pub done: LoadResult,
     pub counters: Counters,
     /// The back-end and its counters.
     pub backend: serde_json::Value,
@@ -35,25 +35,25 @@ pub struct Run {
 }
 
 /// All runs of a load under a policy.
-pub struct Row {
-    pub load: Load,
+pub struct LoadRuns {
+    pub load: ReadLoad,
     pub policy: Bundle,
     pub runs: Vec<Run>,
 }
 
 pub struct Compared<'o> {
-    pub options: &'o Compare,
+    pub options: &'o IsoCompare,
     pub setup: &'o Setup,
-    pub plan: &'o Plan,
-    pub rows: Vec<Row>,
+    pub plan: &'o ReadPlan,
+    pub rows: Vec<LoadRuns>,
 }
 
-pub fn run(options: &Compare) -> anyhow::Result<ExitCode> {
+pub fn run(options: &IsoCompare) -> anyhow::Result<ExitCode> {
     check(options)?;
     fathom_engine::watch_signals();
     let mut setup = Setup::made(options)?;
     let image = setup.cold()?;
-    let plan = Plan::of(&image, options.record.0, options.amount.0).ok_or_else(|| {
+    let plan = ReadPlan::of(&image, options.record.0, options.amount.0).ok_or_else(|| {
         Usage(format!("{}: no file with content is in it that could be read", options.source.image.display()))
     })?;
     drop(image);
@@ -83,7 +83,7 @@ pub fn run(options: &Compare) -> anyhow::Result<ExitCode> {
 }
 
 /// Checks the options before anything is set up.
-fn check(options: &Compare) -> Result<(), Usage> {
+fn check(options: &IsoCompare) -> Result<(), Usage> {
     if options.source.direct {
         return Err(Usage(
             "compare always bypasses the page cache where possible; leave --direct out".into(),
@@ -102,12 +102,12 @@ fn check(options: &Compare) -> Result<(), Usage> {
 }
 
 /// Every load with every policy.
-fn rows(options: &Compare) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+fn rows(options: &IsoCompare) -> Vec<LoadRuns> {
+    let mut rows: Vec<LoadRuns> = Vec::new();
     for &load in &options.loads {
         for &policy in &options.policies {
             if !rows.iter().any(|row| row.load == load && row.policy == policy) {
-                rows.push(Row { load, policy, runs: Vec::new() });
+                rows.push(LoadRuns { load, policy, runs: Vec::new() });
             }
         }
     }
@@ -115,7 +115,7 @@ fn rows(options: &Compare) -> Vec<Row> {
 }
 
 /// A run with a new reader, so no cache holds data of the previous run.
-fn one(setup: &mut Setup, plan: &Plan, row: &Row, round: u32) -> anyhow::Result<Run> {
+fn one(setup: &mut Setup, plan: &ReadPlan, row: &LoadRuns, round: u32) -> anyhow::Result<Run> {
     let image = setup.cold()?;
     let policy = setup.policy(row.policy);
     let reader = Reader::new(Arc::new(image), &policy)?;

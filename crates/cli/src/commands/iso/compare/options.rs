@@ -1,6 +1,6 @@
 //! The options of `fathom iso compare`.
 
-use crate::commands::iso::options::Source;
+use crate::commands::iso::options::ImageSource;
 use crate::commands::iso::reading::Bundle;
 use clap::{Args, ValueEnum};
 use fathom_workload::Bytes;
@@ -15,9 +15,9 @@ Every run starts with an empty cache and a new reader. The policies take turns i
 root it also reports what reached the device. See docs/mount.md.
 
 Exit code: 0 done, 2 no such image or nothing in it to read, 3 it could not be completed.")]
-pub struct Compare {
+pub struct IsoCompare {
     #[command(flatten)]
-    pub source: Source,
+    pub source: ImageSource,
     /// The policies; each is compared with the first
     #[arg(long, value_name = "POLICY,...", value_delimiter = ',', default_value = "baseline,seed,modern")]
     pub policies: Vec<Bundle>,
@@ -28,7 +28,7 @@ pub struct Compare {
         value_delimiter = ',',
         default_value = "sequential,streams,random,tree"
     )]
-    pub loads: Vec<Load>,
+    pub loads: Vec<ReadLoad>,
     /// Number of rounds; the medians are over these
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=99))]
     pub rounds: u32,
@@ -51,7 +51,7 @@ pub struct Compare {
 
 /// What programs do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Load {
+pub enum ReadLoad {
     /// The largest file from its beginning, one reader
     Sequential,
     /// Three files, or three parts of one, with one reader each
@@ -62,7 +62,7 @@ pub enum Load {
     Tree,
 }
 
-impl Load {
+impl ReadLoad {
     pub fn name(self) -> &'static str {
         match self {
             Self::Sequential => "sequential",

@@ -3,7 +3,7 @@
 
 use super::blocks::Blocks;
 use super::setup::Below;
-use super::{Compared, Row, Run, load};
+use super::{Compared, LoadRuns, Run, load};
 use crate::commands::iso::reading;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ pub fn text(compared: &Compared<'_>) -> String {
         "{}; medians of {} rounds, by turns, each run with empty caches\n",
         setup.about, options.rounds
     );
-    let mut first: Option<&Row> = None;
+    let mut first: Option<&LoadRuns> = None;
     for row in rows {
         let base = match first.filter(|first| first.load == row.load) {
             Some(base) => base,
@@ -61,7 +61,7 @@ fn heading() -> String {
     )
 }
 
-fn line(row: &Row, base: &Row) -> String {
+fn line(row: &LoadRuns, base: &LoadRuns) -> String {
     let rates = values(row, |run| Some(mib_per_s(run)));
     let (Some(&least), Some(&most)) = (rates.first(), rates.last()) else { return String::new() };
     let median = |figure: fn(&Run) -> Option<f64>| middle(&values(row, figure));
@@ -86,7 +86,7 @@ fn line(row: &Row, base: &Row) -> String {
 }
 
 /// A figure of every run, ascending.
-fn values(row: &Row, figure: impl Fn(&Run) -> Option<f64>) -> Vec<f64> {
+fn values(row: &LoadRuns, figure: impl Fn(&Run) -> Option<f64>) -> Vec<f64> {
     let mut values: Vec<f64> = row.runs.iter().filter_map(figure).collect();
     values.sort_by(f64::total_cmp);
     values
@@ -131,7 +131,7 @@ fn from_cache(run: &Run) -> Option<f64> {
 
 pub fn json(compared: &Compared<'_>) -> Value {
     let Compared { options, setup, rows, plan } = compared;
-    let of = |row: &Row| {
+    let of = |row: &LoadRuns| {
         let policy = setup.policy(row.policy);
         let runs = row.runs.iter().map(|run| {
             json!({

@@ -1,9 +1,9 @@
 //! Test set-up of `fathom iso compare`: the image as a loop device, read past every cache, optionally throttled, and
 //! observed. Each part that is unavailable is reported once; without a loop device the file itself is read.
 
-use super::options::Compare;
+use super::options::IsoCompare;
 use crate::commands::iso::backend::Backend;
-use crate::commands::iso::options::Source;
+use crate::commands::iso::options::ImageSource;
 use crate::commands::iso::reading::{Bundle, medium_of};
 use crate::commands::iso::{Opened, open};
 use crate::exit::Usage;
@@ -24,7 +24,7 @@ pub struct Setup {
     pub watch: Option<(Instance, Watched)>,
     _device: Option<ReadOnlyLoop>,
     /// Opened for each run.
-    source: Source,
+    source: ImageSource,
     /// The backing file of our device, or the file that is read itself.
     file: Option<PathBuf>,
     pub about: String,
@@ -72,7 +72,7 @@ impl Below {
 
 impl Setup {
     /// Sets up everything available.
-    pub fn made(options: &Compare) -> Result<Self, Usage> {
+    pub fn made(options: &IsoCompare) -> Result<Self, Usage> {
         let image = &options.source.image;
         let shown = image.display();
         let about = std::fs::metadata(image).map_err(|e| Usage(format!("{shown}: cannot be opened: {e}")))?;
@@ -93,10 +93,10 @@ impl Setup {
         let throttle = throttle(options, block.as_ref())?;
         let memory = !itself && in_memory(image);
         let passes = device.as_ref().is_none_or(ReadOnlyLoop::goes_past_the_cache);
-        let source = Source { image: path.clone(), direct: true, ..options.source.clone() };
+        let source = ImageSource { image: path.clone(), direct: true, ..options.source.clone() };
         let (source, direct) = match open(&source) {
             Ok(_) => (source, true),
-            Err(_) if device.is_none() => (Source { direct: false, ..source }, false),
+            Err(_) if device.is_none() => (ImageSource { direct: false, ..source }, false),
             Err(e) => return Err(Usage(format!("{e:#}"))),
         };
         let below = match (memory, passes && direct) {
@@ -160,7 +160,7 @@ impl Setup {
     }
 }
 
-fn throttle(options: &Compare, device: Option<&Watched>) -> Result<Option<Throttle>, Usage> {
+fn throttle(options: &IsoCompare, device: Option<&Watched>) -> Result<Option<Throttle>, Usage> {
     let Some(reads) = options.iops else { return Ok(None) };
     let Some(device) = device else {
         return Err(Usage("--iops: there is no block device to limit; a loop device needs root".into()));

@@ -2,12 +2,12 @@
 //! parallel.
 
 use super::Scale;
-use super::flows::{Stage, Total};
-use super::host::Interval;
+use super::flows::{ReaderState, Total};
+use super::host::IostatInterval;
 use super::machine::Machine;
 use super::reading::{Reader, Requests};
-use super::texts::{Kind, TEXTS};
-use super::walks::{Metadata, Order, Tree, Walk, file};
+use super::texts::{TEXTS, TextKind};
+use super::walks::{Metadata, Walk, WalkOrder, WalkedTree, file};
 use fathom_isofs::format::section::Extents;
 use fathom_isofs::reader::Policy;
 use fathom_sim::SimError;
@@ -50,7 +50,7 @@ pub(super) enum Job {
     /// The first text under the rework: deadline in ms, and whether single reads wait without holding the lock.
     Lock(u64, bool),
     Cpio(Column),
-    Tar(Column, Order),
+    Tar(Column, WalkOrder),
 }
 
 /// Deadlines in the lock table, ms.
@@ -60,12 +60,12 @@ pub(super) const DEADLINES: [u64; 3] = [5, 500, 5000];
 pub(super) fn jobs() -> Vec<Job> {
     use Column::{Baseline, Enhanced, Modern};
     let mut all = vec![
-        Job::Tar(Baseline, Order::Listed),
+        Job::Tar(Baseline, WalkOrder::Listed),
         Job::Cpio(Baseline),
-        Job::Tar(Enhanced, Order::Listed),
+        Job::Tar(Enhanced, WalkOrder::Listed),
         Job::Cpio(Enhanced),
-        Job::Tar(Modern, Order::Listed),
-        Job::Tar(Modern, Order::Disc),
+        Job::Tar(Modern, WalkOrder::Listed),
+        Job::Tar(Modern, WalkOrder::Disc),
         Job::Cpio(Modern),
         Job::DdWide,
     ];
@@ -79,19 +79,19 @@ pub(super) fn jobs() -> Vec<Job> {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Outcome {
+pub(super) struct CaseOutcome {
     /// Duration in seconds.
     pub seconds: f64,
     /// Figures by operation of a Filebench text.
     pub rows: Vec<(String, Total)>,
     pub requests: Requests,
     /// What iostat would have shown.
-    pub intervals: Vec<Interval>,
+    pub intervals: Vec<IostatInterval>,
     /// Most requests the elevator had dispatched at once.
     pub deepest: u32,
 }
 
-impl Outcome {
+impl CaseOutcome {
     /// Operations of all rows.
     pub(super) fn ops(&self) -> u64 {
         self.rows.iter().map(|(_, total)| total.ops).sum()
@@ -142,13 +142,13 @@ fn files(bytes: u64) -> Vec<Arc<Extents>> {
     (0..3).map(|n| file(FIRST_BLOCK + n * bytes.div_ceil(2048), bytes)).collect()
 }
 
-pub(super) fn run(job: Job, scale: &Scale, tree: &Tree) -> Result<Outcome, SimError> {
+pub(super) fn run(job: Job, scale: &Scale, tree: &WalkedTree) -> Result<CaseOutcome, SimError> {
     let wide = || Policy { read_ahead: "modern,max=128".into(), ..policy(Column::Modern, Fault::Page) };
     match job {
         Job::Dd(column) => dd(&policy(column, Fault::Page), scale),
         Job::DdWide => dd(&wide(), scale),
         Job::Text(at, column) => {
-            let alone = matches!(TEXTS[at].kind, Kind::Single(_));
+            let alone = matches!(TEXTS[at].kind, TextKind::Single(_));
             let mut policy = policy(column, if alone { Fault::Page } else { Fault::Window });
             if column == Column::Modern && !alone {
                 // A larger cache would hold the whole file after some minutes, and no drive would be measured.
@@ -160,7 +160,7 @@ pub(super) fn run(job: Job, scale: &Scale, tree: &Tree) -> Result<Outcome, SimEr
             let scheduler = format!("clook-hsfs,deadline={deadline},unlock_single={}", u8::from(free));
             flows(0, &Policy { scheduler, ..policy(Column::Enhanced, Fault::Window) }, scale)
         }
-        Job::Cpio(column) => walk(column, &tree.walk(metadata(column, 1), Order::Listed)),
+        Job::Cpio(column) => walk(column, &tree.walk(metadata(column, 1), WalkOrder::Listed)),
         Job::Tar(column, order) => walk(column, &tree.walk(metadata(column, scale.tar_trips), order)),
     }
 }
@@ -173,8 +173,8 @@ fn machine(policy: &Policy, scale: &Scale) -> Result<Machine, SimError> {
     Machine::new(policy, scale.interval_s * 1_000_000_000)
 }
 
-fn outcome(machine: Machine, seconds: f64) -> Outcome {
-    Outcome {
+fn outcome(machine: Machine, seconds: f64) -> CaseOutcome {
+    CaseOutcome {
         seconds,
         rows: Vec::new(),
         intervals: machine.host.intervals().to_vec(),
@@ -183,7 +183,7 @@ fn outcome(machine: Machine, seconds: f64) -> Outcome {
     }
 }
 
-fn dd(policy: &Policy, scale: &Scale) -> Result<Outcome, SimError> {
+fn dd(policy: &Policy, scale: &Scale) -> Result<CaseOutcome, SimError> {
     let mut machine = machine(policy, scale)?;
     let mut reader = Walk::new(files(scale.file_bytes).into_iter().take(1));
     machine.run(vec![&mut reader], u64::MAX);
@@ -191,7 +191,7 @@ fn dd(policy: &Policy, scale: &Scale) -> Result<Outcome, SimError> {
     Ok(outcome(machine, seconds))
 }
 
-fn walk(column: Column, files: &[Arc<Extents>]) -> Result<Outcome, SimError> {
+fn walk(column: Column, files: &[Arc<Extents>]) -> Result<CaseOutcome, SimError> {
     let policy = Policy { cache_bytes: MOUNT_CACHE_BYTES, ..policy(column, Fault::Page) };
     let mut machine = Machine::new(&policy, 1_000_000_000_000)?;
     let mut reader = Walk::new(files.iter().cloned());
@@ -200,8 +200,8 @@ fn walk(column: Column, files: &[Arc<Extents>]) -> Result<Outcome, SimError> {
     Ok(outcome(machine, seconds))
 }
 
-fn flows(text: usize, policy: &Policy, scale: &Scale) -> Result<Outcome, SimError> {
-    let stage = Stage::new(&TEXTS[text], scale, &files(scale.file_bytes))?;
+fn flows(text: usize, policy: &Policy, scale: &Scale) -> Result<CaseOutcome, SimError> {
+    let stage = ReaderState::new(&TEXTS[text], scale, &files(scale.file_bytes))?;
     let mut machine = machine(policy, scale)?;
     let mut readers = stage.readers()?;
     let all = readers.iter_mut().map(|reader| reader as &mut dyn Reader).collect();
@@ -210,5 +210,5 @@ fn flows(text: usize, policy: &Policy, scale: &Scale) -> Result<Outcome, SimErro
         return Err(SimError::Unsupported(format!("{}: {why}", TEXTS[text].name)));
     }
     let rows = stage.totals(&readers);
-    Ok(Outcome { rows, ..outcome(machine, scale.seconds as f64) })
+    Ok(CaseOutcome { rows, ..outcome(machine, scale.seconds as f64) })
 }

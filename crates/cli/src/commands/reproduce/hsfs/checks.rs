@@ -3,9 +3,9 @@
 
 use super::cases::{COLUMNS, Column, Job, LARGE};
 use super::published::{CPIO, MIXED, TAR, UNFAIR};
-use super::table::Runs;
+use super::table::CaseOutcomes;
 use super::texts::READERS;
-use super::walks::Order;
+use super::walks::WalkOrder;
 use fathom_sim::reproduce::Check;
 
 /// Indices of the tests.
@@ -18,7 +18,7 @@ fn check(stated: impl Into<String>, found: String, holds: bool) -> Check {
     Check { stated: stated.into(), found, holds }
 }
 
-pub(super) fn all(runs: &Runs) -> Vec<Check> {
+pub(super) fn all(runs: &CaseOutcomes) -> Vec<Check> {
     let mut all = vec![sizes(runs), pool(runs), slow_before(runs)];
     all.extend([no_loss(runs), in_flight(runs), lock_held(runs), long_deadline(runs), lock_free(runs)]);
     all.extend([fair(runs), winners(runs)]);
@@ -31,18 +31,18 @@ pub(super) fn all(runs: &Runs) -> Vec<Check> {
             Job::Cpio,
         ),
         ratio(runs, "tar of it: enhanced over baseline 0.88 to 0.95", 0.88..=0.95, TAR.published, |column| {
-            Job::Tar(column, Order::Listed)
+            Job::Tar(column, WalkOrder::Listed)
         }),
     ]);
     all.extend([modern_requests(runs), modern_streams(runs), modern_large(runs)]);
     all.extend([
-        modern_tar(runs, "in the order of the disc", Order::Disc, 0.35),
-        modern_tar(runs, "in the order of the directories", Order::Listed, 0.7),
+        modern_tar(runs, "in the order of the disc", WalkOrder::Disc, 0.35),
+        modern_tar(runs, "in the order of the directories", WalkOrder::Listed, 0.7),
     ]);
     all
 }
 
-fn sizes(runs: &Runs) -> Check {
+fn sizes(runs: &CaseOutcomes) -> Check {
     let percent = runs.of(Job::Dd(Column::Enhanced)).requests.percent_in(16 << 10);
     check(
         "dd, enhanced: at least 99.9 % of the bytes in requests of 16 KiB",
@@ -51,7 +51,7 @@ fn sizes(runs: &Runs) -> Check {
     )
 }
 
-fn pool(runs: &Runs) -> Check {
+fn pool(runs: &CaseOutcomes) -> Check {
     let requests = &runs.of(Job::Dd(Column::Enhanced)).requests;
     let (all, pool) = (requests.count(), requests.of_pool());
     check(
@@ -61,7 +61,7 @@ fn pool(runs: &Runs) -> Check {
     )
 }
 
-fn slow_before(runs: &Runs) -> Check {
+fn slow_before(runs: &CaseOutcomes) -> Check {
     let dd = runs.of(Job::Dd(Column::Baseline));
     let bytes: u64 = dd.intervals.iter().map(|row| row.bytes).sum();
     let seconds: f64 = dd.intervals.iter().map(|row| row.ns as f64 / 1e9).sum();
@@ -69,11 +69,11 @@ fn slow_before(runs: &Runs) -> Check {
     check("baseline: at most 3.4 MB/s, whatever the disc", format!("{mb_s:.2} MB/s"), mb_s <= 3.4)
 }
 
-fn random(runs: &Runs, column: Column) -> f64 {
+fn random(runs: &CaseOutcomes, column: Column) -> f64 {
     runs.of(Job::Text(RANDOM_2K, column)).per_s()
 }
 
-fn no_loss(runs: &Runs) -> Check {
+fn no_loss(runs: &CaseOutcomes) -> Check {
     let (before, after) = (random(runs, Column::Baseline), random(runs, Column::Enhanced));
     let ratio = after / before;
     check(
@@ -83,7 +83,7 @@ fn no_loss(runs: &Runs) -> Check {
     )
 }
 
-fn in_flight(runs: &Runs) -> Check {
+fn in_flight(runs: &CaseOutcomes) -> Check {
     let deepest = runs.of(Job::Text(RANDOM_2K, Column::Enhanced)).deepest;
     check(
         format!(
@@ -94,7 +94,7 @@ fn in_flight(runs: &Runs) -> Check {
     )
 }
 
-fn lock_held(runs: &Runs) -> Check {
+fn lock_held(runs: &CaseOutcomes) -> Check {
     let held = runs.of(Job::Lock(500, false)).per_s();
     let loss = (1.0 - held / random(runs, Column::Baseline)) * 100.0;
     check(
@@ -104,7 +104,7 @@ fn lock_held(runs: &Runs) -> Check {
     )
 }
 
-fn long_deadline(runs: &Runs) -> Check {
+fn long_deadline(runs: &CaseOutcomes) -> Check {
     let (held, free) = (runs.of(Job::Lock(5000, false)).per_s(), runs.of(Job::Lock(5000, true)).per_s());
     check(
         "it is the deadline that costs it: with 5 s nothing is lost (within 3 %)",
@@ -113,7 +113,7 @@ fn long_deadline(runs: &Runs) -> Check {
     )
 }
 
-fn lock_free(runs: &Runs) -> Check {
+fn lock_free(runs: &CaseOutcomes) -> Check {
     let all = super::cases::DEADLINES.map(|ms| runs.of(Job::Lock(ms, true)).per_s());
     let (least, most) = all.iter().fold((f64::MAX, 0.0_f64), |(l, m), v| (l.min(*v), m.max(*v)));
     check(
@@ -124,14 +124,14 @@ fn lock_free(runs: &Runs) -> Check {
 }
 
 /// Operations of the fastest stream divided by those of the slowest.
-fn unfairness(runs: &Runs, text: usize, column: Column) -> f64 {
+fn unfairness(runs: &CaseOutcomes, text: usize, column: Column) -> f64 {
     let streams =
         ["seqread1", "seqread2", "seqread3"].map(|name| runs.of(Job::Text(text, column)).row(name).ops);
     let (least, most) = (streams.iter().min(), streams.iter().max());
     most.map_or(0.0, |&most| most as f64) / least.map_or(1.0, |&least| (least as f64).max(1.0))
 }
 
-fn fair(runs: &Runs) -> Check {
+fn fair(runs: &CaseOutcomes) -> Check {
     let (ours, published) = (unfairness(runs, MULTI_32K, Column::Enhanced), UNFAIR[1] / UNFAIR[0]);
     check(
         "three streams of 32 KiB, enhanced: fairer than published",
@@ -140,7 +140,7 @@ fn fair(runs: &Runs) -> Check {
     )
 }
 
-fn winners(runs: &Runs) -> Check {
+fn winners(runs: &CaseOutcomes) -> Check {
     let gain = |(name, ..): &(&str, &str, _)| {
         let [before, after] =
             [COLUMNS[0], COLUMNS[1]].map(|column| runs.of(Job::Text(MIXED_TEST, column)).ms(name));
@@ -158,7 +158,7 @@ fn winners(runs: &Runs) -> Check {
 }
 
 fn ratio(
-    runs: &Runs,
+    runs: &CaseOutcomes,
     stated: &str,
     within: std::ops::RangeInclusive<f64>,
     published: [f64; 2],
@@ -175,7 +175,7 @@ fn ratio(
     )
 }
 
-fn modern_requests(runs: &Runs) -> Check {
+fn modern_requests(runs: &CaseOutcomes) -> Check {
     let requests = runs.of(Job::DdWide).requests.count();
     check(
         "dd, modern with windows of 512 KiB: at most 2200 requests",
@@ -184,7 +184,7 @@ fn modern_requests(runs: &Runs) -> Check {
     )
 }
 
-fn modern_streams(runs: &Runs) -> Check {
+fn modern_streams(runs: &CaseOutcomes) -> Check {
     let per_s = runs.of(Job::Text(MULTI_8K, Column::Modern)).per_s();
     let unfair = unfairness(runs, MULTI_8K, Column::Modern);
     check(
@@ -194,7 +194,7 @@ fn modern_streams(runs: &Runs) -> Check {
     )
 }
 
-fn modern_large(runs: &Runs) -> Check {
+fn modern_large(runs: &CaseOutcomes) -> Check {
     let per_s = runs.of(Job::Text(LARGE, Column::Modern)).per_s();
     let enhanced = runs.of(Job::Text(LARGE, Column::Enhanced)).per_s();
     check(
@@ -204,8 +204,8 @@ fn modern_large(runs: &Runs) -> Check {
     )
 }
 
-fn modern_tar(runs: &Runs, how: &str, order: Order, most: f64) -> Check {
-    let before = runs.of(Job::Tar(Column::Baseline, Order::Listed)).seconds;
+fn modern_tar(runs: &CaseOutcomes, how: &str, order: WalkOrder, most: f64) -> Check {
+    let before = runs.of(Job::Tar(Column::Baseline, WalkOrder::Listed)).seconds;
     let ratio = runs.of(Job::Tar(Column::Modern, order)).seconds / before;
     check(
         format!("tar of a DVD, modern {how}: at most {most} of baseline"),

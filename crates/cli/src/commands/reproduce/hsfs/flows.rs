@@ -2,7 +2,7 @@
 //! simulator says what each operation reads, and the figures are printed as Filebench did.
 
 use super::Scale;
-use super::reading::{Read, Reader, cpu_ns};
+use super::reading::{HsfsRead, Reader, cpu_ns};
 use super::texts::Text;
 use fathom_dialects::filebench::output::{self, Figures, FiguresIo, FiguresRow};
 use fathom_dialects::filebench::plan::{self, Found, Options, Wml, World};
@@ -10,7 +10,9 @@ use fathom_isofs::format::section::Extents;
 use fathom_isofs::reader::{Core, Stream};
 use fathom_record::Histogram;
 use fathom_sim::SimError;
-use fathom_workload::flow::{FlowMembers, NextStep, Numbers, Program, Set, Thread, Variables, Walk, Wrong};
+use fathom_workload::flow::{
+    FlatProgram, FlowMembers, FlowThread, NextStep, Numbers, Set, Variables, Walk, Wrong,
+};
 use fathom_workload::ops::Place;
 use fathom_workload::tree::Layouts;
 use fathom_workload::{Act, Workload};
@@ -47,7 +49,7 @@ impl Total {
 }
 
 /// State shared by the readers of a text.
-pub(super) struct Stage {
+pub(super) struct ReaderState {
     workload: Workload,
     cast: FlowMembers,
     sets: Vec<Set<Words>>,
@@ -55,7 +57,7 @@ pub(super) struct Stage {
     extents: Vec<Arc<Extents>>,
 }
 
-impl Stage {
+impl ReaderState {
     /// `files`: locations of the files it names, in their order.
     pub(super) fn new(text: &Text, scale: &Scale, files: &[Arc<Extents>]) -> Result<Self, SimError> {
         let failed = |why: String| SimError::Unsupported(format!("{}: {why}", text.name));
@@ -102,7 +104,13 @@ impl Stage {
                 number: place.program,
                 program,
                 walk: Walk::new(program),
-                thread: Thread::new(&program.ops, &self.sets, numbers, None, (place.process, place.memory)),
+                thread: FlowThread::new(
+                    &program.ops,
+                    &self.sets,
+                    numbers,
+                    None,
+                    (place.process, place.memory),
+                ),
                 stage: self,
                 totals: vec![Total::default(); program.ops.len()],
                 marks: [(); 2].map(|()| vec![Total::default(); program.ops.len()]),
@@ -138,10 +146,10 @@ fn is_known(act: Act) -> bool {
 /// One thread.
 pub(super) struct Flow<'s> {
     number: usize,
-    program: &'s Program,
+    program: &'s FlatProgram,
     walk: Walk,
-    thread: Thread<'s, Words, Stream>,
-    stage: &'s Stage,
+    thread: FlowThread<'s, Words, Stream>,
+    stage: &'s ReaderState,
     /// By operation.
     totals: Vec<Total>,
     /// The totals when it last restarted its file, and the time before that.
@@ -157,7 +165,7 @@ impl Flow<'_> {
         self.wrong.as_ref().map(|wrong| format!("{wrong:?}"))
     }
 
-    fn read(&mut self, at: usize, core: &mut Core) -> Result<Read, Wrong> {
+    fn read(&mut self, at: usize, core: &mut Core) -> Result<HsfsRead, Wrong> {
         let op = &self.program.ops[at];
         self.thread.at_file = None;
         let slot = self.thread.slot_of(op)?;
@@ -181,12 +189,12 @@ impl Flow<'_> {
             let before = std::mem::replace(&mut self.marks[1], self.totals.clone());
             self.marks[0] = before;
         }
-        Ok(Read { stream, offset: transfer.offset, bytes: moved, restarts })
+        Ok(HsfsRead { stream, offset: transfer.offset, bytes: moved, restarts })
     }
 }
 
 impl Reader for Flow<'_> {
-    fn next(&mut self, core: &mut Core) -> Option<Read> {
+    fn next(&mut self, core: &mut Core) -> Option<HsfsRead> {
         loop {
             match self.walk.next(self.program, &mut self.thread.numbers) {
                 NextStep::Do(at) if self.program.ops[at].act == Act::Read => {

@@ -19,16 +19,16 @@ pub(super) struct Host {
     busy: bool,
     submitted: u64,
     interval_ns: u64,
-    rows: Vec<Interval>,
+    rows: Vec<IostatInterval>,
     /// The open interval, its start, and the time up to which it is accounted.
-    open: Interval,
+    open: IostatInterval,
     from_ns: u64,
     counted_ns: u64,
 }
 
 /// Figures of an interval as in iostat.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Interval {
+pub(super) struct IostatInterval {
     /// Length.
     pub ns: u64,
     /// Completed reads.
@@ -43,7 +43,7 @@ pub(super) struct Interval {
     pub busy_ns: u64,
 }
 
-impl Interval {
+impl IostatInterval {
     fn seconds(&self) -> f64 {
         self.ns as f64 / 1e9
     }
@@ -86,7 +86,7 @@ impl Interval {
 /// Column heads of `iostat -xn` on Solaris.
 pub(super) const HEADS: &str = "    r/s    w/s   kr/s   kw/s wait actv wsvc_t asvc_t  %w  %b device";
 
-impl fmt::Display for Interval {
+impl fmt::Display for IostatInterval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -119,7 +119,7 @@ impl Host {
             submitted: 0,
             interval_ns,
             rows: Vec::new(),
-            open: Interval::default(),
+            open: IostatInterval::default(),
             from_ns: 0,
             counted_ns: 0,
         })
@@ -136,7 +136,7 @@ impl Host {
     }
 
     /// Complete intervals so far.
-    pub(super) fn intervals(&self) -> &[Interval] {
+    pub(super) fn intervals(&self) -> &[IostatInterval] {
         &self.rows
     }
 
@@ -194,7 +194,7 @@ impl Host {
             self.open.busy_ns += if self.busy { passed } else { 0 };
             self.counted_ns = until;
             if until == end {
-                self.rows.push(Interval { ns: self.interval_ns, ..std::mem::take(&mut self.open) });
+                self.rows.push(IostatInterval { ns: self.interval_ns, ..std::mem::take(&mut self.open) });
                 self.from_ns = end;
             }
         }
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn figures_are_those_of_iostat() {
-        let row = Interval {
+        let row = IostatInterval {
             ns: 1_000_000_000,
             reads: 1515,
             bytes: 1515 * 2048,

@@ -29,7 +29,7 @@ enum Wake {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum HelperState {
     Idle,
     Called,
     Busy,
@@ -38,7 +38,7 @@ enum State {
 /// A thread of the pool.
 #[derive(Clone, Copy, Debug)]
 struct Helper {
-    state: State,
+    state: HelperState,
     /// Its requests in the driver.
     under_way: u32,
 }
@@ -97,7 +97,7 @@ impl Machine {
             order: 0,
             jobs: Vec::new(),
             free: Vec::new(),
-            helpers: vec![Helper { state: State::Idle, under_way: 0 }; policy.workers as usize],
+            helpers: vec![Helper { state: HelperState::Idle, under_way: 0 }; policy.workers as usize],
             done: Vec::new(),
             pass: None,
         })
@@ -292,10 +292,10 @@ impl Machine {
         }
         for at in 0..self.helpers.len() {
             let helper = self.helpers[at];
-            somebody |= helper.state == State::Called;
-            if helper.state == State::Busy && (left || helper.under_way == 0) {
+            somebody |= helper.state == HelperState::Called;
+            if helper.state == HelperState::Busy && (left || helper.under_way == 0) {
                 somebody = true;
-                self.helpers[at].state = State::Called;
+                self.helpers[at].state = HelperState::Called;
                 self.wake(WAKE_NS, Wake::Helper(at));
             }
         }
@@ -306,9 +306,9 @@ impl Machine {
 
     /// Wakes the pool to read ahead.
     fn call_pool(&mut self) {
-        match self.helpers.iter().position(|helper| helper.state == State::Idle) {
+        match self.helpers.iter().position(|helper| helper.state == HelperState::Idle) {
             Some(at) => {
-                self.helpers[at].state = State::Called;
+                self.helpers[at].state = HelperState::Called;
                 self.wake(WAKE_NS, Wake::Helper(at));
             }
             None if self.helpers.is_empty() => self.work(By::Reader),
@@ -320,6 +320,6 @@ impl Machine {
     fn help(&mut self, at: usize) {
         self.work(By::Helper(at));
         let idle = self.helpers[at].under_way == 0 && self.core.waiting().0 == 0;
-        self.helpers[at].state = if idle { State::Idle } else { State::Busy };
+        self.helpers[at].state = if idle { HelperState::Idle } else { HelperState::Busy };
     }
 }

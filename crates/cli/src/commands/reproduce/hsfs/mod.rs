@@ -78,7 +78,7 @@ pub(super) fn reproduce(options: &Reproduce) -> anyhow::Result<Table> {
 #[cfg(test)]
 mod tests {
     use super::cases::{Column, Job, run};
-    use super::walks::Tree;
+    use super::walks::WalkedTree;
     use super::*;
     use fathom_testkit::golden;
 
@@ -101,7 +101,7 @@ mod tests {
     /// from the pool.
     #[test]
     fn requests_of_dd() {
-        let (scale, tree) = (Scale::SMALL, Tree::new(&Scale::SMALL).unwrap());
+        let (scale, tree) = (Scale::SMALL, WalkedTree::new(&Scale::SMALL).unwrap());
         let dd = |job| run(job, &scale, &tree).unwrap().requests;
         let baseline = dd(Job::Dd(Column::Baseline));
         assert_eq!((baseline.count(), baseline.of_pool()), (scale.file_bytes / 2048, 0));
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn the_lock_over_the_wait_keeps_the_drive_from_sorting() {
-        let (scale, tree) = (Scale { seconds: 4, ..Scale::SMALL }, Tree::new(&Scale::SMALL).unwrap());
+        let (scale, tree) = (Scale { seconds: 4, ..Scale::SMALL }, WalkedTree::new(&Scale::SMALL).unwrap());
         let deepest = |free| run(Job::Lock(500, free), &scale, &tree).unwrap().deepest;
         assert_eq!((deepest(false), deepest(true)), (1, texts::READERS));
     }

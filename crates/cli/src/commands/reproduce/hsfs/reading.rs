@@ -19,7 +19,7 @@ pub(super) fn cpu_ns(bytes: u64) -> u64 {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Read {
+pub(super) struct HsfsRead {
     pub stream: Stream,
     pub offset: u64,
     pub bytes: u64,
@@ -29,7 +29,7 @@ pub(super) struct Read {
 
 /// A program that reads.
 pub(super) trait Reader {
-    fn next(&mut self, core: &mut Core) -> Option<Read>;
+    fn next(&mut self, core: &mut Core) -> Option<HsfsRead>;
     fn done(&mut self, began_ns: u64, now_ns: u64);
     /// Counts what it did since its last pass began `passes` more times.
     fn repeat(&mut self, _passes: u64) {}

@@ -1,18 +1,18 @@
 //! The table: every published figure beside ours, and the results of the runs in the report's formats.
 
-use super::cases::{COLUMNS, Column, DEADLINES, Job, Outcome, jobs, run};
-use super::host::{DEVICE, Interval};
+use super::cases::{COLUMNS, CaseOutcome, Column, DEADLINES, Job, jobs, run};
+use super::host::{DEVICE, IostatInterval};
 use super::published::{self, Pair, SUMMARIES};
 use super::reading::{REQUEST_NS, cpu_ns};
 use super::texts::TEXTS;
-use super::walks::{Order, Tree};
+use super::walks::{WalkOrder, WalkedTree};
 use super::{Scale, checks, flows, freedom, text};
 use fathom_sim::reproduce::{Check, side_by_side};
 use fathom_sim::{SimError, devices};
 use serde::Serialize;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct TableRow {
     pub case: String,
     /// Its name and unit.
     pub figure: &'static str,
@@ -69,7 +69,7 @@ pub(crate) struct Table {
     pub device: &'static str,
     /// Origins of its values: (data sheet, measured, fitted, guessed).
     pub sources: [u32; 4],
-    pub rows: Vec<Row>,
+    pub rows: Vec<TableRow>,
     /// Holding the lock while waiting.
     pub lock: Vec<LockRow>,
     pub dd: Vec<DdRequests>,
@@ -95,19 +95,19 @@ impl std::fmt::Display for Table {
 }
 
 /// Outcomes of all runs.
-pub(super) struct Runs {
+pub(super) struct CaseOutcomes {
     jobs: Vec<Job>,
-    done: Vec<Outcome>,
+    done: Vec<CaseOutcome>,
 }
 
-impl Runs {
-    pub(super) fn of(&self, job: Job) -> &Outcome {
-        static NONE: std::sync::LazyLock<Outcome> = std::sync::LazyLock::new(Outcome::default);
+impl CaseOutcomes {
+    pub(super) fn of(&self, job: Job) -> &CaseOutcome {
+        static NONE: std::sync::LazyLock<CaseOutcome> = std::sync::LazyLock::new(CaseOutcome::default);
         self.jobs.iter().position(|known| *known == job).map_or(&NONE, |at| &self.done[at])
     }
 
     /// A figure of a job in every column.
-    pub(super) fn each(&self, job: impl Fn(Column) -> Job, figure: impl Fn(&Outcome) -> f64) -> [f64; 3] {
+    pub(super) fn each(&self, job: impl Fn(Column) -> Job, figure: impl Fn(&CaseOutcome) -> f64) -> [f64; 3] {
         COLUMNS.map(|column| figure(self.of(job(column))))
     }
 }
@@ -117,10 +117,10 @@ pub(super) const NAMES: [&str; 3] = ["BASELINE", "ENHANCED", "MODERN"];
 
 pub(super) fn simulate(scale: &Scale) -> Result<Table, SimError> {
     let failed = |e: &dyn std::fmt::Display| SimError::Unsupported(e.to_string());
-    let tree = Tree::new(scale).ok_or_else(|| failed(&"sizes of files cannot be drawn"))?;
+    let tree = WalkedTree::new(scale).ok_or_else(|| failed(&"sizes of files cannot be drawn"))?;
     let jobs = jobs();
     let done = side_by_side(&jobs, |&job| run(job, scale, &tree)).into_iter().collect::<Result<_, _>>()?;
-    let runs = Runs { jobs, done };
+    let runs = CaseOutcomes { jobs, done };
     let tally = devices::by_name(DEVICE).map_err(|e| failed(&e))?.tally;
     Ok(Table {
         device: DEVICE,
@@ -134,10 +134,16 @@ pub(super) fn simulate(scale: &Scale) -> Result<Table, SimError> {
     })
 }
 
-fn row(case: impl Into<String>, figure: &'static str, decimals: usize, pair: &Pair, ours: [f64; 3]) -> Row {
+fn row(
+    case: impl Into<String>,
+    figure: &'static str,
+    decimals: usize,
+    pair: &Pair,
+    ours: [f64; 3],
+) -> TableRow {
     let (published, [before, after]) = (pair.published, pair.tolerance);
     let error = |at: usize| (ours[at] / published[at] - 1.0) * 100.0;
-    Row {
+    TableRow {
         case: case.into(),
         figure,
         published,
@@ -149,27 +155,27 @@ fn row(case: impl Into<String>, figure: &'static str, decimals: usize, pair: &Pa
     }
 }
 
-fn rows(runs: &Runs, scale: &Scale) -> Vec<Row> {
-    let dd = |figure: &dyn Fn(&Outcome) -> f64| runs.each(Job::Dd, figure);
+fn rows(runs: &CaseOutcomes, scale: &Scale) -> Vec<TableRow> {
+    let dd = |figure: &dyn Fn(&CaseOutcome) -> f64| runs.each(Job::Dd, figure);
     let calls = scale.file_bytes / 8192;
-    let cpu_s = |o: &Outcome| (calls * cpu_ns(8192) + o.requests.count() * REQUEST_NS) as f64 / 1e9;
-    let iostat = |figure: fn(&Interval) -> f64| dd(&|o| figure(&Interval::sum(&o.intervals)));
+    let cpu_s = |o: &CaseOutcome| (calls * cpu_ns(8192) + o.requests.count() * REQUEST_NS) as f64 / 1e9;
+    let iostat = |figure: fn(&IostatInterval) -> f64| dd(&|o| figure(&IostatInterval::sum(&o.intervals)));
     let mut rows = vec![
         row("dd, 1 GiB by 8 KiB", "s", 1, &published::DD, dd(&|o| o.seconds)),
         row("", "s of CPU", 2, &published::DD_CPU, dd(&cpu_s)),
         row("", "requests", 0, &published::REQUESTS, dd(&|o| o.requests.count() as f64)),
-        row("iostat of it", "r/s", 1, &published::READS_PER_S, iostat(Interval::reads_per_s)),
-        row("", "kr/s", 1, &published::KIB_PER_S, iostat(Interval::kib_per_s)),
-        row("", "wait", 2, &published::WAIT, iostat(Interval::wait)),
-        row("", "asvc_t, ms", 2, &published::SERVICE, iostat(Interval::service_ms)),
-        row("", "%b", 1, &published::BUSY, iostat(Interval::busy_percent)),
+        row("iostat of it", "r/s", 1, &published::READS_PER_S, iostat(IostatInterval::reads_per_s)),
+        row("", "kr/s", 1, &published::KIB_PER_S, iostat(IostatInterval::kib_per_s)),
+        row("", "wait", 2, &published::WAIT, iostat(IostatInterval::wait)),
+        row("", "asvc_t, ms", 2, &published::SERVICE, iostat(IostatInterval::service_ms)),
+        row("", "%b", 1, &published::BUSY, iostat(IostatInterval::busy_percent)),
         row("cp of 1 GiB (as dd)", "s", 1, &published::CP, dd(&|o| o.seconds)),
     ];
     for (at, pair) in published::OPS.iter().enumerate() {
         let text = |column| Job::Text(at, column);
         rows.push(row(TEXTS[at].name, "ops", 0, pair, runs.each(text, |o| o.ops() as f64)));
         if at == 0 {
-            let ms = runs.each(text, Outcome::mean_ms);
+            let ms = runs.each(text, CaseOutcome::mean_ms);
             rows.push(row("", "ms/op", 1, &published::RANDOM_2K_MS, ms));
         }
     }
@@ -178,12 +184,12 @@ fn rows(runs: &Runs, scale: &Scale) -> Vec<Row> {
         rows.push(row(case, what, 1, pair, runs.each(|column| Job::Text(11, column), |o| o.ms(name))));
     }
     rows.push(row("cpio of a DVD", "s", 0, &published::CPIO, runs.each(Job::Cpio, |o| o.seconds)));
-    let tar = runs.each(|column| Job::Tar(column, Order::Listed), |o| o.seconds);
+    let tar = runs.each(|column| Job::Tar(column, WalkOrder::Listed), |o| o.seconds);
     rows.push(row("tar of it", "s", 0, &published::TAR, tar));
     rows
 }
 
-fn lock(runs: &Runs) -> Vec<LockRow> {
+fn lock(runs: &CaseOutcomes) -> Vec<LockRow> {
     let per_s = |ms, free| runs.of(Job::Lock(ms, free)).per_s();
     let row = |deadline_ms| LockRow {
         deadline_ms,
@@ -193,7 +199,7 @@ fn lock(runs: &Runs) -> Vec<LockRow> {
     DEADLINES.map(row).to_vec()
 }
 
-fn dd(runs: &Runs) -> Vec<DdRequests> {
+fn dd(runs: &CaseOutcomes) -> Vec<DdRequests> {
     let of = |(column, policy): (Column, &'static str)| {
         let outcome = runs.of(Job::Dd(column));
         let quarters = [1, 2, 3].map(|quarter| outcome.intervals.get(outcome.intervals.len() * quarter / 4));
@@ -207,7 +213,7 @@ fn dd(runs: &Runs) -> Vec<DdRequests> {
     COLUMNS.into_iter().zip(NAMES).map(of).collect()
 }
 
-fn flowops(runs: &Runs) -> Vec<FlowopText> {
+fn flowops(runs: &CaseOutcomes) -> Vec<FlowopText> {
     let mut all = Vec::new();
     for (at, test) in TEXTS.iter().enumerate() {
         for (number, column) in COLUMNS.into_iter().enumerate() {

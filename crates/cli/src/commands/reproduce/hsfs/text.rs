@@ -3,7 +3,7 @@
 
 use super::host::HEADS;
 use super::published::{IOSTAT, SIZES};
-use super::table::{DdRequests, NAMES, Row, Table};
+use super::table::{DdRequests, NAMES, Table, TableRow};
 use fathom_report::text::keys;
 use fathom_report::text::lquantize::{self, Classes};
 use fathom_sim::reproduce::text::wrapped;
@@ -63,7 +63,7 @@ fn figures(t: &Table, f: &mut Formatter<'_>) -> Result {
     )
 }
 
-fn half(row: &Row, at: usize, f: &mut Formatter<'_>) -> Result {
+fn half(row: &TableRow, at: usize, f: &mut Formatter<'_>) -> Result {
     let decimals = row.decimals;
     let published = if row.published[at].fract() == 0.0 { 0 } else { decimals.max(1) };
     write!(

@@ -8,11 +8,11 @@ use super::Scale;
 pub(super) struct Text {
     /// Name in the report.
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: TextKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TextKind {
     /// Random reads of this many KiB in one file.
     Random(u32),
     /// One stream through one file.
@@ -23,24 +23,24 @@ pub(super) enum Kind {
     Mixed,
 }
 
-const fn text(name: &'static str, kind: Kind) -> Text {
+const fn text(name: &'static str, kind: TextKind) -> Text {
     Text { name, kind }
 }
 
 /// In the report's order.
 pub(super) const TEXTS: [Text; 12] = [
-    text("randomread2k", Kind::Random(2)),
-    text("randomread8k", Kind::Random(8)),
-    text("randomread32k", Kind::Random(32)),
-    text("randomread64k", Kind::Random(64)),
-    text("randomread1m", Kind::Random(1024)),
-    text("singlestreamread8k", Kind::Single(8)),
-    text("singlestreamread32k", Kind::Single(32)),
-    text("singlestreamread1m", Kind::Single(1024)),
-    text("multistreamread8k", Kind::Multi(8)),
-    text("multistreamread32k", Kind::Multi(32)),
-    text("multistreamread1m", Kind::Multi(1024)),
-    text("mixedread", Kind::Mixed),
+    text("randomread2k", TextKind::Random(2)),
+    text("randomread8k", TextKind::Random(8)),
+    text("randomread32k", TextKind::Random(32)),
+    text("randomread64k", TextKind::Random(64)),
+    text("randomread1m", TextKind::Random(1024)),
+    text("singlestreamread8k", TextKind::Single(8)),
+    text("singlestreamread32k", TextKind::Single(32)),
+    text("singlestreamread1m", TextKind::Single(1024)),
+    text("multistreamread8k", TextKind::Multi(8)),
+    text("multistreamread32k", TextKind::Multi(32)),
+    text("multistreamread1m", TextKind::Multi(1024)),
+    text("mixedread", TextKind::Mixed),
 ];
 
 /// Reads in flight in the tests "with 16 threads": 14.8/s at 2.149 s each (Little's law).
@@ -69,10 +69,10 @@ impl Text {
             )
         };
         script += &match self.kind {
-            Kind::Random(kib) => random("rand-read1", 1, kib, READERS),
-            Kind::Single(kib) => stream("seqread", 1, kib),
-            Kind::Multi(kib) => (1..=3).map(|n| stream(&format!("seqread{n}"), n, kib)).collect(),
-            Kind::Mixed => {
+            TextKind::Random(kib) => random("rand-read1", 1, kib, READERS),
+            TextKind::Single(kib) => stream("seqread", 1, kib),
+            TextKind::Multi(kib) => (1..=3).map(|n| stream(&format!("seqread{n}"), n, kib)).collect(),
+            TextKind::Mixed => {
                 random("rand-read1", 1, 2, 2)
                     + &stream("seqread", 3, 8)
                     + &stream("seqread1", 2, 1024)

@@ -3,7 +3,7 @@
 //! the number of directory reads that the times before the rework require.
 
 use super::Scale;
-use super::reading::{Read, Reader};
+use super::reading::{HsfsRead, Reader};
 use fathom_isofs::format::section::{Extents, Section};
 use fathom_isofs::reader::{Core, Stream};
 use fathom_workload::ops::{Place, Sampler, derive_seed};
@@ -35,7 +35,7 @@ impl<I: Iterator<Item = Arc<Extents>>> Walk<I> {
 }
 
 impl<I: Iterator<Item = Arc<Extents>>> Reader for Walk<I> {
-    fn next(&mut self, core: &mut Core) -> Option<Read> {
+    fn next(&mut self, core: &mut Core) -> Option<HsfsRead> {
         loop {
             let Some((stream, at, size)) = &mut self.open else {
                 let file = self.files.next()?;
@@ -50,7 +50,7 @@ impl<I: Iterator<Item = Arc<Extents>>> Reader for Walk<I> {
                 continue;
             }
             *at += bytes;
-            return Some(Read { stream, offset, bytes, restarts: false });
+            return Some(HsfsRead { stream, offset, bytes, restarts: false });
         }
     }
 
@@ -59,7 +59,7 @@ impl<I: Iterator<Item = Arc<Extents>>> Reader for Walk<I> {
     }
 }
 
-pub(super) struct Tree {
+pub(super) struct WalkedTree {
     /// By directory, in walking order.
     directories: Vec<Vec<Arc<Extents>>>,
     /// Where each directory's files begin, which gives the order on the disc.
@@ -79,7 +79,7 @@ pub(super) enum Metadata {
 
 /// The order of the walk through directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum WalkOrder {
     /// In listing order.
     Listed,
     /// In disc order.
@@ -91,7 +91,7 @@ const MOST_TRIPS: u64 = 4;
 /// Standard deviation of the logarithm of file sizes.
 const SIGMA: f64 = 2.2;
 
-impl Tree {
+impl WalkedTree {
     /// As large as `scale` says. The order of directories on the disc differs from the walking order.
     pub(super) fn new(scale: &Scale) -> Option<Self> {
         let seed = derive_seed(2007, Place::default(), 8);
@@ -123,9 +123,9 @@ impl Tree {
     }
 
     /// All extents to read, in order.
-    pub(super) fn walk(&self, metadata: Metadata, order: Order) -> Vec<Arc<Extents>> {
+    pub(super) fn walk(&self, metadata: Metadata, order: WalkOrder) -> Vec<Arc<Extents>> {
         let mut by_order: Vec<usize> = (0..self.directories.len()).collect();
-        if order == Order::Disc {
+        if order == WalkOrder::Disc {
             by_order.sort_by_key(|&at| self.places[at]);
         }
         let mut all = Vec::new();
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn the_tree_has_its_files_and_bytes_and_no_two_lie_in_one_place() {
         let scale = Scale::SMALL;
-        let tree = Tree::new(&scale).unwrap();
+        let tree = WalkedTree::new(&scale).unwrap();
         let bytes: u64 = tree.directories.iter().flatten().map(|file| file.bytes()).sum();
         assert!(bytes.abs_diff(scale.tree_bytes) < scale.tree_bytes / 100, "{bytes}");
         let mut places: Vec<(u64, u64)> = tree
@@ -177,17 +177,17 @@ mod tests {
     #[test]
     fn trips_are_as_many_as_asked_for() {
         let scale = Scale::SMALL;
-        let tree = Tree::new(&scale).unwrap();
+        let tree = WalkedTree::new(&scale).unwrap();
         for trips in [1, 4] {
-            let walk = tree.walk(Metadata::Trips(trips), Order::Listed);
+            let walk = tree.walk(Metadata::Trips(trips), WalkOrder::Listed);
             assert_eq!(walk.len() as u64, scale.files as u64 + trips * scale.directories as u64);
-            let disc = tree.walk(Metadata::Trips(trips), Order::Disc);
+            let disc = tree.walk(Metadata::Trips(trips), WalkOrder::Disc);
             assert_eq!(disc.len(), walk.len());
         }
         let data = |walk: Vec<Arc<Extents>>| -> Vec<u64> {
             walk.iter().skip(1).map(|file| file.first_block().unwrap()).collect()
         };
-        assert!(data(tree.walk(Metadata::AtMount, Order::Disc)).is_sorted());
-        assert!(!data(tree.walk(Metadata::AtMount, Order::Listed)).is_sorted());
+        assert!(data(tree.walk(Metadata::AtMount, WalkOrder::Disc)).is_sorted());
+        assert!(!data(tree.walk(Metadata::AtMount, WalkOrder::Listed)).is_sorted());
     }
 }

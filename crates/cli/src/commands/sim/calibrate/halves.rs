@@ -20,7 +20,7 @@ const GATHERED: usize = 4096;
 const NEAR: f64 = 5.0;
 
 /// Response times of a part.
-pub(super) struct Times {
+pub(super) struct ResponseTimes {
     pub device: Histogram,
     pub model: Histogram,
 }
@@ -164,7 +164,7 @@ impl Traced<'_> {
         profile: &str,
         part: RangeInclusive<u64>,
         mut points: Option<(&Fitting, &mut Points)>,
-    ) -> anyhow::Result<Times> {
+    ) -> anyhow::Result<ResponseTimes> {
         let profile =
             DeviceProfile::parse("the fitted profile", profile).map_err(|e| Usage(e.to_string()))?;
         let device = profile.build().map_err(|e| Usage(e.to_string()))?;
@@ -201,6 +201,6 @@ impl Traced<'_> {
         for class in out.block.devices.iter().flat_map(|d| &d.requests) {
             model.merge(&class.d2c);
         }
-        Ok(Times { device: measured.take(), model })
+        Ok(ResponseTimes { device: measured.take(), model })
     }
 }

@@ -20,7 +20,7 @@ use std::ops::RangeInclusive;
 /// Fewer requests to predict are not enough for a verdict.
 const LEAST: u64 = 20;
 
-pub(super) struct Load {
+pub(super) struct TracedLoad {
     pub input: Input,
     pub number: DeviceNumber,
     pub called: String,
@@ -35,7 +35,7 @@ pub(super) struct Load {
     second_half: RangeInclusive<u64>,
 }
 
-impl Load {
+impl TracedLoad {
     /// Reads a trace to its end three times.
     pub fn read(input: Input, number: DeviceNumber, called: String) -> anyhow::Result<Self> {
         let mut filter = WorkloadFilter::of(&input, number)?;

@@ -11,7 +11,7 @@ mod several;
 mod workload_filter;
 
 use super::super::trace::input::{self, Input};
-use super::super::trace::options::Source;
+use super::super::trace::options::TraceSource;
 use super::line::{Calibrate, ProfileKind};
 use super::traced;
 use crate::commands::write;
@@ -25,7 +25,7 @@ use fathom_report::units;
 use fathom_sim::agree::Look;
 use fathom_sim::calibrate::{Course, Fitting, Judged, Point, Points, Value, with_demerit};
 use fathom_sim::devices::{self, KernelQueue, is_file};
-use halves::{Times, Traced};
+use halves::{ResponseTimes, Traced};
 use recorded::Recorded;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -38,7 +38,7 @@ use std::process::ExitCode;
 const SCHEMA: &str = "fathom-sim-calibrate/1";
 
 #[derive(Serialize)]
-struct Told {
+struct CalibrateJson {
     schema: &'static str,
     file: String,
     device: String,
@@ -78,7 +78,7 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
     }
     let fitting = fitting(o)?;
     traced::check_regular(&o.source.files)?;
-    let mut inputs = input::inputs(&Source { files: o.source.files.clone(), from: o.source.from })?;
+    let mut inputs = input::inputs(&TraceSource { files: o.source.files.clone(), from: o.source.from })?;
     if inputs.len() > 1 {
         return several::run(o, inputs, o.traced.as_deref());
     }
@@ -101,7 +101,7 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
     let profile = profile + &device.coverage()?.without_flushes().table() + &queue_table(queue.as_ref());
     write(o, &profile)?;
     let (fitted, of_second) = points.take();
-    let told = Told {
+    let told = CalibrateJson {
         schema: SCHEMA,
         file: input.name,
         device: called,
@@ -231,7 +231,7 @@ fn write(o: &Calibrate, text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn text(told: &Told) -> String {
+fn text(told: &CalibrateJson) -> String {
     let mut text = format!(
         "{}: {}, a profile of kind {} from the first {} requests\n\n",
         told.file, told.device, told.kind, told.fitted_requests

@@ -1,6 +1,6 @@
 //! The fit and its verdict as a report (`--page`): the figures of the text and the JSON, drawn.
 
-use super::{Point, Thinned, Times, Told};
+use super::{CalibrateJson, Point, ResponseTimes, Thinned};
 use crate::commands::{document, write};
 use crate::exit::Usage;
 use fathom_report::calibrated::{Calibrated, Curve, Fitted, HeldOutResult, Over, Request};
@@ -14,11 +14,16 @@ pub(super) fn check(output: &Path, replace: bool) -> Result<(), Usage> {
     write::check_drawing(output, replace)
 }
 
-pub(super) fn write(output: &Path, told: &Told, times: Times, replace: bool) -> anyhow::Result<()> {
+pub(super) fn write(
+    output: &Path,
+    told: &CalibrateJson,
+    times: ResponseTimes,
+    replace: bool,
+) -> anyhow::Result<()> {
     document::write(&documents::calibration(&drawn(told, times)), output, replace)
 }
 
-fn drawn(told: &Told, times: Times) -> Calibrated {
+fn drawn(told: &CalibrateJson, times: ResponseTimes) -> Calibrated {
     let value = |v: &calibrate::Value| Fitted {
         key: v.key.into(),
         value: v.value,

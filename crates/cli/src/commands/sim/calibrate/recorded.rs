@@ -3,7 +3,7 @@
 //! and a run's files are removed as usual, also after Ctrl-C or a crash.
 
 use super::super::super::trace::input::{self, Input};
-use super::super::super::trace::options::Source;
+use super::super::super::trace::options::TraceSource;
 use super::super::super::trace::target;
 use crate::console;
 use crate::exit::Usage;
@@ -105,7 +105,7 @@ pub(super) fn record(path: &Path) -> anyhow::Result<Recorded> {
             return Ok(Recorded::Interrupted(signal));
         }
         ended.inspect_err(|_| bar.finish_and_clear()).with_context(|| format!("--record: {name}"))?;
-        let mut one = input::inputs(&Source { files: vec![trace], from: None })?;
+        let mut one = input::inputs(&TraceSource { files: vec![trace], from: None })?;
         // The trace file no longer exists when the profile is read.
         one.iter_mut().for_each(|input| input.name = (*name).into());
         inputs.append(&mut one);

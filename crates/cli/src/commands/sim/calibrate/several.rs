@@ -3,7 +3,7 @@
 
 use super::super::super::trace::input::Input;
 use super::super::line::{Calibrate, ProfileKind};
-use super::loads::Load;
+use super::loads::TracedLoad;
 use super::{Busiest, queue_table, which, write};
 use crate::console;
 use crate::exit::{self, Usage};
@@ -19,7 +19,7 @@ use std::process::ExitCode;
 const SCHEMA: &str = "fathom-sim-calibrate-several/1";
 
 #[derive(Serialize)]
-struct Told {
+struct SeveralJson {
     schema: &'static str,
     kind: &'static str,
     traces: Vec<TraceTold>,
@@ -54,7 +54,7 @@ pub(super) fn run(o: &Calibrate, inputs: Vec<Input>, device: Option<&str>) -> an
     for input in inputs {
         let Busiest { number, called, queue, .. } = which(device, &input)?;
         queues.extend(queue.map(|queue| (input.name.clone(), queue)));
-        loads.push(Load::read(input, number, called)?);
+        loads.push(TracedLoad::read(input, number, called)?);
     }
     let queue = queues.first().map(|(_, queue)| queue);
     warn_if_queues_differ(&queues);
@@ -89,7 +89,7 @@ pub(super) fn run(o: &Calibrate, inputs: Vec<Input>, device: Option<&str>) -> an
         held_out,
     });
     let holds = o.at_most.map(|limit| bar.is_some_and(|bar| bar <= limit));
-    let told = Told {
+    let told = SeveralJson {
         schema: SCHEMA,
         kind: if scatters { "distribution" } else { "constant" },
         traces: traces.collect(),
@@ -128,7 +128,7 @@ fn covers<'c>(model: &Model, all: impl Iterator<Item = &'c Coverage>) -> Coverag
 }
 
 /// Error on a trace of a fit without it, or without its second half.
-fn predicted(loads: &[Load], at: usize, scatters: bool) -> anyhow::Result<Option<HeldOut>> {
+fn predicted(loads: &[TracedLoad], at: usize, scatters: bool) -> anyhow::Result<Option<HeldOut>> {
     let load = &loads[at];
     let others = || loads.iter().enumerate().filter(move |(n, _)| *n != at).map(|(_, other)| other);
     let without: Vec<&Gathered> = others().map(|l| &l.whole).collect();
@@ -143,7 +143,7 @@ fn predicted(loads: &[Load], at: usize, scatters: bool) -> anyhow::Result<Option
     load.predicted(&model.profile("held out", scatters), Part::SecondHalf)
 }
 
-fn tell_if_devices_differ(loads: &[Load]) {
+fn tell_if_devices_differ(loads: &[TracedLoad]) {
     let first = &loads[0];
     if let Some(other) = loads.iter().find(|l| l.called != first.called) {
         console::warning(&format!(
@@ -164,7 +164,7 @@ fn warn_if_queues_differ(queues: &[(String, QueueSettings)]) {
     }
 }
 
-fn page(told: &Told) -> String {
+fn page(told: &SeveralJson) -> String {
     let requests: u64 = told.traces.iter().map(|t| t.requests).sum();
     let mut text = format!(
         "a profile of kind {} from {requests} requests in {} traces\n\n",

@@ -1,6 +1,6 @@
 //! Options of the commands on traces: `fathom sim replay`, `agree` and `calibrate`, one definition each.
 
-use super::super::super::trace::options::{Form, Source};
+use super::super::super::trace::options::{TraceFormatName, TraceSource};
 use super::super::machine::{SCHEDULER, Wanted};
 use clap::{Args, ValueEnum};
 use fathom_dialects::trace::Output;
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub struct Handing {
     /// Format of the trace [default: detected]
     #[arg(long, value_name = "FORM")]
-    pub from: Option<Form>,
+    pub from: Option<TraceFormatName>,
     /// The device of the trace, by name or number (loop0, 7:0) [default: the first in the trace]
     #[arg(long, value_name = "DEVICE")]
     pub traced: Option<String>,
@@ -86,8 +86,8 @@ pub struct Replay {
 
 impl Replay {
     /// The trace's files and format.
-    pub fn source(&self) -> Source {
-        Source { files: self.files.clone(), from: self.handing.from }
+    pub fn source(&self) -> TraceSource {
+        TraceSource { files: self.files.clone(), from: self.handing.from }
     }
 
     pub fn scheduler(&self) -> &str {
@@ -108,7 +108,7 @@ pub struct TraceFile {
     pub files: Vec<PathBuf>,
     /// Format of the trace [default: detected]
     #[arg(long, value_name = "FORM")]
-    pub from: Option<Form>,
+    pub from: Option<TraceFormatName>,
 }
 
 /// Traces of one device.
@@ -120,7 +120,7 @@ pub struct TraceFiles {
     pub files: Vec<PathBuf>,
     /// Format of the trace [default: detected]
     #[arg(long, value_name = "FORM")]
-    pub from: Option<Form>,
+    pub from: Option<TraceFormatName>,
 }
 
 /// A form of single events, which a log is written in.

@@ -13,7 +13,7 @@ use fathom_sim::replay::DEVICE;
 use std::io;
 
 /// Takes events; does nothing without a file.
-pub struct Log<'o> {
+pub struct ReplayLog<'o> {
     writing: Option<(Box<dyn EventWriter>, EventFile<'o>)>,
     about: About,
     path: String,
@@ -21,7 +21,7 @@ pub struct Log<'o> {
     pub failed: Option<io::Error>,
 }
 
-impl<'o> Log<'o> {
+impl<'o> ReplayLog<'o> {
     /// Creates the file. An existing one is overwritten only if requested.
     pub fn begin(o: &'o Replay) -> anyhow::Result<Self> {
         let about = about(o);

@@ -20,7 +20,7 @@ use fathom_iopath::{Queue, elevator};
 use fathom_record::{FeedMode, Run, Simulation};
 use fathom_sim::devices::Device as _;
 use fathom_sim::replay::{Mode, ReplayError, ReplaySetup, Replayed, Scale, replay};
-use source::{Arriving, Broken, Origin};
+use source::{Arriving, Origin, SourceError};
 use std::cell::RefCell;
 use std::num::NonZeroU32;
 use std::process::ExitCode;
@@ -30,7 +30,7 @@ use std::time::Instant;
 const DEPTH: u32 = 32;
 
 /// What was replayed on what, and the result.
-pub struct Done<'o> {
+pub struct ReplayOutcome<'o> {
     options: &'o Replay,
     origin: Origin,
     mode: Mode,
@@ -61,7 +61,7 @@ pub fn one(o: &Replay, machine: &SimulatedMachine) -> anyhow::Result<Run> {
     simulated(o, machine).map(|done| record::of(&done))
 }
 
-fn simulated<'o>(o: &'o Replay, machine: &SimulatedMachine) -> anyhow::Result<Done<'o>> {
+fn simulated<'o>(o: &'o Replay, machine: &SimulatedMachine) -> anyhow::Result<ReplayOutcome<'o>> {
     let mode = mode(o)?;
     let built = machine.device.build().map_err(|e| Usage(e.to_string()))?;
     let scheduler = elevator::on_device(o.scheduler(), machine.device.rotational())
@@ -74,17 +74,17 @@ fn simulated<'o>(o: &'o Replay, machine: &SimulatedMachine) -> anyhow::Result<Do
     }
     let queue = Queue::new(scheduler, machine.host.queue_rules(machine.limits, built.depth()));
     let mut arriving = Arriving::open(o, built.capacity_sectors(), matches!(mode, Mode::Dependent(_)))?;
-    let log = RefCell::new(log::Log::begin(o)?);
+    let log = RefCell::new(log::ReplayLog::begin(o)?);
     let setup = ReplaySetup { queue, device: built, device_name: o.device.clone(), mode };
     let mut gate = Gate::before(&machine.device);
     let next = || {
         if let Some(error) = log.borrow_mut().failed.take() {
-            return Err(Broken::Log(error));
+            return Err(SourceError::Log(error));
         }
         if let Some(signal) = interrupted_by() {
-            return Err(Broken::Signal(signal));
+            return Err(SourceError::Signal(signal));
         }
-        gate.pass(arriving.next()?).map_err(Broken::Writes)
+        gate.pass(arriving.next()?).map_err(SourceError::Writes)
     };
     let out = replay(setup, next, |event| log.borrow_mut().event(event)).map_err(|e| explained(o, e))?;
     log.into_inner().finish()?;
@@ -103,7 +103,7 @@ fn simulated<'o>(o: &'o Replay, machine: &SimulatedMachine) -> anyhow::Result<Do
         ..machine.of_replay()
     };
     machine.judge(&mut simulation, std::iter::once(&out.block));
-    Ok(Done { options: o, origin, mode, simulation, out })
+    Ok(ReplayOutcome { options: o, origin, mode, simulation, out })
 }
 
 fn handed_in(mode: Mode) -> FeedMode {
@@ -144,18 +144,18 @@ fn mode(o: &Replay) -> Result<Mode, Usage> {
     })
 }
 
-fn explained(o: &Replay, error: ReplayError<Broken>) -> anyhow::Error {
+fn explained(o: &Replay, error: ReplayError<SourceError>) -> anyhow::Error {
     match error {
-        ReplayError::Trace(Broken::Trace(wrong)) => super::super::trace::input::wrong(wrong),
-        ReplayError::Trace(Broken::Log(e)) => {
+        ReplayError::Trace(SourceError::Trace(wrong)) => super::super::trace::input::wrong(wrong),
+        ReplayError::Trace(SourceError::Log(e)) => {
             let path = o.log.as_deref().map(|p| p.display().to_string()).unwrap_or_default();
             anyhow!("cannot write {path}: {e}; what was written before is kept")
         }
-        ReplayError::Trace(Broken::Writes(number)) => {
+        ReplayError::Trace(SourceError::Writes(number)) => {
             let who = format!("arrival {number} of the trace");
             Usage(why(&who, &o.device, "a trace that only reads")).into()
         }
-        ReplayError::Trace(Broken::Signal(signal)) => {
+        ReplayError::Trace(SourceError::Signal(signal)) => {
             anyhow!("stopped by signal {signal}; nothing is stored")
         }
         wrong @ (ReplayError::TooLong { .. } | ReplayError::TooLate { .. }) => {
@@ -165,7 +165,7 @@ fn explained(o: &Replay, error: ReplayError<Broken>) -> anyhow::Error {
     }
 }
 
-fn conclude(done: &Done<'_>, common: &Common) -> anyhow::Result<()> {
+fn conclude(done: &ReplayOutcome<'_>, common: &Common) -> anyhow::Result<()> {
     if done.options.json {
         console::out_raw(&(serde_json::to_string_pretty(&told::json(done))? + "\n"));
     } else {

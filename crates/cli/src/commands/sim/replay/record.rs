@@ -2,14 +2,14 @@
 //! repetition, one worker for all submitters; its latency counts from an arrival's scheduled time.
 
 use super::super::SEED;
-use super::Done;
+use super::ReplayOutcome;
 use super::told;
 use crate::console;
 use crate::run_loop;
 use fathom_record::{Clock, OpKind, Phase, Repetition, Run, Simulation, Status, Worker};
 use fathom_sim::outcome;
 
-pub fn of(done: &Done<'_>) -> Run {
+pub fn of(done: &ReplayOutcome<'_>) -> Run {
     let (o, out) = (done.options, &done.out);
     let m = &out.merges;
     let mut counts: Vec<(String, u64)> = [
@@ -51,7 +51,7 @@ pub fn of(done: &Done<'_>) -> Run {
     }
 }
 
-fn phase(done: &Done<'_>) -> Phase {
+fn phase(done: &ReplayOutcome<'_>) -> Phase {
     let out = &done.out;
     let sum = |of: fn(&fathom_record::OpStat) -> u64, op: Option<OpKind>| -> u64 {
         out.served.iter().filter(|s| op.is_none_or(|op| s.op == op)).map(of).sum()

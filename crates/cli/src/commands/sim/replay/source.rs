@@ -16,7 +16,7 @@ const LOOK_AHEAD: usize = 4096;
 
 /// Why arrivals end early.
 #[derive(Debug)]
-pub enum Broken {
+pub enum SourceError {
     /// The trace is malformed.
     Trace(TraceError),
     /// The log of the simulated device cannot be written.
@@ -27,7 +27,7 @@ pub enum Broken {
     Signal(i32),
 }
 
-impl std::fmt::Display for Broken {
+impl std::fmt::Display for SourceError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Trace(e) => e.fmt(f),
@@ -38,7 +38,7 @@ impl std::fmt::Display for Broken {
     }
 }
 
-impl std::error::Error for Broken {}
+impl std::error::Error for SourceError {}
 
 /// Where the arrivals came from.
 #[derive(Clone, Debug, Default)]
@@ -59,11 +59,11 @@ pub struct Origin {
 }
 
 pub enum Arriving {
-    Read(Box<Reading>),
+    Read(Box<TraceReading>),
     MadeUp(Synthetic, Origin),
 }
 
-pub struct Reading {
+pub struct TraceReading {
     trace: Trace,
     ahead: VecDeque<BlockEvent>,
     arrivals: Arrivals,
@@ -117,12 +117,12 @@ impl Arriving {
             ))
             .into());
         }
-        let mut seen = Seen::default();
+        let mut seen = TraceDevices::default();
         ahead.iter().for_each(|event| seen.add(event));
-        let named = |seen: &Seen| {
+        let named = |seen: &TraceDevices| {
             o.handing.traced.as_deref().map(|wanted| chosen(&about, wanted, seen, &input.name)).transpose()
         };
-        let enough = |seen: &Seen| named(seen).is_ok_and(|device| seen.arrives(device));
+        let enough = |seen: &TraceDevices| named(seen).is_ok_and(|device| seen.arrives(device));
         let whole = ahead.len() < LOOK_AHEAD;
         if !whole && !enough(&seen) && !input.is_read_once() {
             // The device, or the first arrival, may come later in the trace.
@@ -150,10 +150,10 @@ impl Arriving {
             ..Origin::default()
         };
         let arrivals = Arrivals::new(device, arrives, follows);
-        Ok(Self::Read(Box::new(Reading { trace, ahead, arrivals, origin })))
+        Ok(Self::Read(Box::new(TraceReading { trace, ahead, arrivals, origin })))
     }
 
-    pub fn next(&mut self) -> Result<Option<Arrival>, Broken> {
+    pub fn next(&mut self) -> Result<Option<Arrival>, SourceError> {
         let reading = match self {
             Self::MadeUp(synthetic, _) => return Ok(synthetic.next()),
             Self::Read(reading) => reading,
@@ -162,7 +162,7 @@ impl Arriving {
             let event = match reading.ahead.pop_front() {
                 Some(event) => event,
                 None => match reading.trace.next() {
-                    Some(event) => event.map_err(Broken::Trace)?,
+                    Some(event) => event.map_err(SourceError::Trace)?,
                     None => return Ok(None),
                 },
             };
@@ -193,12 +193,12 @@ impl Arriving {
 
 /// The devices of a trace, and those with arrivals.
 #[derive(Debug, Default)]
-struct Seen {
+struct TraceDevices {
     devices: Vec<DeviceNumber>,
     arriving: Vec<DeviceNumber>,
 }
 
-impl Seen {
+impl TraceDevices {
     fn add(&mut self, event: &BlockEvent) {
         let note = |list: &mut Vec<DeviceNumber>| {
             if !list.contains(&event.device) {
@@ -217,7 +217,7 @@ impl Seen {
     }
 }
 
-fn chosen(about: &About, wanted: &str, seen: &Seen, file: &str) -> Result<DeviceNumber, Usage> {
+fn chosen(about: &About, wanted: &str, seen: &TraceDevices, file: &str) -> Result<DeviceNumber, Usage> {
     let mut all: Vec<DeviceNumber> = about.devices.iter().map(|d| d.number).collect();
     all.extend(seen.devices.iter().filter(|&device| !all.contains(device)).collect::<Vec<_>>());
     traced::number_of(about, wanted, &all, file)

@@ -1,7 +1,7 @@
 //! A replay as text and as JSON. Neither contains its run time or a date: the same trace and set-up give the same
 //! bytes.
 
-use super::Done;
+use super::ReplayOutcome;
 use super::source::Origin;
 use fathom_record::block::BlockLayer;
 use fathom_record::{OpKind, OpStat, Simulation};
@@ -45,7 +45,7 @@ fn scaled(factor: f64) -> String {
 }
 
 /// The first sentence of every output.
-pub fn sentence(done: &Done<'_>) -> String {
+pub fn sentence(done: &ReplayOutcome<'_>) -> String {
     // The submission mode follows below; there are no calls to read ahead for.
     let shown = Simulation { handed_in: None, ..done.simulation.clone() };
     let settings = shown.settings().into_iter().filter(|(name, _)| name != "read-ahead" && name != "layers");
@@ -57,7 +57,7 @@ pub fn sentence(done: &Done<'_>) -> String {
     )
 }
 
-pub fn page(done: &Done<'_>) -> String {
+pub fn page(done: &ReplayOutcome<'_>) -> String {
     let (out, origin) = (&done.out, &done.origin);
     let counts = &out.counts;
     let mut text = format!("{}\n{}\n\n{}", sentence(done), done.simulation.rests_on.sentence(), origin.file);
@@ -123,7 +123,7 @@ pub fn page(done: &Done<'_>) -> String {
 }
 
 /// The latencies seen by the submitters.
-fn served(text: &mut String, done: &Done<'_>) {
+fn served(text: &mut String, done: &ReplayOutcome<'_>) {
     let _ = writeln!(
         text,
         "arrivals      {:>9} {:>10} {:>9} {:>9} {:>9} {:>9} {:>9}",
@@ -148,7 +148,7 @@ fn served(text: &mut String, done: &Done<'_>) {
 }
 
 /// What makes the result differ from the trace on such a device.
-fn remarks(text: &mut String, done: &Done<'_>) {
+fn remarks(text: &mut String, done: &ReplayOutcome<'_>) {
     let c = &done.out.counts;
     if c.full > 0 {
         let late = units::time_ns(c.late_ns as f64);
@@ -166,8 +166,8 @@ fn remarks(text: &mut String, done: &Done<'_>) {
     }
 }
 
-/// See [`Told`].
-pub fn json<'a>(done: &'a Done<'_>) -> Told<'a> {
+/// See [`ReplayJson`].
+pub fn json<'a>(done: &'a ReplayOutcome<'_>) -> ReplayJson<'a> {
     let (o, origin, out) = (done.options, &done.origin, &done.out);
     let (c, m, d, l) = (&out.counts, &out.merges, &out.device, &origin.left_out);
     let mode = match done.mode {
@@ -213,12 +213,12 @@ pub fn json<'a>(done: &'a Done<'_>) -> Told<'a> {
         "scheduler_counts": out.scheduler.iter().map(|(name, n)| (name.to_string(), json!(n))).collect::<serde_json::Map<_, _>>(),
         "notes": origin.notes,
     });
-    Told { head, served: &out.served, block: &out.block }
+    ReplayJson { head, served: &out.served, block: &out.block }
 }
 
 /// The JSON. Its sums have up to 128 bits, which a [`Value`] cannot hold, so they are written directly.
 #[derive(Serialize)]
-pub struct Told<'a> {
+pub struct ReplayJson<'a> {
     #[serde(flatten)]
     head: Value,
     served: &'a [OpStat],
@@ -236,7 +236,7 @@ mod tests {
         let mut block = BlockLayer::default();
         block.devices.push(DeviceActivity::default());
         block.devices[0].requests.push(RequestStats { seeks, ..RequestStats::default() });
-        let told = Told { head: json!({ "schema": SCHEMA }), served: &[], block: &block };
+        let told = ReplayJson { head: json!({ "schema": SCHEMA }), served: &[], block: &block };
         let text = serde_json::to_string_pretty(&told).unwrap();
         assert!(text.contains("\"total_bytes\": 18446744073709551616"), "{text}");
         assert!(text.contains(SCHEMA), "{text}");

@@ -4,9 +4,9 @@
 use super::super::line::{Replay, RunSimulated, SweepSimulated};
 use super::super::machine::{self, SimulatedMachine};
 use super::super::{SEED, only_read, stack_of, traced};
-use crate::commands::fio::Place;
+use crate::commands::fio::JobHost;
 use crate::commands::sweep::stage::combinations;
-use crate::commands::sweep::subject::Subject;
+use crate::commands::sweep::subject::SweepSubject;
 use crate::commands::sweep::vary::{self, Target, Varied};
 use crate::exit::Usage;
 use fathom_iopath::{elevator, readahead};
@@ -23,13 +23,13 @@ const OF_REPLAY: usize = 4;
 const MOST_RUNS: usize = 100_000;
 
 /// What to execute.
-pub enum What {
-    Workloads(Subject),
+pub enum SimulatedSubject {
+    Workloads(SweepSubject),
     Trace,
 }
 
 /// One simulation of the plan.
-pub struct Turn {
+pub struct PlannedSimulation {
     pub cell: usize,
     pub block: usize,
     pub options: RunSimulated,
@@ -38,23 +38,23 @@ pub struct Turn {
     pub workloads: Arc<Vec<Workload>>,
 }
 
-pub struct Plan {
-    pub what: What,
+pub struct SimSweepPlan {
+    pub what: SimulatedSubject,
     pub varied: Vec<Varied>,
     pub cells: Vec<Vec<usize>>,
     pub order: Vec<Vec<usize>>,
-    pub turns: Vec<Turn>,
+    pub turns: Vec<PlannedSimulation>,
     /// Notes on how it was parsed.
     pub notes: Vec<String>,
 }
 
-impl What {
+impl SimulatedSubject {
     fn read(o: &SweepSimulated) -> Result<Self, Usage> {
         if o.replay.is_empty() {
             if let Some(name) = o.handing.given() {
                 return Err(Usage(format!("--{name} belongs to --replay")));
             }
-            return Ok(Self::Workloads(Subject::read(&o.run.words()?)?));
+            return Ok(Self::Workloads(SweepSubject::read(&o.run.words()?)?));
         }
         let refused = [
             (o.run.file.is_some() || !o.run.drop_in.is_empty(), "a workload, or --replay, but not both"),
@@ -119,9 +119,9 @@ impl What {
     }
 }
 
-impl Plan {
+impl SimSweepPlan {
     pub fn read(o: &SweepSimulated) -> Result<Self, Usage> {
-        let what = What::read(o)?;
+        let what = SimulatedSubject::read(o)?;
         let varied = what.varied(o)?;
         let counts: Vec<usize> = varied.iter().map(|v| v.values.len()).collect();
         let cells = counts.iter().try_fold(o.rounds as usize, |all, &n| all.checked_mul(n));
@@ -138,7 +138,7 @@ impl Plan {
     fn turns(&mut self, o: &SweepSimulated) -> Result<(), Usage> {
         let mut times = vec![0u64; self.cells.len()];
         let mut machines: BTreeMap<Vec<String>, Arc<SimulatedMachine>> = BTreeMap::new();
-        let mut planned: BTreeMap<Planned, Arc<Vec<Workload>>> = BTreeMap::new();
+        let mut planned: BTreeMap<WorkloadInputs, Arc<Vec<Workload>>> = BTreeMap::new();
         for block in 0..self.order.len() {
             for at in 0..self.order[block].len() {
                 let cell = self.order[block][at];
@@ -166,7 +166,7 @@ impl Plan {
                 times[cell] += 1;
                 if round == 0 {
                     check(&options)?;
-                    if matches!(self.what, What::Trace) {
+                    if matches!(self.what, SimulatedSubject::Trace) {
                         machine::check_for_replay(&options.set)?;
                     }
                 }
@@ -184,7 +184,7 @@ impl Plan {
                     let mut all = workloads.iter();
                     all.try_for_each(|w| only_read::check(w, &machine, &options.device)).map_err(Usage)?;
                 }
-                self.turns.push(Turn { cell, block, options, machine, workloads });
+                self.turns.push(PlannedSimulation { cell, block, options, machine, workloads });
             }
         }
         Ok(())
@@ -192,10 +192,10 @@ impl Plan {
 
     fn workloads(
         &mut self,
-        (place, arguments, settings, seed): &Planned,
+        (place, arguments, settings, seed): &WorkloadInputs,
         reseed: bool,
     ) -> Result<Vec<Workload>, Usage> {
-        let What::Workloads(subject) = &self.what else { return Ok(Vec::new()) };
+        let SimulatedSubject::Workloads(subject) = &self.what else { return Ok(Vec::new()) };
         let planned = subject.plan_on(*place, arguments, settings, *seed)?;
         for note in planned.notes() {
             if !self.notes.contains(note) {
@@ -211,7 +211,7 @@ impl Plan {
 }
 
 /// The inputs of a workload.
-type Planned = (Place, Vec<(String, String)>, Vec<(String, String)>, u64);
+type WorkloadInputs = (JobHost, Vec<(String, String)>, Vec<(String, String)>, u64);
 
 impl RunSimulated {
     /// The inputs of host and device, as a lookup key.
@@ -245,7 +245,7 @@ fn check(options: &RunSimulated) -> Result<(), Usage> {
 }
 
 impl SweepSimulated {
-    pub fn replay_of(&self, turn: &Turn) -> Replay {
+    pub fn replay_of(&self, turn: &PlannedSimulation) -> Replay {
         let o = &turn.options;
         Replay {
             files: self.replay.clone(),

@@ -2,7 +2,7 @@
 //! are, so that an interrupted sweep keeps what was done. Target a stored run only the table figures stay in memory; few
 //! wait for an earlier one.
 
-use super::plan::{Plan, Turn};
+use super::plan::{PlannedSimulation, SimSweepPlan};
 use crate::mark::Mark;
 use fathom_engine::interrupted_by;
 use fathom_record::Run;
@@ -13,32 +13,32 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Result of a turn, or its error.
-pub type Outcome = Result<(Vec<Run>, Vec<PhaseFigures>), String>;
+pub type SimulationResult = Result<(Vec<Run>, Vec<PhaseFigures>), String>;
 
 /// Turns that may start beyond the first unfinished one.
 const AHEAD: usize = 64;
 
 pub struct Results<'a> {
-    plan: &'a Plan,
-    state: Mutex<State>,
+    plan: &'a SimSweepPlan,
+    state: Mutex<SweepState>,
     moved: Condvar,
 }
 
-struct State {
+struct SweepState {
     store: Option<Store>,
     sweep: Sweep,
     started: jiff::Zoned,
     /// The next turn to start, and the next to store.
     begun: usize,
     kept: usize,
-    waiting: BTreeMap<usize, Outcome>,
+    waiting: BTreeMap<usize, SimulationResult>,
     ids: i64,
     failed: Option<anyhow::Error>,
 }
 
 impl<'a> Results<'a> {
-    pub fn new(plan: &'a Plan, sweep: Sweep, store: Option<Store>, started: jiff::Zoned) -> Self {
-        let state = State {
+    pub fn new(plan: &'a SimSweepPlan, sweep: Sweep, store: Option<Store>, started: jiff::Zoned) -> Self {
+        let state = SweepState {
             store,
             sweep,
             started,
@@ -51,12 +51,12 @@ impl<'a> Results<'a> {
         Self { plan, state: Mutex::new(state), moved: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SweepState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The next turn with its number; `None` if there is none, or the sweep is to stop.
-    pub fn next(&self) -> Option<(usize, &'a Turn)> {
+    pub fn next(&self) -> Option<(usize, &'a PlannedSimulation)> {
         let mut state = self.lock();
         loop {
             if interrupted_by().is_some() || state.failed.is_some() {
@@ -74,7 +74,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    pub fn put(&self, number: usize, outcome: Outcome) {
+    pub fn put(&self, number: usize, outcome: SimulationResult) {
         let mut state = self.lock();
         state.waiting.insert(number, outcome);
         loop {
@@ -100,9 +100,9 @@ impl<'a> Results<'a> {
     }
 }
 
-impl State {
+impl SweepState {
     /// Notes once what a host and a device are based on.
-    fn note(&mut self, turn: &Turn, run: &Run) {
+    fn note(&mut self, turn: &PlannedSimulation, run: &Run) {
         let Some(simulation) = &run.simulation else { return };
         let (host, device) = (&turn.options.host, &turn.options.device);
         let mut rests_on = simulation.rests_on.clone();
@@ -118,7 +118,7 @@ impl State {
     }
 
     /// Numbers, marks and stores the runs.
-    fn keep(&mut self, plan: &Plan, number: usize, outcome: Outcome) {
+    fn keep(&mut self, plan: &SimSweepPlan, number: usize, outcome: SimulationResult) {
         let turn = &plan.turns[number];
         let (mut runs, phases) = match outcome {
             Ok(done) => done,
@@ -146,7 +146,7 @@ impl State {
     }
 }
 
-fn mark(sweep: &Sweep, turn: &Turn, number: usize) -> Mark {
+fn mark(sweep: &Sweep, turn: &PlannedSimulation, number: usize) -> Mark {
     let levels = sweep.factors.iter().zip(&sweep.cells[turn.cell].levels);
     let settings: serde_json::Map<String, serde_json::Value> =
         levels.map(|(f, level)| (f.name.clone(), f.values[*level].clone().into())).collect();

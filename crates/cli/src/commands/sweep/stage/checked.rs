@@ -1,7 +1,7 @@
 //! What a stage finds out before anything is measured: whether every workload can be executed and every setting be
 //! changed, and what the kernel makes of each value.
 
-use super::{DROP_CACHES, Stage, Stop, Tried, found};
+use super::{DROP_CACHES, StopReason, SweepStage, Tried, found};
 use crate::commands::sweep::kernel::{self, LIVE};
 use crate::commands::sweep::vary::Target;
 use crate::exit::Usage;
@@ -18,7 +18,7 @@ fn leaves(path: &Path) -> bool {
     path.components().any(|c| !matches!(c, Component::Normal(_) | Component::CurDir))
 }
 
-impl Stage<'_> {
+impl SweepStage<'_> {
     /// Plans every workload once now: an error in the last cell must not show up after hours.
     pub(super) fn check_workloads(&mut self) -> Result<(), Usage> {
         // Without the leftover sweep: a plan changes nothing.
@@ -99,13 +99,14 @@ impl Stage<'_> {
     }
 
     /// The part of `look_at_kernel` that needs the loop device.
-    pub(super) fn look_at_loop_device(&mut self) -> Result<(), Stop> {
+    pub(super) fn look_at_loop_device(&mut self) -> Result<(), StopReason> {
         for i in 0..self.varied.len() {
             let Some(knob) = self.varied[i].knob().filter(|k| kernel::is_of_device(k)).cloned() else {
                 continue;
             };
             let places = target::places(&LIVE, &knob, &self.stack)?;
-            self.before[i] = kernel::look(&mut self.varied[i], &places).map_err(|e| Stop::Failed(e.0))?;
+            self.before[i] =
+                kernel::look(&mut self.varied[i], &places).map_err(|e| StopReason::Failed(e.0))?;
             self.places[i] = places;
         }
         Ok(())
@@ -113,11 +114,11 @@ impl Stage<'_> {
 
     /// Sets every combination of knobs once before anything is measured: values that the kernel rejects or clamps must
     /// not show up after hours.
-    pub fn try_all(&mut self) -> Result<(), Stop> {
+    pub fn try_all(&mut self) -> Result<(), StopReason> {
         let mut seen: Vec<(Vec<(Place, String)>, Tried)> = Vec::new();
         for cell in 0..self.cells.len() {
             if let Some(signal) = interrupted_by() {
-                return Err(Stop::Signal(signal));
+                return Err(StopReason::Signal(signal));
             }
             let wanted = self.wanted(cell);
             if wanted.is_empty() {
@@ -140,12 +141,15 @@ impl Stage<'_> {
         if let Some(why) =
             self.cells.iter().all(|c| c.left_out.is_some()).then(|| self.cells[0].left_out.clone())
         {
-            return Err(Stop::Failed(format!("no cell can be measured: {}", why.unwrap_or_default())));
+            return Err(StopReason::Failed(format!("no cell can be measured: {}", why.unwrap_or_default())));
         }
         Ok(())
     }
 
-    fn try_one(&mut self, wanted: &[(Place, String)]) -> Result<Result<Vec<KernelValue>, String>, Stop> {
+    fn try_one(
+        &mut self,
+        wanted: &[(Place, String)],
+    ) -> Result<Result<Vec<KernelValue>, String>, StopReason> {
         let Some(setter) = &mut self.setter else { return Ok(Ok(Vec::new())) };
         match setter.apply(wanted) {
             Ok(readings) => Ok(Ok(readings.into_iter().map(found).collect())),

@@ -48,7 +48,7 @@ const MOST_QUEUED: u32 = REQUESTS / 16;
 const TAGGED_FROM: u32 = 4;
 
 #[derive(Clone, Debug, Default)]
-struct Process {
+struct SecondCfqProcess {
     tree: Tree,
     /// Asynchronous, synchronous.
     ages: [List; 2],
@@ -66,7 +66,7 @@ struct Process {
 pub struct Cfq2 {
     tunables: Tunables<7>,
     hz: Hz,
-    processes: Vec<Process>,
+    processes: Vec<SecondCfqProcess>,
     /// Processes with requests, least served first.
     busy: Vec<u16>,
     /// The busy list at the start of a pass.
@@ -201,7 +201,7 @@ impl Elevator for Cfq2 {
         requests[slot].private.queue = key;
         requests[slot].private.count = jiffies as i64;
         if self.processes.len() <= usize::from(key) {
-            self.processes.resize(usize::from(key) + 1, Process::default());
+            self.processes.resize(usize::from(key) + 1, SecondCfqProcess::default());
             self.busy.reserve(self.processes.len());
             self.pass.reserve(self.processes.len());
         }

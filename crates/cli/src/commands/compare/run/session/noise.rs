@@ -1,20 +1,23 @@
 //! Noise of the machine: from A against itself before the comparison, or, if not requested, from its first quads.
 //! Either way, reports how many runs and how much time it takes to detect the requested change.
 
-use super::{NOISE_QUADS, QuadRun, Session, SessionEnd, compared, letters};
-use crate::commands::compare::run::progress::Progress;
-use crate::commands::sweep::stage::Stop;
+use super::{CompareEnd, CompareSession, NOISE_QUADS, QuadRun, compared, letters};
+use crate::commands::compare::run::progress::CompareProgress;
+use crate::commands::sweep::stage::StopReason;
 use crate::console;
 use fathom_compare::sequential::FIRST_LOOK;
 use fathom_compare::wording;
 use fathom_report::compared::{Compared, ComparedRow, Noise, NoiseOf, SessionPart};
 
-impl Session<'_> {
+impl CompareSession<'_> {
     /// Measures A against itself. Returns why nothing can be compared, or what was found if there is no B.
-    pub(super) fn calibrate(&mut self, progress: &mut Progress) -> Result<Option<SessionEnd>, Stop> {
+    pub(super) fn calibrate(
+        &mut self,
+        progress: &mut CompareProgress,
+    ) -> Result<Option<CompareEnd>, StopReason> {
         for (number, order) in self.noise_orders.clone().iter().enumerate() {
             if self.budget_holds_no_quad() {
-                return Ok(Some(SessionEnd::Complete(format!(
+                return Ok(Some(CompareEnd::Complete(format!(
                     "--budget has no time left for another quad; {number} of {NOISE_QUADS} of A against itself are done, and nothing was compared"
                 ))));
             }
@@ -28,7 +31,7 @@ impl Session<'_> {
             );
             for (place, side) in order.iter().enumerate() {
                 if self.request.warm_up == 0 && number == 0 && !self.budget_holds(4 - place) {
-                    return Ok(Some(SessionEnd::Complete(format!(
+                    return Ok(Some(CompareEnd::Complete(format!(
                         "--budget is too short for the first of {NOISE_QUADS} quads of A against itself; nothing was compared"
                     ))));
                 }
@@ -54,7 +57,7 @@ impl Session<'_> {
         };
         let figures: Vec<NoiseOf> = found.rows.iter().filter(|r| self.plan.watches(r)).map(of).collect();
         if figures.is_empty() {
-            return Err(Stop::Failed(
+            return Err(StopReason::Failed(
                 "A against itself has no figure that could be watched: the noise is not known, and nothing was compared".into(),
             ));
         }
@@ -67,7 +70,7 @@ impl Session<'_> {
                     figure.cell, figure.metric
                 );
                 if noise.figures.len() == 1 || self.plan.figure.is_some() {
-                    return Err(Stop::Failed(format!("{told}, and nothing was compared")));
+                    return Err(StopReason::Failed(format!("{told}, and nothing was compared")));
                 }
                 progress.warn(&told);
                 continue;
@@ -84,19 +87,19 @@ impl Session<'_> {
         }
         self.plan.noise = Some(noise);
         if !self.request.alone && self.budget_holds_no_quad() {
-            return Ok(Some(SessionEnd::Complete(
+            return Ok(Some(CompareEnd::Complete(
                 "the noise was measured, and --budget has no time left for a quad of the comparison".into(),
             )));
         }
         if passed == 0 && !failed.is_empty() {
-            return Ok(Some(SessionEnd::TooNoisy(failed.join("\n"))));
+            return Ok(Some(CompareEnd::TooNoisy(failed.join("\n"))));
         }
         // A cell that is too noisy does not silence the others.
         for told in &failed {
             progress.warn(told);
         }
         if self.request.alone {
-            return Ok(Some(SessionEnd::Complete(
+            return Ok(Some(CompareEnd::Complete(
                 "the noise was measured; there is nothing to compare".into(),
             )));
         }
@@ -123,7 +126,7 @@ impl Session<'_> {
     }
 
     /// Reports what the first three quads show: whether the requested change can be detected within the budget.
-    pub(super) fn tell_noise(&self, found: &Compared, progress: &Progress) {
+    pub(super) fn tell_noise(&self, found: &Compared, progress: &CompareProgress) {
         let fit = self.quads_that_fit().saturating_add(FIRST_LOOK as u32).min(self.orders.len() as u32);
         for scatter in found.session.iter().flat_map(|s| &s.noise) {
             let of = format!("{}, {}", scatter.cell, scatter.metric);

@@ -1,19 +1,23 @@
 //! Looks at the figures once after each quad, by a rule fixed before the first.
 
-use super::Session;
-use crate::commands::compare::run::progress::Progress;
-use crate::commands::sweep::stage::Stop;
+use super::CompareSession;
+use crate::commands::compare::run::progress::CompareProgress;
+use crate::commands::sweep::stage::StopReason;
 use fathom_compare::quads::effect::half_width;
 use fathom_compare::sequential::{Decision, FIRST_LOOK, Precision, Spending};
 use fathom_report::compared::{ComparedRow, Stopping, first_look};
 
-impl Session<'_> {
+impl CompareSession<'_> {
     /// The only look after a quad. Returns why to stop, if so.
-    pub(super) fn look(&self, quads: usize, progress: &Progress) -> Result<Option<String>, Stop> {
+    pub(super) fn look(
+        &self,
+        quads: usize,
+        progress: &CompareProgress,
+    ) -> Result<Option<String>, StopReason> {
         let found = self.compared();
         let watched: Vec<&ComparedRow> = found.rows.iter().filter(|r| self.plan.watches(r)).collect();
         if watched.is_empty() {
-            return Err(Stop::Failed("the sides have no figure in common".into()));
+            return Err(StopReason::Failed("the sides have no figure in common".into()));
         }
         if quads == FIRST_LOOK && self.plan.noise.is_none() {
             self.tell_noise(&found, progress);
