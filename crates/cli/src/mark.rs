@@ -41,7 +41,7 @@ impl Mark {
     /// Marks a spoiled run, so that later readers of the store do not count it either.
     pub fn finish(&self, run: &mut Run) {
         let Some(why) = self.spoils.as_ref().and_then(|spoils| spoils()) else { return };
-        run.doubts.push(Doubt { code: SPOILED.into(), phase: None, sentence: why.clone() });
+        run.doubts.push(Doubt { code: SPOILED.into(), phases: Vec::new(), sentence: why.clone() });
         if run.status == Status::Completed {
             run.status = Status::Failed;
             run.error = Some(why);

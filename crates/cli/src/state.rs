@@ -109,6 +109,15 @@ pub fn kept(named: Option<&Path>) -> anyhow::Result<Store> {
 
 /// Opens the store for reading and writing.
 pub fn store(named: Option<&Path>) -> anyhow::Result<Store> {
+    if let Some(above) = named.and_then(Path::parent).filter(|above| !above.as_os_str().is_empty())
+        && !above.is_dir()
+    {
+        let above = above.display();
+        return Err(Usage(format!(
+            "--store: there is no directory {above}; make it first, or name another file"
+        ))
+        .into());
+    }
     let path = named.map_or_else(Store::default_path, |path| Ok(path.to_owned()))?;
     // A store that an ordinary user names may be shared; that is their choice.
     if !store_is_named(named) || trust::user() == 0 {

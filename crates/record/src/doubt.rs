@@ -10,8 +10,9 @@ pub const STOOD_STILL: &str = "stood-still";
 pub struct Doubt {
     /// Stable word for machines: "page-cache", "foreign-io", "steal", "short-phase", "clock", "interrupted", "skew", "stood-still", ...
     pub code: String,
-    /// The phase it concerns; `None` for the whole run.
-    pub phase: Option<u32>,
+    /// The phases it concerns, by their `seq`; none if it concerns the whole run.
+    #[serde(default)]
+    pub phases: Vec<u32>,
     /// For a person: what was seen, with figures, and what to do about it.
     pub sentence: String,
 }

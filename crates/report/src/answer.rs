@@ -8,7 +8,9 @@ use crate::survey::facts::{
     without_durable_syncs,
 };
 use crate::survey::findings::{limit, place};
-use crate::survey::verdicts::{UseVerdict, best_reads, of_run as verdicts, slowest_tenth, streaming_read};
+use crate::survey::verdicts::{
+    UseVerdict, best_reads, of_run as verdicts, slowest_tenth, streaming_phase, streaming_read,
+};
 use crate::why::largest_parts;
 use crate::{Kind, Machine, units};
 use fathom_compare::summary::median;
@@ -95,7 +97,15 @@ impl Answer {
             rows,
             more: more(run),
             uses: verdicts(run),
-            doubts: story.doubts.iter().filter(|doubt| can_be_helped(doubt)).map(words).collect(),
+            doubts: story
+                .doubts
+                .iter()
+                .filter(|doubt| can_be_helped(doubt))
+                .map(|doubt| {
+                    let shown = shown_figures(run, &doubt.phases);
+                    words(run, doubt, &shown.map_or("; none shown here".into(), |shown| format!("; {shown}")))
+                })
+                .collect(),
             limits,
             remedy,
             passing_limits,
@@ -216,11 +226,11 @@ pub(crate) struct MainPhase<'r> {
 pub(crate) fn main_phases(run: &Run) -> Vec<MainPhase<'_>> {
     let main = |what: String, brief: String, phase, percentile| MainPhase { what, brief, phase, percentile };
     let ladder = |name: &str| named(run, "ladder", name);
-    let sync =
-        ladder("write and fsync").map(|p| main("write 4 KiB, then fsync".into(), "fsync".into(), p, synced));
+    let sync = ladder("write and fsync")
+        .map(|p| main("fsync after a 4 KiB write".into(), "fsync".into(), p, synced));
     let eight = named(run, "scaling", "parallel commits").map(|p| {
         let writers = p.axes.streams.unwrap_or(1);
-        main(format!("with fsync, {writers} writers"), format!("fsync x{writers}"), p, synced)
+        main(format!("fsync, {writers} writers"), format!("fsync x{writers}"), p, synced)
     });
     let alone = ladder("direct random read").or_else(|| ladder("cold random read"));
     let alone = alone.map(|p| main("random read, 1 in flight".into(), "read".into(), p, latency));
@@ -265,7 +275,7 @@ fn tiles(run: &Run, rows: &[AnswerRow]) -> Vec<Tile> {
         what: row.what.clone(),
         beside: row.ns[1].map_or_else(String::new, |ns| format!("p99 {}", units::time_ns(ns))),
     };
-    let main = rows.iter().filter(|row| !row.what.starts_with("with fsync"));
+    let main = rows.iter().filter(|row| !row.brief.starts_with("fsync x"));
     let mut tiles: Vec<Tile> = main.take(TILES).map(of_row).collect();
     tiles.extend(streaming_read(run).map(|rate| Tile {
         figure: units::rate(rate),
@@ -401,7 +411,8 @@ const HEADLINE: f64 = 0.05;
 /// A limit that findings of several phases name.
 #[derive(Default)]
 struct Found<'r> {
-    phases: usize,
+    /// Their `seq`.
+    phases: Vec<u32>,
     /// The findings, that of the longest phase first.
     findings: Vec<(u64, &'r Finding)>,
 }
@@ -461,25 +472,27 @@ fn limits(run: &Run) -> (Vec<String>, Option<String>, Vec<String>) {
         }
         for (rank, finding) in here {
             let entry = found.entry(rank).or_default();
-            entry.phases += 1;
+            entry.phases.push(phase.seq);
             entry.findings.push(finding);
         }
     }
     let all = run.phases.len();
-    let of_all = |phases: usize| {
+    let of_all = |phases: &[u32]| {
         let word = if all == 1 { "phase" } else { "phases" };
-        format!("{phases} of {all} {word}")
+        format!("{} of {all} {word}", phases.len())
     };
     let (mut many, mut remedy, mut few) = (Vec::new(), None, Vec::new());
     for (rank, mut limit) in found {
         limit.findings.sort_by_key(|(elapsed_ns, _)| std::cmp::Reverse(*elapsed_ns));
-        if rank < GROUPS || limit.phases as f64 >= all as f64 * HEADLINE {
-            many.push(format!("Limited in {}: {}", of_all(limit.phases), limit.sentence()));
+        if rank < GROUPS || limit.phases.len() as f64 >= all as f64 * HEADLINE {
+            let shown =
+                shown_figures(run, &limit.phases).map_or_else(String::new, |shown| format!(" ({shown})"));
+            many.push(format!("Limited in {}{shown}: {}", of_all(&limit.phases), limit.sentence()));
             if many.len() == 1 {
                 remedy = limit.advice();
             }
         } else {
-            few.push(format!("{} ({})", LIMITS[rank].1, of_all(limit.phases)));
+            few.push(format!("{} ({})", LIMITS[rank].1, of_all(&limit.phases)));
         }
     }
     // A rate that no depth exceeds may be a limit of unknown origin.
@@ -542,8 +555,23 @@ fn can_be_helped(doubt: &DoubtGroup) -> bool {
     !own.contains(&doubt.code.as_str())
 }
 
-/// A doubt in a few words, with the number of phases concerned. The page has its full sentence.
-pub(crate) fn words(doubt: &DoubtGroup) -> String {
+/// The figures of the answer that come from some of these phases: "fsync, read x128".
+fn shown_figures(run: &Run, phases: &[u32]) -> Option<String> {
+    let small = main_phases(run).into_iter().map(|main| (main.brief, main.phase));
+    let others = [
+        ("cold read", streaming_phase(run)),
+        ("long write", named(run, "sustained", "sustained write")),
+        ("4 KiB files", named(run, "small files", "small files")),
+        ("4 KiB files with fsync", named(run, "small files", "small files with fsync")),
+    ];
+    let others = others.into_iter().filter_map(|(name, phase)| Some((name.to_owned(), phase?)));
+    let shown: Vec<String> =
+        small.chain(others).filter(|(_, phase)| phases.contains(&phase.seq)).map(|(name, _)| name).collect();
+    (!shown.is_empty()).then(|| shown.join(", "))
+}
+
+/// A doubt in a few words, with the number of phases concerned and what follows it. The page has its full sentence.
+pub(crate) fn words(run: &Run, doubt: &DoubtGroup, after: &str) -> String {
     let words = match doubt.code.as_str() {
         "page-cache" => "page-cache figures",
         "memory" => "file system in memory",
@@ -568,17 +596,8 @@ pub(crate) fn words(doubt: &DoubtGroup) -> String {
         "jitter" => "p99.9 as long as pauses of this machine",
         other => &other.replace('-', " "),
     };
-    match doubt.sentences.as_slice() {
-        [sentence] => share(sentence).map_or(words.into(), |share| format!("{words} ({share})")),
-        _ => words.into(),
+    if doubt.phases.is_empty() {
+        return words.into();
     }
-}
-
-/// "3 of 91" of "In 3 of 91 phases (cold read) ...".
-fn share(sentence: &str) -> Option<String> {
-    let (before, _) = sentence.split_once(" phases (")?;
-    let mut words = before.rsplit(' ');
-    let (all, of, some) = (words.next()?, words.next()?, words.next()?);
-    let number = |word: &str| word.parse::<u64>().is_ok();
-    (of == "of" && number(all) && number(some)).then(|| format!("{some} of {all}"))
+    format!("{words} ({} of {}{after})", doubt.phases.len(), run.phases.len())
 }

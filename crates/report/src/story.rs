@@ -47,6 +47,8 @@ pub struct DoubtGroup {
     pub code: String,
     /// Their sentences, in order.
     pub sentences: Vec<String>,
+    /// The phases they concern, by their `seq`, each once; none if they concern the whole run.
+    pub phases: Vec<u32>,
 }
 
 /// One test.
@@ -182,12 +184,16 @@ fn errors(run: &Run) -> Vec<String> {
 fn doubt_groups(run: &Run) -> Vec<DoubtGroup> {
     let mut groups: Vec<DoubtGroup> = Vec::new();
     for doubt in &run.doubts {
-        match groups.iter_mut().find(|g| g.code == doubt.code) {
-            Some(group) => group.sentences.push(doubt.sentence.clone()),
-            None => {
-                groups.push(DoubtGroup { code: doubt.code.clone(), sentences: vec![doubt.sentence.clone()] })
-            }
-        }
+        let at = groups.iter().position(|g| g.code == doubt.code).unwrap_or_else(|| {
+            let code = doubt.code.clone();
+            groups.push(DoubtGroup { code, sentences: Vec::new(), phases: Vec::new() });
+            groups.len() - 1
+        });
+        let group = &mut groups[at];
+        group.sentences.push(doubt.sentence.clone());
+        group.phases.extend(&doubt.phases);
+        group.phases.sort_unstable();
+        group.phases.dedup();
     }
     groups
 }

@@ -30,6 +30,7 @@ pub mod write;
 
 use crate::exit::Usage;
 use crate::line::{Command, Line};
+use crate::state;
 use std::process::ExitCode;
 
 pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
@@ -58,6 +59,10 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
                 .into(),
         )
         .into());
+    }
+    if keeps && !common.no_store && common.store.is_some() {
+        // Before a minute of measuring. Without the option, a store that fails does not end a measurement.
+        state::store(common.store.as_deref()).map_err(|e| Usage(format!("{e:#}")))?.close()?;
     }
     match line.command {
         Command::Survey(o) => survey::run(&o, &common),

@@ -34,6 +34,9 @@ impl Line {
     pub fn read(words: &[OsString]) -> Result<Self, clap::Error> {
         let mut command = Self::shown();
         let mut matches: ArgMatches = command.try_get_matches_from_mut(words).map_err(|mut error| {
+            if let Some(clear) = number_expected(&error) {
+                return clear;
+            }
             // Drops "To pass '--sise' as a value, use '-- --sise'": a mistyped option is never a file name.
             if error.kind() == ErrorKind::UnknownArgument {
                 error.remove(ContextKind::Suggested);
@@ -54,6 +57,18 @@ impl Line {
         })?;
         Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
     }
+}
+
+/// The error for a value that is no number, in place of "invalid digit found in string".
+fn number_expected(error: &clap::Error) -> Option<clap::Error> {
+    let source = std::error::Error::source(error)?;
+    if !source.is::<std::num::ParseIntError>() && !source.is::<std::num::ParseFloatError>() {
+        return None;
+    }
+    let (option, value) = (error.get(ContextKind::InvalidArg)?, error.get(ContextKind::InvalidValue)?);
+    let expected = if source.is::<std::num::ParseIntError>() { "a whole number" } else { "a number" };
+    let text = format!("{option}: \"{value}\" is not {expected}\n");
+    Some(clap::Error::raw(ErrorKind::ValueValidation, text))
 }
 
 /// The first word that is the name of an option of its command behind a single dash: "-quick".
@@ -113,6 +128,12 @@ mod tests {
         assert!(said.contains("unexpected argument '-quick'") && said.contains("'--quick'"), "{said}");
         let said = help(&["survey", "-quirk"]);
         assert!(!said.contains("--quick'"), "{said}");
+    }
+
+    #[test]
+    fn a_value_that_is_no_number_is_told_so() {
+        let said = help(&["survey", "--seed", "abc"]);
+        assert!(said.contains("--seed <SEED>: \"abc\" is not a whole number"), "{said}");
     }
 
     #[test]

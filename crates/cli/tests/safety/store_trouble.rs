@@ -1,5 +1,5 @@
 //! A store that cannot be written does not end the measurement, which continues and prints. It is no success: exit code
-//! 3, and one line.
+//! 3, and one line. Only a store named by --store is refused before anything is measured.
 
 use crate::measure::workloads::{Text, lines_with};
 use fathom_testkit::dir::names_in;
@@ -8,16 +8,18 @@ use std::fs;
 use std::path::Path;
 
 #[track_caller]
-fn measured_without_a_store(fathom: &Fathom, workload: &Text, store: &Path, told: &[&str]) {
-    let workload = workload.save(fathom);
-    let args = ["run", workload.to_str().expect("UTF-8"), "--store", store.to_str().expect("UTF-8")];
-    let outcome = fathom.run(args).expect_code(3).expect_stdout("quick write");
+fn measured_without_a_store(fathom: Fathom, workload: &Text, store: &Path, told: &[&str]) -> Fathom {
+    let workload = workload.save(&fathom);
+    let fathom = fathom.env("FATHOM_STORE", store.to_str().expect("UTF-8"));
+    let outcome = fathom.run(["run", workload.to_str().expect("UTF-8")]);
+    let outcome = outcome.expect_code(3).expect_stdout("quick write");
     let lines: Vec<&str> =
         ["warning:", "error:"].iter().flat_map(|word| lines_with(&outcome.stderr, word)).collect();
     assert_eq!(lines.len(), told.len(), "{}", outcome.stderr);
     assert!(lines.iter().zip(told).all(|(line, words)| line.contains(words)), "{}", outcome.stderr);
     assert!(!outcome.stderr.contains("kept as run"), "{}", outcome.stderr);
     assert_eq!(names_in(fathom.work()), [""; 0]);
+    fathom
 }
 
 fn quick(fathom: &Fathom) -> Text {
@@ -28,7 +30,27 @@ fn quick(fathom: &Fathom) -> Text {
 fn a_store_that_cannot_be_made_is_no_success() {
     let fathom = Fathom::new();
     let text = quick(&fathom);
-    measured_without_a_store(&fathom, &text, Path::new("/proc/no/store.db"), &["will not be stored"]);
+    let _ = measured_without_a_store(fathom, &text, Path::new("/proc/no/store.db"), &["will not be stored"]);
+}
+
+#[test]
+fn a_store_named_by_an_option_is_tried_before_measuring() {
+    let fathom = Fathom::new();
+    let workload = quick(&fathom).save(&fathom);
+    let above = fathom.dir().path().join("new");
+    let letter = fathom.dir().path().join("letter.txt");
+    fs::write(&letter, "Dear Sir, ".repeat(1000)).expect("a file of the user");
+    for (store, told) in [
+        (above.join("runs.db"), "there is no directory"),
+        (letter, "is not a database"),
+        (fathom.work().into(), "the store "),
+    ] {
+        let store = store.to_str().expect("UTF-8");
+        let outcome = fathom.run(["run", workload.to_str().expect("UTF-8"), "--store", store]).expect_code(2);
+        assert!(outcome.stdout.is_empty(), "{}", outcome.stdout);
+        assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
+    }
+    assert!(!above.exists());
 }
 
 #[test]
@@ -38,7 +60,7 @@ fn a_file_that_is_no_store_is_no_success_and_stays_as_it_is() {
     let letter = "Dear Sir, ".repeat(1000);
     fs::write(&theirs, &letter).expect("a file of the user");
     let text = quick(&fathom);
-    measured_without_a_store(&fathom, &text, &theirs, &["will not be stored"]);
+    let fathom = measured_without_a_store(fathom, &text, &theirs, &["will not be stored"]);
     assert_eq!(fs::read_to_string(&theirs).expect("still there"), letter);
     let args = ["list", "--store", theirs.to_str().expect("UTF-8")];
     let outcome = fathom.run(args).expect_code(2);
@@ -71,7 +93,7 @@ fn a_store_on_a_full_disk_is_no_success() {
     let Some(fs) = TmpFs::mount("a_store_on_a_full_disk_is_no_success", 64 << 10) else { return };
     let fathom = Fathom::new();
     let text = quick(&fathom);
-    measured_without_a_store(&fathom, &text, &fs.path().join("store.db"), &["will not be stored"]);
+    let _ = measured_without_a_store(fathom, &text, &fs.path().join("store.db"), &["will not be stored"]);
 }
 
 #[test]
@@ -88,7 +110,7 @@ fn a_store_that_fills_up_meanwhile_is_given_up_and_no_success() {
         "record = { fixed = \"4KiB\" }\naccess = \"uniform\"\namount = { operations = 500000 }\nlog_operations = true",
     );
     let told = ["many operations could not be stored", "this run is stored only in part"];
-    measured_without_a_store(&fathom, &text, &fs.path().join("store.db"), &told);
+    let fathom = measured_without_a_store(fathom, &text, &fs.path().join("store.db"), &told);
     let args =
         ["list", "--json", "--store", fs.path().join("store.db").to_str().expect("UTF-8")].map(str::to_owned);
     let listed = fathom.run(args).expect_code(0);

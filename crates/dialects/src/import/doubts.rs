@@ -20,7 +20,7 @@ pub(super) fn judge(run: &mut Run) {
         if let Some(finding) = contradiction(phase) {
             doubts.push(Doubt {
                 code: "contradicted".into(),
-                phase: Some(phase.seq),
+                phases: vec![phase.seq],
                 sentence: finding.sentence.clone(),
             });
             if let Some(r) = phase.repetitions.last_mut() {
@@ -32,7 +32,7 @@ pub(super) fn judge(run: &mut Run) {
     if run.phases.iter().all(|p| p.repetitions.len() == 1 || p.axes.tags.contains_key(COURSE)) {
         doubts.push(Doubt {
             code: "single-run".into(),
-            phase: None,
+            phases: Vec::new(),
             sentence: "single runs, no interval possible; repeat >= 3 quads for a verdict".into(),
         });
     }

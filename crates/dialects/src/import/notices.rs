@@ -54,7 +54,7 @@ fn doubt(code: &str, head: &str, mut cases: Vec<Case>) -> Doubt {
     if cases.len() > MOST {
         let _ = write!(sentence, "; and {} more", cases.len() - MOST);
     }
-    Doubt { code: code.into(), phase: None, sentence }
+    Doubt { code: code.into(), phases: Vec::new(), sentence }
 }
 
 /// A row: the cells of one operation and file size, by record size as printed.

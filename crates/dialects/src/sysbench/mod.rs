@@ -117,7 +117,8 @@ fn read(o: &mut Options, words: words::Words, said: &mut Said) -> Result<(), Exi
     let asked = |name: &str| {
         options.iter().rev().find(|g| g.is(name)).is_some_and(|g| values::switch(g).unwrap_or(false))
     };
-    if asked("help") {
+    // SysBench takes -h for the name of a test; its users mean --help.
+    if asked("help") || words.test.as_deref() == Some("-h") {
         return Err(Exit::done(help::general(o.dialect)));
     }
     if asked("version") {

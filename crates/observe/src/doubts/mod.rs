@@ -43,13 +43,13 @@ pub fn of(run: &Run, environment: &Value, seen: &DoubtInputs) -> Vec<Doubt> {
 
 /// A doubt about the whole run.
 fn about_run(code: &str, sentence: String) -> Doubt {
-    Doubt { code: code.into(), phase: None, sentence }
+    Doubt { code: code.into(), phases: Vec::new(), sentence }
 }
 
-/// A doubt shared by phases: about the phase if it is only one, else about the run.
+/// A doubt shared by phases.
 fn grouped(code: &str, phases: &[&Phase], text: &str) -> Doubt {
-    let phase = if let [only] = phases { Some(only.seq) } else { None };
-    Doubt { code: code.into(), phase, sentence: sentence(text) }
+    let phases = phases.iter().map(|p| p.seq).collect();
+    Doubt { code: code.into(), phases, sentence: sentence(text) }
 }
 
 fn phases_where(run: &Run, rule: impl Fn(&Phase) -> bool) -> Vec<&Phase> {

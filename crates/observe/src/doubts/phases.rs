@@ -240,7 +240,7 @@ mod tests {
     fn a_single_phase_is_named_by_its_number() {
         let run = run_of(vec![phase("read", 100 * MIB, 100 * MIB), phase("reread", 100 * MIB, 50 * MIB)]);
         let doubt = code(&run, &DoubtInputs::default(), "page-cache");
-        assert_eq!(doubt.phase, Some(1));
+        assert_eq!(doubt.phases, [1]);
         assert!(doubt.sentence.contains("came partly"));
     }
 
@@ -266,7 +266,7 @@ mod tests {
             run_of(vec![phase("read", 100 * MIB, 100 * MIB), phase("stride read", 100 * MIB, 100 * MIB)]);
         run.phases[1].repetitions[0].elapsed_ns = 9_999_999;
         let doubt = code(&run, &DoubtInputs::default(), "short-phase");
-        assert_eq!(doubt.phase, Some(1));
+        assert_eq!(doubt.phases, [1]);
         assert!(
             doubt.sentence.contains("10.000 ms") && doubt.sentence.contains("stride read"),
             "{}",
@@ -309,7 +309,7 @@ mod tests {
         run.phases[1].repetitions[0].physical.devices[0].write_bytes = 50 * MIB;
         none(&run, &DoubtInputs::default());
         run.phases[1].repetitions[0].physical.dirty_before_bytes = Some(0);
-        assert_eq!(code(&run, &DoubtInputs::default(), "foreign-io").phase, Some(1));
+        assert_eq!(code(&run, &DoubtInputs::default(), "foreign-io").phases, [1]);
     }
 
     #[test]
@@ -317,7 +317,7 @@ mod tests {
         let run = run_of(vec![phase("read", 100 * MIB, 100 * MIB)]);
         none(&run, &DoubtInputs { steal: vec![(0, 0.01)], ..DoubtInputs::default() });
         let doubt = code(&run, &DoubtInputs { steal: vec![(0, 0.123)], ..DoubtInputs::default() }, "steal");
-        assert_eq!(doubt.phase, Some(0));
+        assert_eq!(doubt.phases, [0]);
         assert!(doubt.sentence.contains("12 %"), "{}", doubt.sentence);
     }
 
@@ -336,7 +336,7 @@ mod tests {
         );
         run.status = Status::Running;
         run.phases[0].repetitions[0].workers[0].ending = Ending::Interrupted;
-        assert_eq!(code(&run, &DoubtInputs::default(), "interrupted").phase, Some(0));
+        assert_eq!(code(&run, &DoubtInputs::default(), "interrupted").phases, [0]);
         let error = OpError {
             compared: None,
             call: "read".into(),

@@ -398,7 +398,7 @@ fn sync_file_range_is_no_fsync() {
     timed.phases[0].repetitions[1].workers[0].marks.fsync_ns = 1;
     expect(&timed, "sync", Verdict::Good, "Fsync or synchronous writes inside the clock");
     let doubt =
-        fathom_record::Doubt { code: "unflushed-sync".into(), phase: Some(0), sentence: String::new() };
+        fathom_record::Doubt { code: "unflushed-sync".into(), phases: vec![0], sentence: String::new() };
     timed.doubts.push(doubt);
     expect(&timed, "sync", Verdict::Doubtful, "but a power cut can lose what was synced");
 }

@@ -87,10 +87,12 @@ fn run(db: &Connection, id: &str) -> Result<Run, LoadError> {
     }
     let mut statement = db.prepare_cached("SELECT * FROM doubt WHERE run_id = ?1 ORDER BY id")?;
     run.doubts = statement
-        .query_map([id], |r| {
-            Ok(Doubt { code: r.get("code")?, phase: r.get("phase_seq")?, sentence: r.get("sentence")? })
-        })?
-        .collect::<Result<_, _>>()?;
+        .query_map([id], |r| Ok((r.get("code")?, r.get::<_, String>("phase_seqs")?, r.get("sentence")?)))?
+        .map(|row| {
+            let (code, phases, sentence) = row?;
+            Ok(Doubt { code, phases: json("the phases of a doubt", &phases)?, sentence })
+        })
+        .collect::<Result<_, LoadError>>()?;
     let mut statement = db.prepare_cached("SELECT * FROM trust WHERE run_id = ?1 ORDER BY seq")?;
     run.trust = statement.query_map([id], trust)?.collect::<Result<_, _>>()?;
     Ok(run)

@@ -72,6 +72,10 @@ pub(super) const MIGRATIONS: &[&str] = &[
      ) STRICT, WITHOUT ROWID;",
     // What the files behind loop devices gained in the page cache; unknown before.
     "ALTER TABLE repetition ADD COLUMN image_cached_bytes INTEGER;",
+    // All phases that a doubt concerns, as a JSON array; before, only the phase if there was one.
+    "ALTER TABLE doubt ADD COLUMN phase_seqs TEXT NOT NULL DEFAULT '[]';
+     UPDATE doubt SET phase_seqs = json_array(phase_seq) WHERE phase_seq IS NOT NULL;
+     ALTER TABLE doubt DROP COLUMN phase_seq;",
 ];
 
 /// The schema version this program writes.

@@ -297,8 +297,9 @@ fn documents(t: &Transaction, run: &Run) -> rusqlite::Result<(i64, i64)> {
 }
 
 fn append_doubt(t: &Transaction, run_id: &str, doubt: &Doubt) -> Result<(), WriteError> {
-    t.prepare_cached("INSERT INTO doubt (run_id, code, phase_seq, sentence) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![run_id, doubt.code, doubt.phase, doubt.sentence])?;
+    let phases = serde_json::to_string(&doubt.phases).unwrap_or_default();
+    t.prepare_cached("INSERT INTO doubt (run_id, code, phase_seqs, sentence) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![run_id, doubt.code, phases, doubt.sentence])?;
     Ok(())
 }
 

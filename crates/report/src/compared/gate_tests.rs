@@ -298,7 +298,7 @@ fn a_comparison_that_ended_early_does_not_pass() {
     let mut sides = session(1, &plan(None));
     assert_eq!(gate(&sides).outcome, Outcome::Passed);
     let sentence = "The comparison ended before its plan did: no space left on device.".into();
-    sides[1][4].doubts.push(Doubt { code: ENDED_EARLY.into(), phase: None, sentence });
+    sides[1][4].doubts.push(Doubt { code: ENDED_EARLY.into(), phases: Vec::new(), sentence });
     let found = gate(&sides);
     assert_eq!(
         (found.outcome, found.sentence.as_str()),

@@ -179,7 +179,7 @@ fn what_is_not_flushed_is_not_durable() {
     let mut run = run(vec![synced(1, 5000)]);
     let others = answer(&run, None).first;
     let code = "unflushed-sync".to_owned();
-    run.doubts = vec![fathom_record::Doubt { code, phase: None, sentence: String::new() }];
+    run.doubts = vec![fathom_record::Doubt { code, phases: Vec::new(), sentence: String::new() }];
     let found = answer(&run, None);
     let wanted = "A power cut can lose synced data: fsync does not flush the device's write cache.";
     assert!(
@@ -460,7 +460,7 @@ fn the_short_answer_has_the_figures_of_the_long_one() {
     assert_eq!(
         rows,
         [
-            ("write 4 KiB, then fsync", 374.0),
+            ("fsync after a 4 KiB write", 374.0),
             ("random read, 1 in flight", 9455.0),
             ("random read, 64 in flight", 78_481.0),
             ("random write, 1 in flight", 8419.0),
@@ -473,6 +473,18 @@ fn the_short_answer_has_the_figures_of_the_long_one() {
     assert!(near(found.rows[3].ns[0], 77_000.0), "not of the fsync at its end: {:?}", found.rows[3]);
     assert_eq!(found.uses.len(), 5);
     assert!(found.limits.is_empty() && found.doubts.is_empty() && found.since.is_none(), "{found:?}");
+}
+
+#[test]
+fn what_syncs_reached_may_be_unknown() {
+    let log =
+        |run: &Run| answer(run, None).uses.into_iter().find(|one| one.of == "database log").expect("judged");
+    let mut run = run(vec![synced(1, 5000)]);
+    assert_eq!((log(&run).grade, log(&run).open), (Grade::Good, None));
+    run.phases[0].repetitions[0].physical = Physical::default();
+    let log = log(&run);
+    assert_eq!((log.grade, log.open), (Grade::Good, Some("durability unknown")));
+    assert!(log.sentence.ends_with("; durability unknown"), "{}", log.sentence);
 }
 
 #[test]
@@ -489,7 +501,10 @@ fn a_limit_is_reported_once_named_or_not() {
         assert!(found.passing_limits.is_empty());
         found.limits
     };
-    assert_eq!(held(2), ["Limited in 2 of 3 phases: A control group holds reads of vda to 20 MiB/s."]);
+    assert_eq!(
+        held(2),
+        ["Limited in 2 of 3 phases (fsync): A control group holds reads of vda to 20 MiB/s."]
+    );
     assert_eq!(held(0), [""; 0]);
     let mut phases = vec![synced(1, 500)];
     phases.extend(deep(&[(1, 400, 2_500_000), (2, 400, 5_000_000), (4, 401, 10_000_000)], 30));
@@ -514,7 +529,7 @@ fn limits_of_reads_and_of_writes_are_told_together_with_what_to_do() {
             vec![Finding { rule: "io-limit".into(), sentence, advice, ..Finding::default() }];
     }
     let found = answer(&run, None);
-    let both = "Limited in 3 of 3 phases: A control group limits writes of vda to 400 a second, and reads of vda to 400 a second.";
+    let both = "Limited in 3 of 3 phases (fsync): A control group limits writes of vda to 400 a second, and reads of vda to 400 a second.";
     assert_eq!(found.limits, [both]);
     let remedy = "Measure outside of it; or raise the limits in /sys/writes and /sys/reads.";
     assert_eq!(found.remedy.as_deref(), Some(remedy));
@@ -553,7 +568,7 @@ fn a_limit_of_a_control_group_comes_first_though_it_held_few_phases() {
         let found = answer(&run, None);
         (found.limits, found.passing_limits)
     };
-    let told = vec!["Limited in 4 of 81 phases: It is held.".to_owned()];
+    let told = vec!["Limited in 4 of 81 phases (fsync): It is held.".to_owned()];
     for rule in ["io-limit", "io-share", "cpu-quota", "memory-limit"] {
         assert_eq!(held(rule), (told.clone(), Vec::new()), "{rule}");
     }
@@ -562,18 +577,26 @@ fn a_limit_of_a_control_group_comes_first_though_it_held_few_phases() {
 
 #[test]
 fn doubts_that_a_survey_makes_itself_are_not_in_the_short_answer() {
-    let doubt =
-        |code: &str, sentence: &str| Doubt { code: code.into(), phase: None, sentence: sentence.into() };
-    let mut run = run(vec![synced(1, 500)]);
+    let doubt = |code: &str, phases: &[u32]| Doubt {
+        code: code.into(),
+        phases: phases.into(),
+        sentence: String::new(),
+    };
+    let mut run = run(vec![synced(1, 500), synced(1, 500), phase("surface", "write", OpKind::Write, (9, 9))]);
     run.doubts = vec![
-        doubt("short-phase", "18 of 91 phases (cold read) took less than 10 ms."),
-        doubt("fits-memory", "The files fit into free memory."),
-        doubt("spread", "The repetitions of 36 of 91 phases (cold read) lie apart."),
-        doubt("governor", "The CPU saves power."),
+        doubt("short-phase", &[0, 1]),
+        doubt("fits-memory", &[]),
+        doubt("spread", &[0, 2]),
+        doubt("steal", &[2]),
+        doubt("governor", &[]),
     ];
     assert_eq!(
         answer(&run, None).doubts,
-        ["repetitions differ by more than 20 % (36 of 91)", "the CPU saves power"]
+        [
+            "repetitions differ by more than 20 % (2 of 3; fsync)",
+            "hypervisor took CPU time (1 of 3; none shown here)",
+            "the CPU saves power"
+        ]
     );
 }
 

@@ -4,7 +4,7 @@ use super::facts::{
     by_storage, course, files_per_s, in_memory, is_survey, latency, named, of_stage, synced,
     without_durable_syncs,
 };
-use crate::units;
+use crate::{Kind, units};
 use fathom_record::{Mark, Phase, Run};
 
 /// How well a storage suits a use.
@@ -152,6 +152,8 @@ pub struct UseVerdict {
     pub grade: Grade,
     /// The reason for the grade, if no figure decided.
     pub note: Option<String>,
+    /// What the figures leave open: whether synced data survives a power cut.
+    pub open: Option<&'static str>,
     /// Grade, figures and thresholds in words.
     pub sentence: String,
     /// The figures behind the grade.
@@ -287,10 +289,18 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
         grade = Grade::Unknown;
     }
     told.splice(0..0, note.clone());
-    let mut verdict = UseVerdict { of, grade, note, sentence: String::new(), figures };
+    let open = (DURABLE.contains(&of) && grade <= Grade::Fair && durability_unknown(run))
+        .then_some("durability unknown");
+    told.extend(open.map(String::from));
+    let mut verdict = UseVerdict { of, grade, note, open, sentence: String::new(), figures };
     let word = verdict.word();
     verdict.sentence = if told.is_empty() { word.into() } else { format!("{word}: {}", told.join("; ")) };
     verdict
+}
+
+/// Whether it is not known what the syncs reached, as below FUSE.
+fn durability_unknown(run: &Run) -> bool {
+    named(run, "ladder", "write and fsync").is_some_and(|p| Kind::from(p.origin().regime) == Kind::Unknown)
 }
 
 fn sync_p99(run: &Run, _: Counts) -> Option<f64> {

@@ -59,7 +59,7 @@ mod tests {
             causes: Vec::new(),
             device_known: true,
             figures: vec![
-                figure("write 4 KiB, then fsync", "3418/s", "vda at most 75 %, kernel 25 %"),
+                figure("fsync after a 4 KiB write", "3418/s", "vda at most 75 %, kernel 25 %"),
                 figure("random read, 96 in flight", "90 595/s", "vda 57 %, queue or other waiting 43 %"),
                 figure("cold read", "1.03 GiB/s", ""),
             ],

@@ -631,7 +631,7 @@ mod tests {
         samples::fail(&mut run.phases[8], "reading x failed");
         run.error = Some("reading x failed (after 7 operations)".into());
         let sentence = "The run could not be completed: reading x failed (after 7 operations).".to_string();
-        run.doubts = vec![fathom_record::Doubt { code: "interrupted".into(), phase: Some(8), sentence }];
+        run.doubts = vec![fathom_record::Doubt { code: "interrupted".into(), phases: vec![8], sentence }];
         let text = summary(&run, 120, false);
         assert_eq!(text.matches("reading x failed").count(), 1, "{text}");
         let row = text.lines().find(|l| l.starts_with(" read x3")).expect("its row");
@@ -679,7 +679,7 @@ mod tests {
         let with = |count: usize| {
             let doubt = |n: usize| {
                 let sentence = format!("Reason number {n}.");
-                fathom_record::Doubt { code: format!("code-{n}"), phase: None, sentence }
+                fathom_record::Doubt { code: format!("code-{n}"), phases: Vec::new(), sentence }
             };
             let doubts = (0..count).map(doubt).collect();
             summary(&Run { doubts, ..samples::synced_run() }, 80, false)

@@ -3,7 +3,7 @@
 
 use super::{NARROWEST, Paint, Style, TerminalPage, cut, plain_table, right_aligned, wrapped};
 use crate::answer::{Answer, AnswerRow};
-use crate::survey::{Grade, UseVerdict};
+use crate::survey::{Grade, JudgedCriterion, UseVerdict};
 use crate::{printable::clean, units};
 
 /// Fits a terminal of 24 lines together with the prompt and the command's message about its files.
@@ -168,18 +168,20 @@ fn style(grade: Grade) -> Style {
 fn good_for(verdict: &UseVerdict, layout: usize) -> String {
     let mut figures: Vec<_> = verdict.figures.iter().filter(|f| f.value.is_some()).collect();
     figures.sort_by_key(|f| std::cmp::Reverse(f.grade));
+    let measured = !figures.is_empty();
     let word = if verdict.grade == Grade::Unknown { "?" } else { verdict.grade.word() };
     let mut line = format!(" {:<NAME$}{word:<GRADE$}", verdict.of);
     line += verdict.note.as_deref().unwrap_or_default();
-    for (i, figure) in figures.iter().enumerate() {
-        let decided = i == 0 && verdict.note.is_none();
-        let words = if decided { figure.words_with_threshold() } else { figure.words() };
-        let joined = if decided { words } else { format!(", {words}") };
-        if decided || line.chars().count() + joined.chars().count() <= layout {
-            line += &joined;
+    let mut figures = figures.into_iter().peekable();
+    line += &figures
+        .next_if(|_| verdict.note.is_none())
+        .map_or_else(String::new, JudgedCriterion::words_with_threshold);
+    for words in verdict.open.map(String::from).into_iter().chain(figures.map(JudgedCriterion::words)) {
+        if line.chars().count() + 2 + words.chars().count() <= layout {
+            line += &format!(", {words}");
         }
     }
-    if figures.is_empty() && verdict.note.is_none() {
+    if !measured && verdict.note.is_none() {
         line += "not measured";
     }
     cut(&line, layout)
@@ -188,7 +190,7 @@ fn good_for(verdict: &UseVerdict, layout: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::survey::{CRITERIA, JudgedCriterion};
+    use crate::survey::CRITERIA;
 
     fn uses() -> Vec<UseVerdict> {
         let values = [5.31e6, 374.0, 156.0, 5.31e6, 7.08e8, 1.67e9, 7370.0, 97_800.0, 78_481.0, 148_000.0];
@@ -206,7 +208,14 @@ mod tests {
             .map(|i| {
                 let figures = vec![figure(i), figure(i + 1)];
                 let grade = figures[0].grade.max(figures[1].grade);
-                UseVerdict { of: CRITERIA[i].of, grade, note: None, sentence: String::new(), figures }
+                UseVerdict {
+                    of: CRITERIA[i].of,
+                    grade,
+                    note: None,
+                    open: None,
+                    sentence: String::new(),
+                    figures,
+                }
             })
             .collect()
     }
@@ -221,7 +230,7 @@ mod tests {
             first: Vec::new(),
             tiles: Vec::new(),
             rows: vec![
-                row("write 4 KiB, then fsync", 374.0, [3160.0, 5310.0, 6120.0], "device"),
+                row("fsync after a 4 KiB write", 374.0, [3160.0, 5310.0, 6120.0], "device"),
                 row("random read, 1 in flight", 9455.0, [85.5, 165.0, 301.0], "device"),
                 row("random read, 64 in flight", 78_481.0, [790.0, 1_210.0, 2_900.0], "device"),
                 row("random write, 1 in flight", 8419.0, [77.3, 905.0, 1_400.0], "device"),

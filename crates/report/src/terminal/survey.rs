@@ -40,7 +40,7 @@ fn head(page: &mut TerminalPage, run: &Run, story: &Story, layout: usize) {
     for trouble in story.trouble.iter().take(2) {
         page.paragraph(Style::Bad, "! ", &clean(trouble), layout);
     }
-    let doubts: Vec<String> = story.doubts.iter().map(answer::words).collect();
+    let doubts: Vec<String> = story.doubts.iter().map(|doubt| answer::words(run, doubt, "")).collect();
     if !doubts.is_empty() {
         let text = format!("Doubts (in how many phases), explained on the page: {}", doubts.join("; "));
         page.paragraph(Style::Warn, "? ", &clean(&text), layout);
@@ -169,16 +169,16 @@ mod tests {
     #[test]
     fn doubts_are_named_with_their_phases() {
         let of = |doubts: &[(&str, &str)]| {
-            let doubt = |&(code, sentence): &(&str, &str)| Doubt {
-                code: code.into(),
-                phase: None,
-                sentence: sentence.into(),
+            let doubt = |&(code, sentence): &(&str, &str)| {
+                // "36 of 91 phases": as many are concerned.
+                let many = sentence.split(' ').find_map(|word| word.parse().ok()).unwrap_or(0);
+                Doubt { code: code.into(), phases: (0..many).collect(), sentence: sentence.into() }
             };
             let doubts = doubts.iter().map(doubt).collect();
             let mut run = Run { doubts, ..samples::survey_run() };
             run.dialect = "survey".into();
             run.phases[0].axes.tags.insert("stage".into(), crate::survey::LADDER.into());
-            terminal::summary(&run, 200, false)
+            terminal::summary(&run, 220, false)
         };
         let text = of(&[
             ("page-cache", "25 of 91 phases (cached random read) moved at most 5 %."),
@@ -191,15 +191,15 @@ mod tests {
         let line = text.lines().find(|l| l.starts_with("? ")).expect("a line").to_string();
         assert!(
             line.starts_with(
-                "? Doubts (in how many phases), explained on the page: page-cache figures (25 of 91); "
+                "? Doubts (in how many phases), explained on the page: page-cache figures (25 of 109); "
             ),
             "{line}"
         );
         assert!(
-            line.contains("together (3 of 91); repetitions differ by more than 20 % (36 of 91)"),
+            line.contains("together (3 of 109); repetitions differ by more than 20 % (36 of 109)"),
             "{line}"
         );
-        assert!(line.contains("; under 10 ms (18 of 91); workers"), "{line}");
+        assert!(line.contains("; under 10 ms (18 of 109); workers"), "{line}");
         assert!(text.contains("a virtual") && text.contains("odd one"), "{text}");
         assert!(!of(&[]).contains("\n? "), "no doubt, no line");
     }

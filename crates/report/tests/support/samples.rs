@@ -185,12 +185,12 @@ pub fn auto_run() -> Run {
     run.doubts = vec![
         Doubt {
             code: "page-cache".into(),
-            phase: None,
+            phases: Vec::new(),
             sentence: "1521 of 1755 figures were served from memory; use files larger than 384 MiB or -I to see the disk.".into(),
         },
         Doubt {
             code: "short-phase".into(),
-            phase: Some(0),
+            phases: vec![0],
             sentence: "The phase lasted 23 us; below 1 ms the clock and the scheduler weigh in. Use larger files.".into(),
         },
     ];
@@ -299,7 +299,7 @@ pub fn interrupted_run() -> Run {
     run.environment = serde_json::Value::Null;
     run.doubts = vec![Doubt {
         code: "interrupted".into(),
-        phase: None,
+        phases: Vec::new(),
         sentence: "SIGINT ended the run before the first phase was done.".into(),
     }];
     run
@@ -315,7 +315,7 @@ pub fn hostile_run() -> Run {
     run.environment = json!({"host": evil, evil: {"x": evil}});
     run.error = Some(format!("{evil} failed"));
     run.status = Status::Failed;
-    run.doubts = vec![Doubt { code: evil.into(), phase: None, sentence: format!("{evil} doubtful") }];
+    run.doubts = vec![Doubt { code: evil.into(), phases: Vec::new(), sentence: format!("{evil} doubtful") }];
     let mut seq = run.phases.len() as u32;
     for phase in &mut run.phases {
         phase.name = format!("{} {evil}", phase.name);
@@ -791,7 +791,7 @@ pub fn imported_run() -> Run {
         phases,
         doubts: vec![Doubt {
             code: "single-run".into(),
-            phase: None,
+            phases: Vec::new(),
             sentence: "single runs, no interval possible; repeat >= 3 quads for a verdict".into(),
         }],
         source: Some(Source {
@@ -876,7 +876,7 @@ pub fn simulated_run() -> Run {
         }],
         ..Simulation::default()
     };
-    run.doubts.push(Doubt { code: "simulated".into(), phase: None, sentence: simulation.sentence() });
+    run.doubts.push(Doubt { code: "simulated".into(), phases: Vec::new(), sentence: simulation.sentence() });
     run.simulation = Some(simulation);
     run
 }

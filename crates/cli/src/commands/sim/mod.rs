@@ -189,7 +189,7 @@ fn idle_waits(simulation: &Simulation, phases: &[Phase]) -> String {
 
 /// The doubts that every simulated run carries.
 fn doubts(simulation: &Simulation) -> Vec<Doubt> {
-    let doubt = |code: &str, sentence| Doubt { code: code.into(), phase: None, sentence };
+    let doubt = |code: &str, sentence| Doubt { code: code.into(), phases: Vec::new(), sentence };
     vec![doubt("simulated", simulation.sentence()), doubt("model", simulation.rests_on.sentence())]
 }
 

@@ -260,7 +260,7 @@ fn what_is_known_beyond_fio_stands_under_one_key() {
     run.phases[0].repetitions[0].resident_before = Some(half);
     run.doubts.push(fathom_record::Doubt {
         code: "holes".into(),
-        phase: Some(0),
+        phases: vec![0],
         sentence: "It reads \"holes\".".into(),
     });
     run.trust.push(fathom_record::Trust {

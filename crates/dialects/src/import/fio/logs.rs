@@ -207,7 +207,7 @@ impl Direction {
         let is_without = self.is_of_operations(what) && self.span_ms().is_none();
         is_without.then(|| Doubt {
             code: "rate-of-operations".into(),
-            phase: u32::try_from(seq).ok(),
+            phases: u32::try_from(seq).into_iter().collect(),
             sentence: format!(
                 "{name}: each line is one operation with its own rate, whose mean is no throughput, and {} lines in {} ms are too few for a rate by their sizes; take the rate from fio's report, or log with log_avg_msec",
                 self.lines,

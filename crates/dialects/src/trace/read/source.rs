@@ -57,6 +57,7 @@ impl Source {
         let found = match first {
             None if self.head.is_empty() => "it is empty".into(),
             None => "it holds only blank lines".into(),
+            Some(line) if line.contains([char::REPLACEMENT_CHARACTER, '\0']) => "it is binary".into(),
             Some(line) => {
                 let shown: String =
                     line.chars().take(60).map(|c| if c.is_control() { '.' } else { c }).collect();

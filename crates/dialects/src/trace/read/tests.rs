@@ -421,7 +421,10 @@ fn an_invalid_trace_is_reported() {
     assert!(mistake("").contains("it is empty"));
     assert!(mistake("hello world\n").contains("its first line is \"hello world\""));
     assert!(mistake("hello world\n").contains("--from"));
-    assert!(mistake([0u8, 1, 2, 200, 10].as_slice()).contains("no block trace that fathom knows"));
+    assert!(
+        mistake([0u8, 1, 2, 200, 10].as_slice())
+            .contains("fathom knows by its content: it is binary. It reads")
+    );
     let endless = format!("12345 0 1000 8 0\n{}", "x".repeat(100_000));
     assert!(mistake(endless).contains("line 2, column 1: a line of more than"));
     let mistaken = open("t", boxed(b"hello\n"), Some(Format::Msr)).unwrap().find_map(Result::err).unwrap();

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 pub(crate) fn any_run() -> impl Strategy<Value = Run> {
     let statuses = vec![Status::Running, Status::Completed, Status::Interrupted, Status::Failed];
-    let doubt = (words(), prop::option::of(any::<u32>()), words())
-        .prop_map(|(code, phase, sentence)| Doubt { code, phase, sentence });
+    let doubt = (words(), prop::collection::vec(any::<u32>(), 0..3), words())
+        .prop_map(|(code, phases, sentence)| Doubt { code, phases, sentence });
     let verdict = prop::sample::select(Verdict::ALL.to_vec());
     let trust =
         (words(), verdict, words()).prop_map(|(code, verdict, sentence)| Trust { code, verdict, sentence });

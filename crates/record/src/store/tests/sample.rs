@@ -29,10 +29,10 @@ pub(crate) fn sample_run() -> Run {
         doubts: vec![
             Doubt {
                 code: "page-cache".into(),
-                phase: Some(1),
+                phases: vec![1],
                 sentence: "The read never reached the device.".into(),
             },
-            Doubt { code: "steal".into(), phase: None, sentence: "3 % of the CPU was stolen.".into() },
+            Doubt { code: "steal".into(), phases: Vec::new(), sentence: "3 % of the CPU was stolen.".into() },
         ],
         trust: vec![
             Trust {

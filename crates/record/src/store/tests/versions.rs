@@ -62,7 +62,13 @@ fn store_of_version(version: usize, path: &Path) {
     };
     for table in list("SELECT name FROM main.sqlite_schema WHERE type = 'table'") {
         let columns = list(&format!("SELECT name FROM pragma_table_info('{table}', 'main')")).join(", ");
-        let copy = format!("INSERT INTO main.{table} ({columns}) SELECT {columns} FROM present.{table}");
+        // A doubt had at most one phase.
+        let values = if table == "doubt" {
+            columns.replace("phase_seq,", "phase_seqs ->> 0,")
+        } else {
+            columns.clone()
+        };
+        let copy = format!("INSERT INTO main.{table} ({columns}) SELECT {values} FROM present.{table}");
         old.execute(&copy, []).expect("copies");
     }
     let marks = format!("PRAGMA application_id={}; PRAGMA user_version={version}", schema::APPLICATION_ID);

@@ -331,7 +331,7 @@ impl<'a> CompareSession<'a> {
         let sides = [&mut self.quads, &mut self.noise].into_iter().flatten().flatten();
         let Some(last) = sides.max_by(|x, y| x.id.cmp(&y.id)) else { return };
         let sentence = format!("The comparison ended before its plan did: {}.", why.trim_end_matches('.'));
-        let doubt = Doubt { code: ENDED_EARLY.into(), phase: None, sentence };
+        let doubt = Doubt { code: ENDED_EARLY.into(), phases: Vec::new(), sentence };
         if !self.common.no_store && self.stored > 0 {
             let stored = crate::state::store(self.common.store.as_deref())
                 .and_then(|mut store| Ok(store.append_doubt(&last.id, &doubt)?));
