@@ -35,11 +35,15 @@ pub fn say(finished: &Finished, remedy: &str) {
             console::note(&told);
         }
     }
+    tell_kept(finished, false);
+}
+
+/// Reports where the run is stored, and how to draw it if it is not drawn anyway.
+pub fn tell_kept(finished: &Finished, drawn: bool) {
     if finished.stored {
-        console::note(&format!(
-            "kept as run {0}; `fathom report {0} -o page.html` draws it",
-            finished.run.id
-        ));
+        let id = &finished.run.id;
+        let how = if drawn { String::new() } else { format!("; `fathom report {id} -o page.html` draws it") };
+        console::note(&format!("kept as run {id}{how}"));
     }
 }
 

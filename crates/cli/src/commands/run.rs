@@ -7,7 +7,7 @@ use crate::exit::{self, Usage};
 use crate::input;
 use crate::line::{Common, RunFile};
 use crate::run_loop::{self, Finished, Head, Listener};
-use crate::{console, native, state};
+use crate::{console, epilogue, native, state};
 use anyhow::Context as _;
 use fathom_engine::Engine;
 use fathom_workload::Workload;
@@ -75,7 +75,7 @@ fn execute(
     let mut listener = PhaseProgress(console::progress(phases));
     let finished = run_loop::execute(&mut engine, workload, head, common, &mut listener)?;
     listener.0.finish_and_clear();
-    conclude(&finished, options.json);
+    conclude(&finished, options);
     if let Some(output) = &options.output {
         match write::runs(&[&finished.run], output, false) {
             Ok(files) => write::tell(&files),
@@ -104,7 +104,7 @@ fn script(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
         Err(code) => return Ok(code),
     };
     for finished in &ended.runs {
-        conclude(finished, options.json);
+        conclude(finished, options);
     }
     if let Some(output) = options.output.as_ref().filter(|_| !ended.runs.is_empty()) {
         let all: Vec<_> = ended.runs.iter().map(|f| &f.run).collect();
@@ -147,24 +147,19 @@ impl Listener for PhaseProgress {
 }
 
 /// Prints the result and what ended the run early.
-pub fn conclude(finished: &Finished, json: bool) {
-    if json {
+fn conclude(finished: &Finished, options: &RunFile) {
+    if options.json {
         console::out(&fathom_record::export::json(&finished.run));
     } else {
         console::out(&fathom_report::terminal::summary(&finished.run, console::width(), console::colour()));
     }
-    tell_end(finished);
+    tell_end(finished, options.output.is_some());
 }
 
 /// Reports what ended the run early, and where it is stored.
-pub fn tell_end(finished: &Finished) {
+pub fn tell_end(finished: &Finished, drawn: bool) {
     tell_early_end(finished);
-    if finished.stored {
-        console::note(&format!(
-            "kept as run {}; `fathom report {} -o page.html` draws it",
-            finished.run.id, finished.run.id
-        ));
-    }
+    epilogue::tell_kept(finished, drawn);
 }
 
 /// Reports what ended a run early.

@@ -38,7 +38,7 @@ fn forbidden_mixes_end_with_iozones_codes_and_texts() {
         ("-r 32m", 23, "Error: maximum record size 32768 kB is greater than maximum buffer size 16384 kB\n"),
         ("-s 64 -r 128k", 23, "Error: record length 131072 is greater than filesize 64 kB\n"),
         ("-s 64 -r 4 -i 1", 58, "\nCan not open temporary file iozone.tmp for read\n"),
-        ("--help", 255, "Unsupported option -> - <-\n"),
+        ("--sync", 255, "Unsupported option -> - <-\n"),
         ("-+o", 255, "Unsupported Plus option -> o <-\n"),
     ];
     for (line, code, text) in cases {

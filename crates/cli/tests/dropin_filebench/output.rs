@@ -108,3 +108,15 @@ fn the_record_is_complete_and_shows_itself() {
     let original = fathom.run_line("show --original").expect_code(0).stdout;
     assert!(original.contains("IO Summary:") && original.contains("\nrd "), "{original}");
 }
+
+#[test]
+fn a_directory_that_is_made_is_named() {
+    let fathom = Fathom::new();
+    let elsewhere = READER.replace("path=$DIR", "path=$DIR/mistyped/data");
+    let outcome = run(&fathom, &format!("{elsewhere}run 1\n")).expect_code(0);
+    let work = fathom.work().display();
+    let told = format!("note: {work}/mistyped/data did not exist; it is made in {work}\n");
+    assert!(outcome.stderr.contains(&told), "{}", outcome.stderr);
+    let again = run(&fathom, &format!("{elsewhere}run 1\n")).expect_code(0);
+    assert!(!again.stderr.contains("did not exist"), "{}", again.stderr);
+}

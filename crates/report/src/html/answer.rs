@@ -4,7 +4,7 @@
 use super::{HtmlPage, document, tiles};
 use crate::answer::{Answer, depths};
 use crate::documents::run::RunView;
-use crate::survey::{Grade, LADDER, UseVerdict};
+use crate::survey::{Grade, JudgedCriterion, LADDER, UseVerdict};
 use crate::{
     latency,
     printable::clean,
@@ -70,9 +70,8 @@ fn ladder(run: &Run) -> Vec<latency::LatencyRow> {
 
 /// The figures of a use, the deciding one first, each with its threshold.
 fn judged(verdict: &UseVerdict) -> String {
-    let mut figures: Vec<_> = verdict.figures.iter().filter(|f| f.value.is_some()).collect();
-    figures.sort_by_key(|f| std::cmp::Reverse(f.grade));
-    let words: Vec<String> = figures.iter().map(|f| escape(&f.words_with_threshold())).collect();
+    let figures = verdict.measured().into_iter().map(JudgedCriterion::words_with_threshold);
+    let words: Vec<String> = figures.chain(verdict.open.map(String::from)).map(|w| escape(&w)).collect();
     match (&verdict.note, verdict.grade) {
         (Some(note), _) if words.is_empty() => escape(note),
         (Some(note), _) => format!("{}; {}", escape(note), words.join("; ")),

@@ -71,9 +71,8 @@ fn head(marks: &str, run: &Run) -> String {
 
 fn uses(answer: &Answer) -> Vec<String> {
     let decided = |verdict: &survey::UseVerdict| {
-        let mut figures: Vec<_> = verdict.figures.iter().filter(|f| f.value.is_some()).collect();
-        figures.sort_by_key(|f| std::cmp::Reverse(f.grade));
-        figures.first().map_or_else(String::new, |figure| figure.words_with_threshold())
+        let figure = verdict.measured().first().map(|figure| figure.words_with_threshold());
+        figure.into_iter().chain(verdict.open.map(String::from)).collect::<Vec<_>>().join(", ")
     };
     let one = |verdict: &survey::UseVerdict| {
         let words = match (&verdict.note, verdict.grade) {

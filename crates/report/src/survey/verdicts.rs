@@ -180,6 +180,14 @@ impl UseVerdict {
             (grade, _) => grade.word(),
         }
     }
+
+    /// The measured figures, the deciding one first.
+    #[must_use]
+    pub fn measured(&self) -> Vec<&JudgedCriterion> {
+        let mut figures: Vec<_> = self.figures.iter().filter(|f| f.value.is_some()).collect();
+        figures.sort_by_key(|f| std::cmp::Reverse(f.grade));
+        figures
+    }
 }
 
 impl Criterion {

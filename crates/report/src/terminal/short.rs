@@ -166,8 +166,7 @@ fn style(grade: Grade) -> Style {
 
 /// A use on one line: its grade, and its figures as far as they fit; the deciding one comes first, with its threshold.
 fn good_for(verdict: &UseVerdict, layout: usize) -> String {
-    let mut figures: Vec<_> = verdict.figures.iter().filter(|f| f.value.is_some()).collect();
-    figures.sort_by_key(|f| std::cmp::Reverse(f.grade));
+    let figures = verdict.measured();
     let measured = !figures.is_empty();
     let word = if verdict.grade == Grade::Unknown { "?" } else { verdict.grade.word() };
     let mut line = format!(" {:<NAME$}{word:<GRADE$}", verdict.of);

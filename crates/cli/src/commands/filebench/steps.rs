@@ -10,6 +10,7 @@ use fathom_dialects::filebench::output;
 use fathom_dialects::filebench::plan::{Create, Format, Plan, Run, Step};
 use fathom_engine::{Engine, EngineError, interrupted_by};
 use fathom_workload::Action;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Write as _;
 use std::os::fd::AsFd as _;
@@ -144,8 +145,21 @@ fn sleep(time: Duration) {
     }
 }
 
+/// Names the directories that are made for the file sets: one that was mistyped, or a file system that is not mounted, would
+/// mean another disk.
+fn tell_new_directories(step: &Create) {
+    let mut told = BTreeSet::new();
+    for above in step.sets.iter().filter_map(|set| set.root.parent()) {
+        if !above.exists() && told.insert(above) {
+            let nearest = directory(std::iter::once(above.to_path_buf()));
+            console::note(&format!("{} did not exist; it is made in {}", above.display(), nearest.display()));
+        }
+    }
+}
+
 fn create(step: &Create, engine: &mut Engine, log: &SessionLog) -> Result<(), EngineError> {
     log.line("Populating and pre-allocating filesets");
+    tell_new_directories(step);
     let bar = console::progress(step.sets.len() as u64);
     let told = bar.clone();
     engine.on_progress(move |p| {
