@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use fathom_dialects::fio::{Found, Invocation, World, explain, output, plan};
+use fathom_dialects::fio::{FoundPath, Invocation, World, explain, output, plan};
 use fathom_workload::Workload;
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
@@ -15,7 +15,7 @@ fuzz_target!(|text: &[u8]| {
         _ => Err("No such file or directory".to_owned()),
     };
     let find = |path: &Path| {
-        (path == Path::new("there")).then_some(Found { bytes: 1 << 20, device: false, bottomless: false })
+        (path == Path::new("there")).then_some(FoundPath { bytes: 1 << 20, device: false, bottomless: false })
     };
     let world = World {
         variable: &|name| (name == "A").then(|| "4k".into()),

@@ -3,7 +3,7 @@
 #![no_main]
 
 use fathom_dialects::LivePrinter as _;
-use fathom_dialects::sysbench::{Context, Printer, plan};
+use fathom_dialects::sysbench::{Context, SysbenchPrinter, plan};
 use fathom_workload::Workload;
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
@@ -39,7 +39,7 @@ fuzz_target!(|text: &str| {
     let again = plan(&parsed.arguments, &context).expect("accepted before");
     assert_eq!(again.options, parsed.options);
     if parsed.options.files <= PRINTED_FILES && parsed.options.threads <= PRINTED_FILES {
-        let mut printer = Printer::new(&parsed);
+        let mut printer = SysbenchPrinter::new(&parsed);
         let _ = printer.head();
         if let Some(phase) = parsed.workload.phases.first() {
             let _ = printer.phase_started(phase);

@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use fathom_dialects::trace::{Format, Output, open, writer};
+use fathom_dialects::trace::{Output, TraceFormat, open, writer};
 use libfuzzer_sys::fuzz_target;
 use std::io::Cursor;
 
@@ -12,7 +12,7 @@ const MOST_EVENTS: usize = 20_000;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&first, rest)) = bytes.split_first() else { return };
-    let form = Format::ALL.get(usize::from(first) % (Format::ALL.len() + 1)).copied();
+    let form = TraceFormat::ALL.get(usize::from(first) % (TraceFormat::ALL.len() + 1)).copied();
     let input = Box::new(Cursor::new(rest.to_vec()));
     let Ok(mut trace) = open("input", input, form) else { return };
     let events: Vec<_> = trace.by_ref().take(MOST_EVENTS).map_while(Result::ok).collect();

@@ -59,7 +59,7 @@ fn draw(workload: &Workload, stream: &Stream) {
             OpKind::Read => done.reads += 1,
             OpKind::Write => done.writes += 1,
             OpKind::Trim => {}
-            OpKind::Sync { .. } => continue,
+            OpKind::Sync { .. } | OpKind::Evict => continue,
         }
         assert!(op.bytes > 0 && op.offset >= region.start);
         assert!(op.offset + u64::from(op.bytes) <= region.start + region.length);

@@ -9,6 +9,7 @@
 //! * [`options`]: options without documentation, in the command line and in the dialects' tables
 //! * [`tools`]: programs that tests need and no page names
 //! * [`text`]: machine paths, trailing blanks, dead links, and (as a warning) very long files
+//! * [`type_names`]: names that two types of a crate share
 //! * [`words`]: phrases that have to be read twice
 //!
 //! The checks see a [`Tree`], so each is tested on a small tree made for it.
@@ -22,6 +23,7 @@ mod options;
 mod source;
 mod text;
 mod tools;
+mod type_names;
 mod words;
 
 use anyhow::{Context, Result};
@@ -150,6 +152,7 @@ fn findings(tree: &Tree) -> Vec<Finding> {
     found.extend(options::check(tree));
     found.extend(text::check(tree));
     found.extend(tools::check(tree));
+    found.extend(type_names::check(tree));
     found.extend(words::check(tree));
     found.sort();
     found

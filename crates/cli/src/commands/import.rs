@@ -4,7 +4,7 @@
 use crate::exit::{self, Usage};
 use crate::line::{Common, Import, ImportColumns, ImportKind};
 use crate::{console, input, state};
-use fathom_dialects::import::{Columns, Found, ImportError, Kind, Outputs, Piece};
+use fathom_dialects::import::{Columns, Found, ImportError, Kind, Outputs, TextPiece};
 use fathom_record::Run;
 use fathom_record::store::new_run_id;
 use std::collections::VecDeque;
@@ -96,25 +96,25 @@ impl<'o> ImportedRuns<'o> {
                     self.told.end();
                     self.outputs = None;
                 }
-                Some(Ok(Piece::Found(mut found))) => {
+                Some(Ok(TextPiece::Found(mut found))) => {
                     found.runs.iter_mut().for_each(|run| complete(run, self.options, &mut self.ids));
                     self.figures += found.figures();
                     warn_of_doubts(name, &found);
                     self.told.found(&found, self.options.dry_run)?;
                     self.runs.extend(found.runs);
                 }
-                Some(Ok(Piece::Prose(line))) => self.told.prose(line),
-                Some(Ok(Piece::NotUnderstood(line, words))) => {
+                Some(Ok(TextPiece::Prose(line))) => self.told.prose(line),
+                Some(Ok(TextPiece::NotUnderstood(line, words))) => {
                     self.told.not_understood(line, "looks like figures and was not understood", &words);
                 }
-                Some(Ok(Piece::Partly(line, words))) => {
+                Some(Ok(TextPiece::Partly(line, words))) => {
                     self.told.not_understood(line, "was read only in part", &words);
                 }
-                Some(Ok(Piece::Cut(line, words))) => {
+                Some(Ok(TextPiece::Cut(line, words))) => {
                     let how = "ends without a line break and may be cut: its last number was left out";
                     self.told.not_understood(line, how, &words);
                 }
-                Some(Ok(Piece::PassedOver { line, bytes })) => console::warning(&format!(
+                Some(Ok(TextPiece::PassedOver { line, bytes })) => console::warning(&format!(
                     "{name}, line {line} was skipped: its {bytes} bytes are more than a line of any known output"
                 )),
                 Some(Err(ImportError::Read(e))) => return Err(unreadable(name, &e)),

@@ -7,7 +7,7 @@ use crate::line::Common;
 use crate::run_loop::{self, Failure, Finished, Head, Listener};
 use crate::{console, epilogue, exit, input, state};
 use fathom_dialects::LivePrinter as _;
-use fathom_dialects::iozone::{self, Context, Exit, Parsed, Printer, sidefiles, worksheet};
+use fathom_dialects::iozone::{self, Context, IozoneExit, IozonePrinter, Parsed, sidefiles, worksheet};
 use fathom_engine::{Engine, EngineError, Ledger};
 use fathom_record::{OpError, Phase};
 use rustix::fd::AsFd as _;
@@ -46,7 +46,7 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     argv.extend(args);
     let head = head(&parsed, argv, &here, now);
     let beside = ImplicitFiles { ledger: state::quiet_ledger(), begun: BTreeMap::new(), is_whole: true };
-    let mut live = LiveColumns { printer: Printer::new(&parsed), parsed: &parsed, beside };
+    let mut live = LiveColumns { printer: IozonePrinter::new(&parsed), parsed: &parsed, beside };
     console::out_raw(&live.printer.head());
     if parsed.workload.phases.is_empty() {
         console::out_raw(&live.printer.end());
@@ -118,7 +118,7 @@ impl MeasuredIozone {
 
 /// Prints each column as soon as it is known, as IOzone does.
 struct LiveColumns<'a> {
-    printer: Printer,
+    printer: IozonePrinter,
     parsed: &'a Parsed,
     beside: ImplicitFiles,
 }
@@ -264,7 +264,7 @@ fn sheets(live: &LiveColumns, finished: &Finished, path: &Path, engine: &mut Eng
     true
 }
 
-fn leave(end: &Exit) -> ExitCode {
+fn leave(end: &IozoneExit) -> ExitCode {
     console::out_raw(&end.stdout);
     console::error_raw(&end.stderr);
     code(end.code)

@@ -2,7 +2,7 @@
 //! 2, 3 and 19 of the specification's acceptance list.
 
 use crate::dropin::layout::{golden, golden_run, iozone, line_starting};
-use fathom_dialects::iozone::table::{Argument, OPTIONS, State};
+use fathom_dialects::iozone::table::{Argument, IozoneSupport, OPTIONS};
 use fathom_testkit::dir::names_in;
 use fathom_testkit::{Fathom, Outcome, TmpFs, need_root, need_tool};
 use std::fs;
@@ -78,8 +78,8 @@ fn the_same_mix_is_refused_whatever_else_is_given() {
 #[test]
 fn every_refused_option_says_so_by_name_and_runs_nothing() {
     let refused = OPTIONS.iter().filter_map(|o| match o.state {
-        State::Refused(why) => Some((o, why)),
-        State::Done | State::Harmless(_) => None,
+        IozoneSupport::Refused(why) => Some((o, why)),
+        IozoneSupport::Done | IozoneSupport::Harmless(_) => None,
     });
     let mut seen = 0;
     for (option, why) in refused {

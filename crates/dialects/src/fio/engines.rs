@@ -1,7 +1,7 @@
 //! `--enghelp`: lists the supported engines, the options specific to an engine, or one such option.
 
 use super::help::one;
-use super::table::{self, State};
+use super::table::{self, FioSupport};
 use std::fmt::Write as _;
 
 const DONE: [&str; 22] = [
@@ -48,7 +48,7 @@ pub fn text(asked: Option<&str>) -> Result<String, String> {
         };
         return Err(format!("engine {engine} not loadable\nIO engine {engine} not found{why}"));
     }
-    let own: Vec<&table::Row> = table::rows()
+    let own: Vec<&table::FioOption> = table::rows()
         .filter(|row| table::engines_of(row.name).is_some_and(|engines| engines.contains(&engine)))
         .collect();
     if own.is_empty() {
@@ -60,7 +60,7 @@ pub fn text(asked: Option<&str>) -> Result<String, String> {
     }
     let mut out = String::new();
     for row in own {
-        let refused = if matches!(row.state, State::Refused { .. }) { " (refused)" } else { "" };
+        let refused = if matches!(row.state, FioSupport::Refused { .. }) { " (refused)" } else { "" };
         let _ = writeln!(out, "{:<24}: {}{refused}", row.name, row.help);
     }
     Ok(out)

@@ -3,7 +3,7 @@
 
 use super::plan::{self, Job, Plan};
 use super::settings::Level;
-use super::table::State;
+use super::table::FioSupport;
 use fathom_workload::{Amount, Data, ErrorNumber};
 use std::fmt::Write as _;
 
@@ -47,7 +47,7 @@ pub fn explain(plan: &Plan) -> String {
                 continue;
             };
             let mut origin = plan::origin(*level, &setting.spot);
-            if let State::Harmless(why) = setting.row.state {
+            if let FioSupport::Harmless(why) = setting.row.state {
                 origin += &format!("; without effect: {why}");
             }
             rows.push([name.into(), setting.value.clone().unwrap_or_else(|| "1".into()), origin]);

@@ -84,47 +84,47 @@ pub enum Help {
 }
 
 /// General options: name, and whether a value is required.
-const GENERAL: [(&str, Value); 40] = [
-    ("output", Value::Needed),
-    ("output-format", Value::Needed),
-    ("minimal", Value::None),
-    ("append-terse", Value::None),
-    ("terse-version", Value::Needed),
-    ("section", Value::Needed),
-    ("parse-only", Value::None),
-    ("showcmd", Value::None),
-    ("readonly", Value::None),
-    ("eta", Value::Needed),
-    ("eta-newline", Value::Needed),
-    ("eta-interval", Value::Needed),
-    ("warnings-fatal", Value::None),
-    ("version", Value::None),
-    ("help", Value::None),
-    ("cmdhelp", Value::Optional),
-    ("enghelp", Value::Optional),
-    ("check", Value::None),
-    ("explain", Value::None),
-    ("allow-write", Value::Needed),
-    ("max-jobs", Value::Needed),
-    ("alloc-size", Value::Needed),
-    ("idle-prof", Value::Needed),
-    ("debug", Value::Needed),
-    ("inflate-log", Value::Needed),
-    ("crctest", Value::Optional),
-    ("cpuclock-test", Value::None),
-    ("latency-log", Value::None),
-    ("bandwidth-log", Value::Optional),
-    ("status-interval", Value::Needed),
-    ("aux-path", Value::Needed),
-    ("client", Value::Needed),
-    ("server", Value::Optional),
-    ("remote-config", Value::Needed),
-    ("daemonize", Value::Needed),
-    ("trigger", Value::Needed),
-    ("trigger-file", Value::Needed),
-    ("trigger-timeout", Value::Needed),
-    ("trigger-remote", Value::Needed),
-    ("merge-blktrace-only", Value::None),
+const GENERAL: [(&str, TakesValue); 40] = [
+    ("output", TakesValue::Needed),
+    ("output-format", TakesValue::Needed),
+    ("minimal", TakesValue::None),
+    ("append-terse", TakesValue::None),
+    ("terse-version", TakesValue::Needed),
+    ("section", TakesValue::Needed),
+    ("parse-only", TakesValue::None),
+    ("showcmd", TakesValue::None),
+    ("readonly", TakesValue::None),
+    ("eta", TakesValue::Needed),
+    ("eta-newline", TakesValue::Needed),
+    ("eta-interval", TakesValue::Needed),
+    ("warnings-fatal", TakesValue::None),
+    ("version", TakesValue::None),
+    ("help", TakesValue::None),
+    ("cmdhelp", TakesValue::Optional),
+    ("enghelp", TakesValue::Optional),
+    ("check", TakesValue::None),
+    ("explain", TakesValue::None),
+    ("allow-write", TakesValue::Needed),
+    ("max-jobs", TakesValue::Needed),
+    ("alloc-size", TakesValue::Needed),
+    ("idle-prof", TakesValue::Needed),
+    ("debug", TakesValue::Needed),
+    ("inflate-log", TakesValue::Needed),
+    ("crctest", TakesValue::Optional),
+    ("cpuclock-test", TakesValue::None),
+    ("latency-log", TakesValue::None),
+    ("bandwidth-log", TakesValue::Optional),
+    ("status-interval", TakesValue::Needed),
+    ("aux-path", TakesValue::Needed),
+    ("client", TakesValue::Needed),
+    ("server", TakesValue::Optional),
+    ("remote-config", TakesValue::Needed),
+    ("daemonize", TakesValue::Needed),
+    ("trigger", TakesValue::Needed),
+    ("trigger-file", TakesValue::Needed),
+    ("trigger-timeout", TakesValue::Needed),
+    ("trigger-remote", TakesValue::Needed),
+    ("merge-blktrace-only", TakesValue::None),
 ];
 
 /// Values of `--idle-prof` that are accepted and ignored; `calibrate` is refused.
@@ -154,7 +154,7 @@ const DEBUG: [&str; 19] = [
 
 /// Whether an option takes a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum TakesValue {
     None,
     /// With `=` only.
     Optional,
@@ -173,7 +173,7 @@ pub(super) fn short(name: &str) -> &str {
 }
 
 /// Finds a general option by name or unique prefix.
-pub(super) fn find(name: &str) -> Option<(&'static str, Value)> {
+pub(super) fn find(name: &str) -> Option<(&'static str, TakesValue)> {
     if let Some(found) = GENERAL.iter().find(|g| g.0 == name) {
         return Some(*found);
     }

@@ -2,7 +2,7 @@
 
 use super::Version;
 use super::general::Help;
-use super::table::{self, State};
+use super::table::{self, FioSupport};
 use crate::filebench::nearest;
 use std::fmt::Write as _;
 
@@ -77,7 +77,7 @@ fn all() -> String {
     out
 }
 
-pub(super) fn one(row: &table::Row) -> String {
+pub(super) fn one(row: &table::FioOption) -> String {
     let mut out = format!("{:>20}: {}\n", row.name, row.help);
     if !row.aliases.is_empty() {
         let _ = writeln!(out, "{:>20}: {}", "alias", row.aliases.join(", "));
@@ -85,19 +85,19 @@ pub(super) fn one(row: &table::Row) -> String {
     let _ = writeln!(out, "{:>20}: {}", "value", row.kind.expected());
     let _ = writeln!(out, "{:>20}: {}", "default", table::default_of(row.name).unwrap_or("no default"));
     let words = match &row.state {
-        State::Done => String::new(),
-        State::Harmless(why) => format!(": {why}"),
-        State::Refused { why, instead, .. } => format!(": {why}; instead: {instead}"),
+        FioSupport::Done => String::new(),
+        FioSupport::Harmless(why) => format!(": {why}"),
+        FioSupport::Refused { why, instead, .. } => format!(": {why}; instead: {instead}"),
     };
     let _ = writeln!(out, "{:>20}: {}{words}", "state", state(&row.state));
     out
 }
 
-fn state(state: &State) -> &'static str {
+fn state(state: &FioSupport) -> &'static str {
     match state {
-        State::Done => "done",
-        State::Harmless(_) => "without effect",
-        State::Refused { .. } => "refused",
+        FioSupport::Done => "done",
+        FioSupport::Harmless(_) => "without effect",
+        FioSupport::Refused { .. } => "refused",
     }
 }
 

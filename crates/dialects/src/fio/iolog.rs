@@ -10,21 +10,21 @@ const NS_PER_MS: u64 = 1_000_000;
 
 /// A parsed iolog.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Log {
+pub struct ParsedIolog {
     /// Format version, 2 or 3.
     pub version: u8,
     /// File names, in order of first mention.
     pub files: Vec<String>,
     /// Operations in file order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<IologEntry>,
     /// Whether the log has timestamps.
     pub timed: bool,
 }
 
 /// One operation of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Index into [`Log::files`].
+pub struct IologEntry {
+    /// Index into [`ParsedIolog::files`].
     pub file: u32,
     /// The kind of operation.
     pub does: Option<Does>,
@@ -54,9 +54,9 @@ pub fn too_many(most: usize) -> String {
 ///
 /// # Errors
 /// The first invalid line, with its number.
-pub fn read(text: &str, most: usize) -> Result<Log, String> {
+pub fn read(text: &str, most: usize) -> Result<ParsedIolog, String> {
     let mut lines = (1..).zip(text.lines());
-    let mut log = Log {
+    let mut log = ParsedIolog {
         version: match lines.next().map(|(_, line)| line.trim_end()) {
             Some("fio version 2 iolog") => 2,
             Some("fio version 3 iolog") => 3,
@@ -68,17 +68,17 @@ pub fn read(text: &str, most: usize) -> Result<Log, String> {
             }
             None => return Err("it is empty".into()),
         },
-        ..Log::default()
+        ..ParsedIolog::default()
     };
     log.timed = log.version == 3;
-    let mut reader = Reader { numbers: HashMap::new(), now_ns: 0, first_ns: None, most };
+    let mut reader = IologParser { numbers: HashMap::new(), now_ns: 0, first_ns: None, most };
     for (number, line) in lines {
         reader.line(line, &mut log).map_err(|what| format!("line {number}: {what}"))?;
     }
     Ok(log)
 }
 
-struct Reader {
+struct IologParser {
     numbers: HashMap<String, u32>,
     now_ns: u64,
     first_ns: Option<u64>,
@@ -86,8 +86,8 @@ struct Reader {
     most: usize,
 }
 
-impl Reader {
-    fn line(&mut self, line: &str, log: &mut Log) -> Result<(), String> {
+impl IologParser {
+    fn line(&mut self, line: &str, log: &mut ParsedIolog) -> Result<(), String> {
         // For clones, fio appends one log after another.
         if log.version == 3 && recognise(line.as_bytes()) {
             return Ok(());
@@ -142,11 +142,11 @@ impl Reader {
         }
         let file = self.number_of(file, log)?;
         let first_ns = *self.first_ns.get_or_insert(self.now_ns);
-        log.entries.push(Entry { file, does, offset, bytes, at_ns: self.now_ns - first_ns });
+        log.entries.push(IologEntry { file, does, offset, bytes, at_ns: self.now_ns - first_ns });
         Ok(())
     }
 
-    fn number_of(&mut self, file: &str, log: &mut Log) -> Result<u32, String> {
+    fn number_of(&mut self, file: &str, log: &mut ParsedIolog) -> Result<u32, String> {
         if let Some(number) = self.numbers.get(file) {
             return Ok(*number);
         }
@@ -159,14 +159,14 @@ impl Reader {
 
 /// Writes a log of version 3 of one file.
 #[derive(Debug)]
-pub struct Written {
+pub struct IologOutput {
     files: Vec<String>,
     text: String,
     last_us: u64,
     last_offset: u64,
 }
 
-impl Written {
+impl IologOutput {
     /// Starts a log that adds and opens the files.
     #[must_use]
     pub fn new(files: Vec<String>) -> Self {
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn read(text: &str) -> Result<Log, String> {
+    fn read(text: &str) -> Result<ParsedIolog, String> {
         super::read(text, 100)
     }
 
@@ -238,11 +238,12 @@ mod tests {
     fn version_3_has_its_times_before_the_files() {
         let log = read(THEIRS).unwrap();
         assert_eq!((log.files.as_slice(), log.timed, log.entries.len()), (&["f1".to_owned()][..], true, 5));
-        let second = Entry { file: 0, does: Some(Does::Write), offset: 4096, bytes: 4096, at_ns: 32_000 };
+        let second =
+            IologEntry { file: 0, does: Some(Does::Write), offset: 4096, bytes: 4096, at_ns: 32_000 };
         assert_eq!(log.entries[1], second);
         assert_eq!(
             log.entries[2],
-            Entry { does: Some(Does::Sync), offset: 0, bytes: 0, at_ns: 63_000, ..second }
+            IologEntry { does: Some(Does::Sync), offset: 0, bytes: 0, at_ns: 63_000, ..second }
         );
     }
 
@@ -289,7 +290,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        let mut written = Written::new(vec!["f1".to_owned()]);
+        let mut written = IologOutput::new(vec!["f1".to_owned()]);
         for (at_us, does, offset, bytes) in [
             (3, Does::Write, 0, 4096),
             (35, Does::Write, 4096, 4096),
@@ -307,7 +308,7 @@ mod tests {
     #[test]
     fn logs_of_clones_follow_each_other_and_have_several_files() {
         let of = |names: [&str; 2], at: u64| {
-            let mut written = Written::new(names.map(str::to_owned).to_vec());
+            let mut written = IologOutput::new(names.map(str::to_owned).to_vec());
             written.operation(at * NS_PER_US, Does::Write, 1, 8192, 4096);
             written.operation(at * NS_PER_US, Does::Write, 0, 0, 512);
             written.finish()

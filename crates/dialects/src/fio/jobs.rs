@@ -1,6 +1,6 @@
 //! Combines the command line and job files into jobs with all settings that apply to them.
 
-use super::line::Line;
+use super::line::CommandLine;
 use super::settings::{Level, Settings};
 use super::text::{self, Setting};
 use super::{UsageError, World};
@@ -10,7 +10,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// The first error found.
-pub fn collect(line: &Line, world: &World<'_>) -> Result<(Vec<Settings>, Vec<String>), UsageError> {
+pub fn collect(line: &CommandLine, world: &World<'_>) -> Result<(Vec<Settings>, Vec<String>), UsageError> {
     let (mut jobs, mut notes) = (Vec::new(), Vec::new());
     let levelled =
         |level: Level, list: &[Setting]| list.iter().cloned().map(|s| (level, s)).collect::<Vec<_>>();

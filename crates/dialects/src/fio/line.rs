@@ -1,14 +1,14 @@
 //! The command line: general options, jobs, and job files.
 
 use super::error::COMMAND_LINE;
-use super::general::{self, General, Value};
-use super::text::{Names, Setting, Spots, setting};
+use super::general::{self, General, TakesValue};
+use super::text::{Abbreviation, Setting, Spots, setting};
 use super::{Spot, UsageError, World, table};
 use std::rc::Rc;
 
 /// A parsed command line.
 #[derive(Clone, Debug, Default)]
-pub struct Line {
+pub struct CommandLine {
     /// General options, which belong to no job.
     pub general: General,
     /// Settings before the first job, and after `--name=global`.
@@ -23,8 +23,8 @@ pub struct Line {
 ///
 /// # Errors
 /// The first word that cannot be parsed.
-pub fn read(args: &[String], world: &World<'_>) -> Result<Line, UsageError> {
-    let mut line = Line::default();
+pub fn read(args: &[String], world: &World<'_>) -> Result<CommandLine, UsageError> {
+    let mut line = CommandLine::default();
     let source: Rc<str> = COMMAND_LINE.into();
     let mut words = args.iter().enumerate();
     // A job is open until the next --name; before the first, and after --name=global, options are global.
@@ -48,10 +48,10 @@ pub fn read(args: &[String], world: &World<'_>) -> Result<Line, UsageError> {
         let shown: Rc<str> = word.as_str().into();
         let at = |from: usize, length: usize| Spot::new(&source, number + 1, &shown, from, length);
         if let Some((general, takes)) = general::find(name) {
-            if takes == Value::Needed && value.is_none() {
+            if takes == TakesValue::Needed && value.is_none() {
                 value = words.next().map(|w| w.1.clone());
             }
-            if takes == Value::Needed && value.is_none() {
+            if takes == TakesValue::Needed && value.is_none() {
                 return Err(UsageError::at(&at(0, word.len()), format!("--{general} needs a value")));
             }
             line.general.set(general, value, &at(0, word.len()))?;
@@ -77,7 +77,7 @@ pub fn read(args: &[String], world: &World<'_>) -> Result<Line, UsageError> {
         };
         let job = line.jobs.last().filter(|_| open).map_or("global", |j| j.0.as_str()).to_owned();
         let whole = value.map_or_else(|| name.to_owned(), |value| format!("{name}={value}"));
-        let setting = setting(&whole, &job, &spots, world, Names::Beginning)?;
+        let setting = setting(&whole, &job, &spots, world, Abbreviation::Beginning)?;
         if setting.row.name == "name" {
             let name = setting.value.clone().unwrap_or_default();
             open = name != "global";
@@ -103,7 +103,7 @@ mod tests {
     use super::super::tests::world;
     use super::*;
 
-    fn line(text: &str) -> Result<Line, UsageError> {
+    fn line(text: &str) -> Result<CommandLine, UsageError> {
         let args: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         read(&args, &world())
     }

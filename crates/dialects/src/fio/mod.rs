@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 
 /// What exists at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundPath {
     /// Size in bytes.
     pub bytes: u64,
     /// Whether it is a block device.
@@ -51,7 +51,7 @@ pub struct World<'a> {
     /// Contents of a trace (`-`: stdin), or why it cannot be read.
     pub trace: &'a dyn Fn(&Path) -> Result<Vec<u8>, String>,
     /// What is at a path; `None` if it does not exist.
-    pub find: &'a dyn Fn(&Path) -> Option<Found>,
+    pub find: &'a dyn Fn(&Path) -> Option<FoundPath>,
     /// Whether the environment allows writing to a path that no option allows.
     pub allowed: &'a dyn Fn(&Path) -> bool,
     /// Whether a block device holds no data that would be lost.

@@ -56,12 +56,12 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     .into())
 }
 
-fn find(path: &Path) -> Option<Found> {
+fn find(path: &Path) -> Option<FoundPath> {
     match path.to_str()? {
-        "/dev/disk" => Some(Found { bytes: 1 << 30, device: true, bottomless: false }),
-        "/dev/blank" => Some(Found { bytes: 1 << 30, device: true, bottomless: false }),
-        "there" => Some(Found { bytes: 1 << 20, device: false, bottomless: false }),
-        "/dev/null" => Some(Found { bytes: 0, device: false, bottomless: true }),
+        "/dev/disk" => Some(FoundPath { bytes: 1 << 30, device: true, bottomless: false }),
+        "/dev/blank" => Some(FoundPath { bytes: 1 << 30, device: true, bottomless: false }),
+        "there" => Some(FoundPath { bytes: 1 << 20, device: false, bottomless: false }),
+        "/dev/null" => Some(FoundPath { bytes: 0, device: false, bottomless: true }),
         _ => None,
     }
 }
@@ -232,7 +232,7 @@ fn groups_and_steps() {
     let ids: Vec<(u32, u32)> = text.jobs.iter().map(|j| (j.group, j.step)).collect();
     assert_eq!(ids, [(0, 0), (1, 1), (1, 1), (2, 1)]);
     assert_eq!(text.workload.phases.len(), 2);
-    assert_eq!(text.jobs[3].places, [plan::Place { phase: 1, worker: 2 }]);
+    assert_eq!(text.jobs[3].places, [plan::JobPlace { phase: 1, worker: 2 }]);
 }
 
 #[test]
@@ -510,7 +510,7 @@ fn every_option_that_is_done_is_read() {
     ] {
         asked.extend(planned(args).jobs[0].settings.asked());
     }
-    for row in table::rows().filter(|r| matches!(r.state, table::State::Done)) {
+    for row in table::rows().filter(|r| matches!(r.state, table::FioSupport::Done)) {
         assert!(asked.contains(row.name), "{} is called done, and nobody asks for it", row.name);
     }
 }

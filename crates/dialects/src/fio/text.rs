@@ -2,7 +2,7 @@
 //! elsewhere.
 
 use super::keywords;
-use super::table::{self, Row, State};
+use super::table::{self, FioOption, FioSupport};
 use super::{Spot, UsageError, World};
 use crate::filebench::nearest;
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ use std::rc::Rc;
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// Table row of the option.
-    pub row: &'static Row,
+    pub row: &'static FioOption,
     /// Name under which fio prints it: two aliases as written, else the row's name.
     pub printed_name: &'static str,
     /// `None` if there was no `=`.
@@ -96,7 +96,7 @@ impl Reader<'_, '_> {
                 break;
             }
             let at = raw.len() - raw.trim_start().len();
-            let line = Line { source: &source, number: number + 1, raw: &raw.into(), at };
+            let line = RawLine { source: &source, number: number + 1, raw: &raw.into(), at };
             match content.strip_prefix('[') {
                 Some(_) if self.open.len() > 1 => {
                     self.leave_out(&source);
@@ -110,7 +110,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn section(&mut self, line: &Line<'_>, rest: &str) -> Result<(), UsageError> {
+    fn section(&mut self, line: &RawLine<'_>, rest: &str) -> Result<(), UsageError> {
         let Some(end) = rest.find(']') else {
             return Err(UsageError::at(
                 &line.spot(0, rest.len() + 1),
@@ -138,7 +138,7 @@ impl Reader<'_, '_> {
         self.closed = true;
     }
 
-    fn option(&mut self, line: &Line<'_>, content: &str) -> Result<(), UsageError> {
+    fn option(&mut self, line: &RawLine<'_>, content: &str) -> Result<(), UsageError> {
         // There is no quoting: a comment sign always begins a comment.
         let content = content[..content.find([';', '#']).unwrap_or(content.len())].trim_end();
         let expanded = keywords::with_environment(content, self.world);
@@ -175,7 +175,7 @@ impl Reader<'_, '_> {
             return Ok(());
         }
         let spots = Spots { name: whole, value: line.value_spot(content) };
-        let setting = setting(expanded, &job, &spots, self.world, Names::Whole)?;
+        let setting = setting(expanded, &job, &spots, self.world, Abbreviation::Whole)?;
         if let Some(section) = self.sections.last_mut() {
             section.settings.push(setting);
         }
@@ -237,14 +237,14 @@ fn not_utf8(source: &Rc<str>, number: usize, bytes: &[u8], at: usize) -> UsageEr
 }
 
 /// A raw line and the start of its content.
-struct Line<'a> {
+struct RawLine<'a> {
     source: &'a Rc<str>,
     number: usize,
     raw: &'a Rc<str>,
     at: usize,
 }
 
-impl Line<'_> {
+impl RawLine<'_> {
     fn spot(&self, from: usize, length: usize) -> Spot {
         Spot::new(self.source, self.number, self.raw, self.at + from, length)
     }
@@ -269,7 +269,7 @@ pub(super) struct Spots {
 
 /// How option names may be abbreviated.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Names {
+pub(super) enum Abbreviation {
     /// In full, as in job files.
     Whole,
     /// By a unique prefix, as on the command line.
@@ -282,7 +282,7 @@ pub(super) fn setting(
     job: &str,
     spots: &Spots,
     world: &World<'_>,
-    names: Names,
+    names: Abbreviation,
 ) -> Result<Setting, UsageError> {
     let (name, value) = match text.split_once('=') {
         // Blanks are kept in values that are only displayed, which people align in tables.
@@ -301,7 +301,7 @@ pub(super) fn setting(
         failed(wrong, row, text, job)
     })?;
     if !row.state.lets_pass(value.as_deref())
-        && let State::Refused { why, instead, .. } = &row.state
+        && let FioSupport::Refused { why, instead, .. } = &row.state
     {
         return Err(UsageError::at(&spots.name, format!("job {job}: {} is not supported: {why}", row.name))
             .hint(format!("instead: {instead}")));
@@ -318,11 +318,11 @@ pub(super) fn setting(
 /// Aliases that are separate options in fio, which therefore prints them as written.
 const PRINTED: [&str; 2] = ["allrandrepeat", "threads"];
 
-fn printed_name(row: &'static Row, written: &str) -> &'static str {
+fn printed_name(row: &'static FioOption, written: &str) -> &'static str {
     PRINTED.into_iter().find(|name| *name == written).unwrap_or(row.name)
 }
 
-fn failed(wrong: UsageError, row: &Row, text: &str, job: &str) -> UsageError {
+fn failed(wrong: UsageError, row: &FioOption, text: &str, job: &str) -> UsageError {
     let said = match row.kind {
         table::Kind::Word(words) => {
             let given = text.split_once('=').map_or("", |t| t.1.trim());
@@ -344,13 +344,13 @@ enum NoRow {
     Ambiguous(Vec<&'static str>),
 }
 
-fn row(name: &str, names: Names) -> Result<&'static Row, NoRow> {
+fn row(name: &str, names: Abbreviation) -> Result<&'static FioOption, NoRow> {
     if let Some(row) = table::find(name) {
         return Ok(row);
     }
     match table::beginning_with(name).as_slice() {
-        [only] if names == Names::Beginning && !name.is_empty() => Ok(only),
-        several @ [_, _, ..] if names == Names::Beginning && !name.is_empty() => {
+        [only] if names == Abbreviation::Beginning && !name.is_empty() => Ok(only),
+        several @ [_, _, ..] if names == Abbreviation::Beginning && !name.is_empty() => {
             Err(NoRow::Ambiguous(several.iter().map(|r| r.name).collect()))
         }
         _ => Err(NoRow::Unknown),
@@ -484,13 +484,14 @@ mod tests {
         let spot = Spot::new(&"command line".into(), 1, &"--numjob=2".into(), 0, 9);
         let spots = Spots { name: spot.clone(), value: spot };
         let with = |names| setting("numjob=2", "a", &spots, &world(), names).map(|s| s.row.name);
-        assert_eq!(with(Names::Beginning).unwrap(), "numjobs");
-        assert!(with(Names::Whole).is_err());
-        let of =
-            |text: &str| setting(text, "a", &spots, &world(), Names::Beginning).map(|s| s.row.name).unwrap();
+        assert_eq!(with(Abbreviation::Beginning).unwrap(), "numjobs");
+        assert!(with(Abbreviation::Whole).is_err());
+        let of = |text: &str| {
+            setting(text, "a", &spots, &world(), Abbreviation::Beginning).map(|s| s.row.name).unwrap()
+        };
         // fio 3.33 has one option that begins so.
         assert_eq!([of("ioeng=psync"), of("nam=b"), of("end=1")], ["ioengine", "name", "end_fsync"]);
-        let wrong = setting("rand=2", "a", &spots, &world(), Names::Beginning).unwrap_err();
+        let wrong = setting("rand=2", "a", &spots, &world(), Abbreviation::Beginning).unwrap_err();
         assert!(wrong.message.contains("several options"), "{}", wrong.message);
     }
 

@@ -18,7 +18,7 @@ const THOUSAND_KIB: f64 = 1024e3;
 pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let first = lines.trimmed(at);
     let program = program(first);
-    let has_tests = || lines.find(at + 1, HEAD, |l| test(l, Some(Direction::Read)).is_some()).is_some();
+    let has_tests = || lines.find(at + 1, HEAD, |l| test(l, Some(MarkDirection::Read)).is_some()).is_some();
     if test(first, None).is_none() && !((program.is_some() || section(first).is_some()) && has_tests()) {
         return None;
     }
@@ -75,18 +75,18 @@ fn is_head(line: &str) -> bool {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Direction {
+enum MarkDirection {
     Read,
     Write,
     Mix,
 }
 
 /// "[Read]", "[Mix] Read 70%/Write 30%".
-fn section(line: &str) -> Option<Direction> {
+fn section(line: &str) -> Option<MarkDirection> {
     Some(match line.strip_prefix('[')?.split_once(']')? {
-        ("Read", "") => Direction::Read,
-        ("Write", "") => Direction::Write,
-        ("Mix", _) => Direction::Mix,
+        ("Read", "") => MarkDirection::Read,
+        ("Write", "") => MarkDirection::Write,
+        ("Mix", _) => MarkDirection::Mix,
         _ => return None,
     })
 }
@@ -105,8 +105,8 @@ fn size(text: &str) -> Option<u64> {
     Some((value * unit.factor) as u64)
 }
 
-struct Test<'t> {
-    direction: Direction,
+struct MarkTest<'t> {
+    direction: MarkDirection,
     is_random: bool,
     record_bytes: Option<u64>,
     queue_depth: Option<u64>,
@@ -119,7 +119,7 @@ struct Test<'t> {
 
 /// "RND    4KiB (Q= 32, T=16):  4094.649 MB/s [ 999670.2 IOPS] <   494.56 us>", "Sequential Read (Q= 32,T= 1) :   554.872 MB/s",
 /// "Random Read 4KB (QD=1) :    25.206 MB/s [  6153.8 IOPS]".
-fn test(line: &str, section: Option<Direction>) -> Option<Test<'_>> {
+fn test(line: &str, section: Option<MarkDirection>) -> Option<MarkTest<'_>> {
     let (name, values) = line.split_once(':')?;
     if !is_name(name) {
         return None;
@@ -138,9 +138,9 @@ fn test(line: &str, section: Option<Direction>) -> Option<Test<'_>> {
         return None;
     }
     let direction = match (name.contains("Read"), name.contains("Write"), name.contains("Mix")) {
-        (true, ..) => Direction::Read,
-        (_, true, _) => Direction::Write,
-        (.., true) => Direction::Mix,
+        (true, ..) => MarkDirection::Read,
+        (_, true, _) => MarkDirection::Write,
+        (.., true) => MarkDirection::Mix,
         _ => section?,
     };
     let (words, setting) = name.split_once('(').unwrap_or((name, ""));
@@ -150,7 +150,7 @@ fn test(line: &str, section: Option<Direction>) -> Option<Test<'_>> {
         let mut pairs = parts.filter_map(|p| p.split_once('='));
         pairs.find(|(key, _)| keys.contains(&key.trim()))?.1.trim().parse().ok()
     };
-    Some(Test {
+    Some(MarkTest {
         direction,
         is_random,
         record_bytes,
@@ -172,7 +172,7 @@ fn alone(text: &str) -> Option<f64> {
 }
 
 /// Bytes per MB, computed from the operations and MB of the fastest line, which has the most digits.
-fn mb_of(tests: &[(usize, Test)]) -> f64 {
+fn mb_of(tests: &[(usize, MarkTest)]) -> f64 {
     let fastest = tests
         .iter()
         .filter_map(|(_, t)| Some((t.rate.0, t.operations?.0 * t.record_bytes? as f64)))
@@ -181,18 +181,18 @@ fn mb_of(tests: &[(usize, Test)]) -> f64 {
     if ratio.is_some_and(|r| (r / THOUSAND_KIB - 1.0).abs() < 0.01) { THOUSAND_KIB } else { MB }
 }
 
-impl Test<'_> {
+impl MarkTest<'_> {
     fn cell(&self, file_bytes: Option<u64>, mb: f64, n: usize) -> Phase {
         let mut phase = cell(match (self.is_random, self.direction) {
-            (false, Direction::Read) => "read",
-            (false, Direction::Write) => "write",
-            (false, Direction::Mix) => "mix",
-            (true, Direction::Read) => "random read",
-            (true, Direction::Write) => "random write",
-            (true, Direction::Mix) => "random mix",
+            (false, MarkDirection::Read) => "read",
+            (false, MarkDirection::Write) => "write",
+            (false, MarkDirection::Mix) => "mix",
+            (true, MarkDirection::Read) => "random read",
+            (true, MarkDirection::Write) => "random write",
+            (true, MarkDirection::Mix) => "random mix",
         });
-        phase.reads = self.direction != Direction::Write;
-        phase.writes = self.direction != Direction::Read;
+        phase.reads = self.direction != MarkDirection::Write;
+        phase.writes = self.direction != MarkDirection::Read;
         phase.axes.file_bytes = file_bytes;
         phase.axes.record_bytes = self.record_bytes;
         phase.axes.queue_depth = self.queue_depth;

@@ -7,14 +7,14 @@ use std::collections::VecDeque;
 /// No program whose output is read as text prints longer lines.
 pub(super) const LONGEST_LINE: usize = 1 << 20;
 /// Limit on a text output; longer ones are read in parts.
-const MOST_TEXT: Span = Span { bytes: 16 << 20, lines: 1 << 20 };
+const MOST_TEXT: LineLimit = LineLimit { bytes: 16 << 20, lines: 1 << 20 };
 /// Limit after much fruitless look-ahead.
 const FEW_LINES: usize = 100;
 /// Limit on a JSON document.
-pub(super) const MOST_DOCUMENT: Span = Span { bytes: 64 << 20, lines: 4 << 20 };
+pub(super) const MOST_DOCUMENT: LineLimit = LineLimit { bytes: 64 << 20, lines: 4 << 20 };
 
 /// A limit in bytes and lines.
-pub(super) struct Span {
+pub(super) struct LineLimit {
     pub(super) bytes: usize,
     pub(super) lines: usize,
 }
@@ -96,21 +96,21 @@ impl Lines {
     }
 
     /// Bytes and lines held from this line on.
-    pub(super) fn ahead(&self, n: usize) -> Span {
+    pub(super) fn ahead(&self, n: usize) -> LineLimit {
         let start = self.place(n).map_or(self.dropped + self.text.len(), |p| p.0);
-        Span { bytes: self.dropped + self.text.len() - start, lines: self.end().saturating_sub(n) }
+        LineLimit { bytes: self.dropped + self.text.len() - start, lines: self.end().saturating_sub(n) }
     }
 
     /// Starts looking at this line, which resets `missed`.
     pub(super) fn look_at(&mut self, n: usize) {
         self.missed.set(false);
         self.furthest.set(n);
-        self.text_end = self.cut(n, &Span { lines: self.most_lines, ..MOST_TEXT });
+        self.text_end = self.cut(n, &LineLimit { lines: self.most_lines, ..MOST_TEXT });
         self.document_end = self.cut(n, &MOST_DOCUMENT);
     }
 
     /// The line at which an output starting here exceeds the limit, if that much has been read.
-    fn cut(&self, n: usize, most: &Span) -> Option<usize> {
+    fn cut(&self, n: usize, most: &LineLimit) -> Option<usize> {
         let start = self.place(n)?.0;
         let by_bytes = self.first + self.places.partition_point(|p| p.1 <= start + most.bytes);
         Some(by_bytes.max(n + 1).min(n + most.lines)).filter(|end| *end < self.end())

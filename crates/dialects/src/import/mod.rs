@@ -52,7 +52,7 @@ pub use columns::Columns;
 use context::Context;
 use fathom_record::{Run, Source};
 use lines::Lines;
-pub use outputs::{ImportError, Outputs, Piece};
+pub use outputs::{ImportError, Outputs, TextPiece};
 
 /// A program whose output can be imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -242,7 +242,7 @@ struct Block {
     /// Host information for outputs that follow.
     hosts: Vec<context::Host>,
     /// A log that continues beyond the text read so far.
-    goes_on: Option<fio::Log>,
+    goes_on: Option<fio::ImportedLog>,
     /// A log that is cut after its last line.
     cut_log: Option<fio::Cut>,
     /// The document exceeds the limit.
@@ -263,12 +263,14 @@ pub fn import(name: &str, bytes: &[u8], only: Option<Kind>) -> Imported {
     let pieces = Outputs::new(name, bytes, only, None).into_iter().flatten();
     for piece in pieces.map_while(Result::ok) {
         match piece {
-            Piece::Found(found) => imported.found.push(found),
-            Piece::Prose(line) => imported.prose.push(line),
-            Piece::NotUnderstood(line, words) | Piece::Partly(line, words) | Piece::Cut(line, words) => {
+            TextPiece::Found(found) => imported.found.push(found),
+            TextPiece::Prose(line) => imported.prose.push(line),
+            TextPiece::NotUnderstood(line, words)
+            | TextPiece::Partly(line, words)
+            | TextPiece::Cut(line, words) => {
                 imported.not_understood.push((line, words));
             }
-            Piece::PassedOver { line, bytes } => imported.passed_over.push((line, bytes)),
+            TextPiece::PassedOver { line, bytes } => imported.passed_over.push((line, bytes)),
         }
     }
     imported

@@ -58,21 +58,21 @@ fn doubt(code: &str, head: &str, mut cases: Vec<Case>) -> Doubt {
 }
 
 /// A row: the cells of one operation and file size, by record size as printed.
-struct Row<'r> {
+struct SurfaceRow<'r> {
     name: &'r str,
     file_bytes: u64,
     /// Record size as printed, and throughput in kB/s.
     cells: Vec<(u64, f64)>,
 }
 
-impl Row<'_> {
+impl SurfaceRow<'_> {
     fn values(&self) -> Vec<f64> {
         self.cells.iter().map(|c| c.1).collect()
     }
 }
 
-fn rows_of(phases: &[Phase]) -> Vec<Row<'_>> {
-    let mut rows: Vec<Row> = Vec::new();
+fn rows_of(phases: &[Phase]) -> Vec<SurfaceRow<'_>> {
+    let mut rows: Vec<SurfaceRow> = Vec::new();
     for phase in phases.iter().filter(|p| p.axes.tags.get("mode").is_some_and(|m| m == "table")) {
         let (Some(file_bytes), Some(record)) = (phase.axes.file_bytes, phase.axes.record_bytes) else {
             continue;
@@ -84,13 +84,13 @@ fn rows_of(phases: &[Phase]) -> Vec<Row<'_>> {
         };
         match rows.iter_mut().rev().take(32).find(|r| r.name == phase.name && r.file_bytes == file_bytes) {
             Some(row) => row.cells.push((record, value)),
-            None => rows.push(Row { name: &phase.name, file_bytes, cells: vec![(record, value)] }),
+            None => rows.push(SurfaceRow { name: &phase.name, file_bytes, cells: vec![(record, value)] }),
         }
     }
     rows
 }
 
-fn in_two_levels(row: &Row, values: &[f64]) -> Option<Case> {
+fn in_two_levels(row: &SurfaceRow, values: &[f64]) -> Option<Case> {
     let found = two_levels(values).ok()??;
     let middle = (found.low * found.high).sqrt();
     let changes = values.windows(2).filter(|w| (w[0] > middle) != (w[1] > middle)).count();
@@ -109,7 +109,7 @@ fn in_two_levels(row: &Row, values: &[f64]) -> Option<Case> {
     })
 }
 
-fn off(row: &Row) -> Vec<Case> {
+fn off(row: &SurfaceRow) -> Vec<Case> {
     let found = off_neighbours(&row.values()).unwrap_or_default();
     let case = |o: &fathom_compare::order_effect::OffNeighbours| {
         let (record, value) = *row.cells.get(o.index)?;

@@ -4,7 +4,7 @@ use super::columns::Columns;
 use super::context::Context;
 use super::cut::before_number;
 use super::lines::{LONGEST_LINE, Lines, number};
-use super::source::{LONGEST_PASSED, Next, Source};
+use super::source::{ImportSource, LONGEST_PASSED, Next};
 use super::{Block, Found, Kind, classify, found};
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -26,7 +26,7 @@ const IN_VAIN_A_LINE: usize = 20;
 
 /// A piece of a text; line numbers from 1.
 #[derive(Clone, Debug)]
-pub enum Piece {
+pub enum TextPiece {
     /// A recognised output.
     Found(Found),
     /// A line of prose.
@@ -72,13 +72,13 @@ pub enum ImportError {
 
 /// The outputs in a text, as an iterator that reads it incrementally.
 pub struct Outputs<'i> {
-    source: Source<'i>,
+    source: ImportSource<'i>,
     lines: Lines,
     context: Context,
     only: Option<Kind>,
     /// Number of the current line.
     at: usize,
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<TextPiece>,
     /// Lines too long for text, among the lines held.
     too_long: VecDeque<TooLong>,
     /// Lines whose number in the file does not follow that of the line before, with it: lines of a mail were joined or decoded.
@@ -113,7 +113,7 @@ impl<'i> Outputs<'i> {
         columns: Option<Columns>,
     ) -> std::io::Result<Self> {
         Ok(Self {
-            source: Source::new(input)?,
+            source: ImportSource::new(input)?,
             lines: Lines::none(),
             context: Context::of(name, columns),
             only,
@@ -171,14 +171,14 @@ impl<'i> Outputs<'i> {
             self.too_long.retain(|long| long.is_dropped || long.line > last);
         }
         let found = found(&self.lines, at, block, &left, &self.context);
-        self.pieces.push_back(Piece::Found(found));
+        self.pieces.push_back(TextPiece::Found(found));
         left.into_iter().for_each(|n| self.left(n));
         while let Some((n, words)) = self.cut_up_to(last) {
             partly.retain(|&of| of != n);
-            self.pieces.push_back(Piece::Cut(n as u64 + 1, words));
+            self.pieces.push_back(TextPiece::Cut(n as u64 + 1, words));
         }
         for n in partly {
-            self.pieces.push_back(Piece::Partly(n as u64 + 1, self.lines.trimmed(n).to_string()));
+            self.pieces.push_back(TextPiece::Partly(n as u64 + 1, self.lines.trimmed(n).to_string()));
         }
         for n in (at + 1..=last).filter(|_| !has_own_rules) {
             self.context.pass(&self.lines, n);
@@ -259,7 +259,11 @@ impl<'i> Outputs<'i> {
     }
 
     /// Continues a log whose lines need not be held.
-    fn read_to_its_end(&mut self, mut log: super::fio::Log, mut last: usize) -> Result<Block, ImportError> {
+    fn read_to_its_end(
+        &mut self,
+        mut log: super::fio::ImportedLog,
+        mut last: usize,
+    ) -> Result<Block, ImportError> {
         loop {
             let n = last + 1;
             self.lines.drop_before(n.saturating_sub(BEFORE));
@@ -282,14 +286,14 @@ impl<'i> Outputs<'i> {
             Some((_, words))
                 if classify::looks_like_figures(&words) || self.lines.trimmed(n).ends_with(['=', ':']) =>
             {
-                Piece::Cut(number, words)
+                TextPiece::Cut(number, words)
             }
-            Some(_) => Piece::Prose(number),
+            Some(_) => TextPiece::Prose(number),
             None if self.lines.is_blank(n) => return,
             None if classify::looks_like_figures(self.lines.at(n)) => {
-                Piece::NotUnderstood(number, self.lines.trimmed(n).to_string())
+                TextPiece::NotUnderstood(number, self.lines.trimmed(n).to_string())
             }
-            None => Piece::Prose(number),
+            None => TextPiece::Prose(number),
         };
         self.pieces.push_back(piece);
     }
@@ -318,13 +322,13 @@ impl<'i> Outputs<'i> {
     }
 
     /// Numbers lines as in the file.
-    fn renumber(&self, piece: &mut Piece) {
+    fn renumber(&self, piece: &mut TextPiece) {
         if self.numbers.is_empty() {
             return;
         }
         let renumber = |line: &mut u64| *line = self.of_file(*line);
         match piece {
-            Piece::Found(found) => {
+            TextPiece::Found(found) => {
                 renumber(&mut found.first_line);
                 renumber(&mut found.last_line);
                 for run in &mut found.runs {
@@ -337,28 +341,28 @@ impl<'i> Outputs<'i> {
                     repetitions.flat_map(|r| &mut r.figures).for_each(|f| renumber(&mut f.line));
                 }
             }
-            Piece::Prose(line)
-            | Piece::NotUnderstood(line, _)
-            | Piece::Partly(line, _)
-            | Piece::Cut(line, _)
-            | Piece::PassedOver { line, .. } => renumber(line),
+            TextPiece::Prose(line)
+            | TextPiece::NotUnderstood(line, _)
+            | TextPiece::Partly(line, _)
+            | TextPiece::Cut(line, _)
+            | TextPiece::PassedOver { line, .. } => renumber(line),
         }
     }
 
     fn tell_not_read(&mut self) {
         while let Some(long) = self.too_long.front().filter(|long| long.line < self.at) {
-            self.pieces.push_back(Piece::PassedOver { line: long.line as u64 + 1, bytes: long.bytes });
+            self.pieces.push_back(TextPiece::PassedOver { line: long.line as u64 + 1, bytes: long.bytes });
             self.too_long.pop_front();
         }
         while let Some((n, words)) = self.broken.front().filter(|(n, _)| *n < self.at) {
-            self.pieces.push_back(Piece::Partly(*n as u64 + 1, words.trim().to_owned()));
+            self.pieces.push_back(TextPiece::Partly(*n as u64 + 1, words.trim().to_owned()));
             self.broken.pop_front();
         }
     }
 }
 
 impl Iterator for Outputs<'_> {
-    type Item = Result<Piece, ImportError>;
+    type Item = Result<TextPiece, ImportError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

@@ -56,8 +56,8 @@ struct Document {
     title: String,
     client: String,
     systems: Vec<System>,
-    test: Test,
-    entry: Entry,
+    test: PhoronixTest,
+    entry: SystemFigure,
     tests: usize,
     /// Cells, each with its system.
     cells: Vec<(String, Vec<Repetition>, String)>,
@@ -77,7 +77,7 @@ struct System {
 
 /// Description of a test, which precedes its figures.
 #[derive(Default)]
-struct Test {
+struct PhoronixTest {
     identifier: String,
     title: String,
     description: String,
@@ -87,7 +87,7 @@ struct Test {
 
 /// A figure for one system.
 #[derive(Default)]
-struct Entry {
+struct SystemFigure {
     system: String,
     value: String,
     each: String,
@@ -138,9 +138,9 @@ impl Document {
     fn begin(&mut self, path: &[&str], line: usize) {
         match path {
             ["PhoronixTestSuite", "System"] => self.systems.push(System::default()),
-            ["PhoronixTestSuite", "Result"] => self.test = Test::default(),
+            ["PhoronixTestSuite", "Result"] => self.test = PhoronixTest::default(),
             ["PhoronixTestSuite", "Result", "Data", "Entry"] => {
-                self.entry = Entry { line, ..Entry::default() }
+                self.entry = SystemFigure { line, ..SystemFigure::default() }
             }
             ["PhoronixTestSuite", "Result", "Data", "Entry", "Value"] => self.entry.line = line,
             _ => {}
@@ -236,7 +236,7 @@ impl Document {
     }
 }
 
-impl Test {
+impl PhoronixTest {
     /// "Flexible IO Tester: Type: Random Read - Block Size: 4KB".
     fn name(&self) -> String {
         let title = if self.title.is_empty() { &self.identifier } else { &self.title };

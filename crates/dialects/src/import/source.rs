@@ -31,7 +31,7 @@ pub(super) enum Next {
     End,
 }
 
-pub(super) struct Source<'i> {
+pub(super) struct ImportSource<'i> {
     input: Box<dyn BufRead + 'i>,
     mail: Mail,
     /// Lines read so far.
@@ -44,14 +44,14 @@ pub(super) struct Source<'i> {
 
 /// A file in a mail.
 struct Part {
-    source: Box<Source<'static>>,
+    source: Box<ImportSource<'static>>,
     /// Its lines that begin in another line of the mail than those before them, with the number of that line.
     lines: Vec<(u64, u64)>,
     /// Whether its end is not cut.
     is_whole: bool,
 }
 
-impl<'i> Source<'i> {
+impl<'i> ImportSource<'i> {
     /// An IOzone worksheet is converted to the text it would be saved as.
     pub(super) fn new(mut input: impl BufRead + 'i) -> Result<Self> {
         let mut source =
@@ -182,7 +182,7 @@ impl<'i> Source<'i> {
         // In front of what was read ahead before.
         behind.into_iter().rev().for_each(|next| self.held.push_front(next));
         let lines = begins(&bytes, &lines);
-        let source = Box::new(Source::new(Cursor::new(bytes))?);
+        let source = Box::new(ImportSource::new(Cursor::new(bytes))?);
         Ok(Some(Part { source, lines, is_whole }))
     }
 

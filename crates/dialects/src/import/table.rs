@@ -34,7 +34,7 @@ pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block
 }
 
 /// A cell of a column: row name, printed value, line.
-struct Value {
+struct TableCell {
     row: String,
     value: f64,
     printed: String,
@@ -42,15 +42,15 @@ struct Value {
 }
 
 /// A row of cells, with its line.
-type Row = (usize, Vec<String>);
+type TextRow = (usize, Vec<String>);
 
 /// Headings, and rows that have a cell for each of them.
-struct Cells {
+struct TableCells {
     /// Its first and its last line.
     at: usize,
     last: usize,
     heads: Vec<String>,
-    rows: Vec<Row>,
+    rows: Vec<TextRow>,
     /// Lines that do not fit the headings.
     partly: Vec<usize>,
     /// Between semicolons, a comma is that of decimals.
@@ -68,7 +68,7 @@ fn ruled(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
     }
     // Where a heading has several words, blanks do not tell where a cell ends.
     let has_phrases = heads.iter().any(|head| head.contains(' ') && !head.ends_with([')', ']']));
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<TextRow> = Vec::new();
     for n in at + 2..lines.len() {
         let words = if has_phrases { apart(lines.trimmed(n)) } else { words_of(lines.trimmed(n)) };
         let Some(names) = words.len().checked_sub(heads.len() - 1).filter(|&names| names > 0) else { break };
@@ -85,7 +85,7 @@ fn ruled(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
         ));
     }
     let last = rows.get(1).and(rows.last())?.0;
-    of_cells(lines, Cells { at, last, heads, rows, partly: Vec::new(), has_semicolons: false }, context)
+    of_cells(lines, TableCells { at, last, heads, rows, partly: Vec::new(), has_semicolons: false }, context)
 }
 
 /// Headings between single blanks, or between wider ones if there are any that are not of one word. A unit in brackets belongs to the word
@@ -146,7 +146,7 @@ fn segments(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
         }
         last = n;
     }
-    of_cells(lines, Cells { at, last, heads, rows, partly, has_semicolons: false }, context)
+    of_cells(lines, TableCells { at, last, heads, rows, partly, has_semicolons: false }, context)
 }
 
 /// "-----  ----- ------".
@@ -245,7 +245,7 @@ fn bars(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
         cells[label + 1..].iter().take(columns).all(is_figure) && cells.len() > label + columns
     };
     let heads = if first_row(heads.len()) { &heads[..] } else { &heads[1..] };
-    let mut columns: Vec<Vec<Value>> = heads.iter().map(|_| Vec::new()).collect();
+    let mut columns: Vec<Vec<TableCell>> = heads.iter().map(|_| Vec::new()).collect();
     let mut next = label;
     while next < cells.len() {
         let (_, row) = cells[next];
@@ -257,7 +257,7 @@ fn bars(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
             let Some(&(line, text)) = cells.get(next) else { break };
             if let Some((number, printed)) = value(text) {
                 let row = row.trim_matches('`').into();
-                column.push(Value { row, value: number, printed: printed.into(), line });
+                column.push(TableCell { row, value: number, printed: printed.into(), line });
             } else if !text.is_empty() {
                 break;
             }
@@ -355,12 +355,12 @@ fn grid(lines: &Lines, at: usize, context: &Context) -> Option<Block> {
             None => partly.push(n),
         }
     }
-    of_cells(lines, Cells { at, last, heads, rows, partly, has_semicolons: false }, context)
+    of_cells(lines, TableCells { at, last, heads, rows, partly, has_semicolons: false }, context)
 }
 
 /// The figures of rows that have a cell for each heading.
-fn of_cells(lines: &Lines, table: Cells, context: &Context) -> Option<Block> {
-    let Cells { at, last, heads, rows, mut partly, has_semicolons } = table;
+fn of_cells(lines: &Lines, table: TableCells, context: &Context) -> Option<Block> {
+    let TableCells { at, last, heads, rows, mut partly, has_semicolons } = table;
     if heads.len() > MOST_COLUMNS {
         rows.first()?;
         partly.extend(rows.iter().map(|(n, _)| *n));
@@ -401,7 +401,7 @@ fn of_cells(lines: &Lines, table: Cells, context: &Context) -> Option<Block> {
     };
     let columns: Vec<usize> = (from..heads.len()).filter(has_figures).collect();
     let first = *columns.first()?;
-    let mut values: Vec<Vec<Value>> = columns.iter().map(|_| Vec::new()).collect();
+    let mut values: Vec<Vec<TableCell>> = columns.iter().map(|_| Vec::new()).collect();
     for (r, (n, row)) in rows.iter().enumerate() {
         let name = |(c, cell): (usize, &String)| match cell.trim_matches('`') {
             "" => None,
@@ -422,7 +422,7 @@ fn of_cells(lines: &Lines, table: Cells, context: &Context) -> Option<Block> {
             match (column, scaled(&cell)) {
                 (Some(column), Some((value, printed))) => {
                     let printed = printed.to_owned();
-                    values[column].push(Value { row: name.clone(), value, printed, line: *n });
+                    values[column].push(TableCell { row: name.clone(), value, printed, line: *n });
                 }
                 (Some(_), None) if is_gap(&row[c]) => {}
                 (None, None) if !is_of_commas => {}
@@ -491,7 +491,7 @@ fn columns_as_runs(
     at: usize,
     last: usize,
     heads: &[&str],
-    columns: Vec<Vec<Value>>,
+    columns: Vec<Vec<TableCell>>,
     context: &Context,
 ) -> Block {
     let of_all = Meaning::of(lines, at, context);
@@ -663,7 +663,7 @@ impl<'t> Meaning<'t> {
         Self { name: "", unit: Unit { base: UNKNOWN, factor: 1.0 }, word: "", higher_is_better: direction }
     }
 
-    fn cell(&self, v: &Value, context: &Context) -> Phase {
+    fn cell(&self, v: &TableCell, context: &Context) -> Phase {
         let mut phase = cell::cell(&v.row);
         let count = |words: &[&str]| context.parameter(words).and_then(leading).map(|(n, _, _)| n as u64);
         let size = |words: &[&str]| {

@@ -1,22 +1,22 @@
 //! The effect of each option on [`Options`](super::Options), and its banner line. One arm per table row, including the checks that
 //! IOzone makes while parsing the option.
 
-use super::Exit;
+use super::IozoneExit;
 use super::exit::{bad_argument, invalid, size_error, unknown, unknown_plus};
 use super::help;
-use super::options::{BurstOption, Locking, MAX_RECORD_KB, MAX_STREAMS, Msync, Sharing, SyncFlag, Unit};
-use super::parse::{LARGEST_KB, MOST_CPUS, Parser, Value};
-use super::table::Row;
+use super::options::{BurstOption, Locking, MAX_RECORD_KB, MAX_STREAMS, Msync, RateUnit, Sharing, SyncFlag};
+use super::parse::{ArgumentValue, IozoneParser, LARGEST_KB, MOST_CPUS};
+use super::table::IozoneOption;
 use super::telemetry::LONGEST_MS;
-use super::words::{Words, number, size_kb};
+use super::words::{IozoneWords, number, size_kb};
 
-impl Parser<'_> {
+impl IozoneParser<'_> {
     pub(super) fn set_plain(
         &mut self,
-        row: &Row,
-        value: &Value<'_>,
-        words: &mut Words<'_>,
-    ) -> Result<(), Exit> {
+        row: &IozoneOption,
+        value: &ArgumentValue<'_>,
+        words: &mut IozoneWords<'_>,
+    ) -> Result<(), IozoneExit> {
         let o = &mut self.options;
         match row.letter {
             'a' => {
@@ -114,7 +114,7 @@ impl Parser<'_> {
                 self.splash(format!("Using minimum file size of {} kilobytes.", value.count()));
             }
             'N' => {
-                o.unit = Unit::UsPerOp;
+                o.unit = RateUnit::UsPerOp;
                 self.splash("Microseconds/op Mode. Output is in microseconds per operation.");
             }
             'o' => {
@@ -123,8 +123,8 @@ impl Parser<'_> {
             }
             'O' => {
                 // With both, IOzone shows microseconds whatever the order.
-                if o.unit != Unit::UsPerOp {
-                    o.unit = Unit::OpsPerS;
+                if o.unit != RateUnit::UsPerOp {
+                    o.unit = RateUnit::OpsPerS;
                 }
                 self.splash("OPS Mode. Output is in operations per second.");
             }
@@ -214,7 +214,11 @@ impl Parser<'_> {
         self.check_remount(row.letter)
     }
 
-    pub(super) fn set_plus(&mut self, row: &Row, value: &Value<'_>) -> Result<(), Exit> {
+    pub(super) fn set_plus(
+        &mut self,
+        row: &IozoneOption,
+        value: &ArgumentValue<'_>,
+    ) -> Result<(), IozoneExit> {
         let o = &mut self.options;
         match row.letter {
             'n' => {
@@ -339,13 +343,12 @@ impl Parser<'_> {
     }
 
     /// -H and -k: equivalent here except for their splash lines.
-    fn set_depth(&mut self, which: usize, value: &Value<'_>, splash: &str) -> Result<(), Exit> {
+    fn set_depth(&mut self, which: usize, value: &ArgumentValue<'_>, splash: &str) -> Result<(), IozoneExit> {
         const MOST: i64 = 4096;
         let depth = value.number();
         if !(1..=MOST).contains(&depth) {
-            return Err(
-                Exit::out(255, "").because(format!("{depth} operations in flight: 1 to {MOST} are possible"))
-            );
+            return Err(IozoneExit::out(255, "")
+                .because(format!("{depth} operations in flight: 1 to {MOST} are possible")));
         }
         self.depths[which] = true;
         self.options.async_depth = u32::try_from(depth).ok();
@@ -365,7 +368,11 @@ impl Parser<'_> {
         }
     }
 
-    fn set_files(&mut self, first: &Value<'_>, words: &mut Words<'_>) -> Result<(), Exit> {
+    fn set_files(
+        &mut self,
+        first: &ArgumentValue<'_>,
+        words: &mut IozoneWords<'_>,
+    ) -> Result<(), IozoneExit> {
         let o = &mut self.options;
         if o.file.is_some() {
             return Err(invalid(11, "-f and -F are mutually exclusive"));
@@ -385,7 +392,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn set_burst(&mut self, word: &str) -> Result<(), Exit> {
+    fn set_burst(&mut self, word: &str) -> Result<(), IozoneExit> {
         let parsed = word.split_once(',').and_then(|(size, pause)| {
             let (kb, ms) = (size_kb(size)?, u64::try_from(number(pause)?).ok()?);
             (kb > 0 && kb <= LARGEST_KB).then_some((kb, ms.min(1 << 40)))
@@ -400,18 +407,18 @@ impl Parser<'_> {
     }
 }
 
-fn streams(n: i64, otherwise: u32) -> Result<u32, Exit> {
+fn streams(n: i64, otherwise: u32) -> Result<u32, IozoneExit> {
     if n <= 0 {
         return Ok(otherwise);
     }
     u32::try_from(n).ok().filter(|&n| n <= MAX_STREAMS).ok_or_else(|| {
         let exit = invalid(14, "maximum streams for throughput is MAXSTREAMS");
-        Exit { stdout: format!("{}Numchild {n} {n}\n", exit.stdout), ..exit }
+        IozoneExit { stdout: format!("{}Numchild {n} {n}\n", exit.stdout), ..exit }
             .because(format!("at most {MAX_STREAMS} streams"))
     })
 }
 
-fn record_limit(kb: u64) -> Result<(), Exit> {
+fn record_limit(kb: u64) -> Result<(), IozoneExit> {
     if kb > MAX_RECORD_KB {
         return Err(size_error(&format!(
             "maximum record size {kb} kB is greater than maximum buffer size {MAX_RECORD_KB} kB"

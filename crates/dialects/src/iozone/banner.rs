@@ -2,7 +2,7 @@
 //! count its lines, so their number matches release 3.471; the names in it are fathom's.
 
 use super::help::REVISION;
-use super::options::{Options, Unit};
+use super::options::{IozoneOptions, RateUnit};
 use super::pass;
 use super::telemetry::Telemetry;
 use jiff::civil::DateTime;
@@ -25,7 +25,7 @@ pub(super) fn ctime(time: DateTime) -> String {
 }
 
 /// The banner through "Output is in", after which conflicts between options are reported.
-pub(super) fn opening(o: &Options, args: &[String], now: DateTime) -> String {
+pub(super) fn opening(o: &IozoneOptions, args: &[String], now: DateTime) -> String {
     let mut text = format!(
         "\tIozone: Performance Test of File I/O\n\t        Version $Revision: {REVISION} $\n\
          \t\tCompiled for 64 bit mode.\n\t\tBuild: linux-AMD64 \n\n{CONTRIBUTORS}\n\tRun began: {}\n\n",
@@ -36,14 +36,14 @@ pub(super) fn opening(o: &Options, args: &[String], now: DateTime) -> String {
         text.push('\n');
     }
     text += &format!("\tCommand line used: iozone {}\n", args.join(" "));
-    if o.unit == Unit::KbPerS {
+    if o.unit == RateUnit::KbPerS {
         text += "\tOutput is in kBytes/sec\n";
     }
     text
 }
 
 /// The rest, through the stride.
-pub(super) fn defaults(o: &Options, write: Option<&Telemetry>, read: Option<&Telemetry>) -> String {
+pub(super) fn defaults(o: &IozoneOptions, write: Option<&Telemetry>, read: Option<&Telemetry>) -> String {
     let mut text = compute_lines(o, write, read);
     text += &format!(
         "\tTime Resolution = 0.000001 seconds.\n\tProcessor cache size set to {} kBytes.\n\
@@ -55,7 +55,7 @@ pub(super) fn defaults(o: &Options, write: Option<&Telemetry>, read: Option<&Tel
     text
 }
 
-fn compute_lines(o: &Options, write: Option<&Telemetry>, read: Option<&Telemetry>) -> String {
+fn compute_lines(o: &IozoneOptions, write: Option<&Telemetry>, read: Option<&Telemetry>) -> String {
     let mut text = String::new();
     if o.think_ms > 0 {
         text += &format!("\tCompute time {:.6} seconds for reads and writes.\n", o.think_ms as f64 / 1e3);
@@ -79,7 +79,7 @@ const WORDS_STDIO: &str = "   fwrite frewrite    fread  freread";
 const WORDS_EXTENDED: &str = "  pwrite repwrite   pread   repread";
 
 /// The two header lines of the table.
-pub(super) fn header(o: &Options) -> String {
+pub(super) fn header(o: &IozoneOptions) -> String {
     if o.old_auto {
         return format!("{}\n{}\n", " ".repeat(60), &WORDS[..60]);
     }
@@ -92,7 +92,7 @@ pub(super) fn header(o: &Options) -> String {
 }
 
 /// Lines before the first throughput block.
-pub(super) fn streams_head(o: &Options) -> String {
+pub(super) fn streams_head(o: &IozoneOptions) -> String {
     let kind = |n: u32| match (o.threads, n) {
         (false, 1) => "process",
         (false, _) => "processes",
@@ -110,7 +110,7 @@ pub(super) fn streams_head(o: &Options) -> String {
 }
 
 /// "process" or "thread", as in the lines of a block.
-pub(super) fn worker_word(o: &Options) -> &'static str {
+pub(super) fn worker_word(o: &IozoneOptions) -> &'static str {
     if o.threads { "thread" } else { "process" }
 }
 

@@ -2,7 +2,7 @@
 
 use super::banner::worker_word;
 use super::figures::Block;
-use super::options::{Options, Unit};
+use super::options::{IozoneOptions, RateUnit};
 use super::pass::Pass;
 
 /// Whether the number of streams is padded to two digits.
@@ -11,8 +11,8 @@ fn padded(pass: &Pass) -> bool {
 }
 
 /// A block, starting with an empty line.
-pub(super) fn block(o: &Options, pass: &Pass, figures: &Block) -> String {
-    let unit = if o.unit == Unit::OpsPerS { "ops" } else { "kB" };
+pub(super) fn block(o: &IozoneOptions, pass: &Pass, figures: &Block) -> String {
+    let unit = if o.unit == RateUnit::OpsPerS { "ops" } else { "kB" };
     let n = figures.children.len();
     let count = if padded(pass) { format!("{n:>2}") } else { n.to_string() };
     let who = format!("throughput for {count} {}", pass.block);

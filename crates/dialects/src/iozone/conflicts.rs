@@ -1,15 +1,15 @@
 //! Incompatible options that IOzone reports after its banner: codes 17, 19, 20 and 23.
 
-use super::Exit;
+use super::IozoneExit;
 use super::exit::{mix, size_error};
-use super::options::{Locking, MAX_RECORD_KB, Options, Unit};
+use super::options::{IozoneOptions, Locking, MAX_RECORD_KB, RateUnit};
 use super::pass;
 
 /// Checks for incompatible options.
 ///
 /// # Errors
 /// The exit for the first conflict; its stdout text follows the banner.
-pub(super) fn check(o: &Options) -> Result<(), Exit> {
+pub(super) fn check(o: &IozoneOptions) -> Result<(), IozoneExit> {
     if o.throughput() {
         throughput(o)?;
     }
@@ -25,7 +25,7 @@ pub(super) fn check(o: &Options) -> Result<(), Exit> {
     Ok(())
 }
 
-fn throughput(o: &Options) -> Result<(), Exit> {
+fn throughput(o: &IozoneOptions) -> Result<(), IozoneExit> {
     let limits = [o.min_record_kb, o.max_record_kb, o.min_file_kb, o.max_file_kb];
     if o.auto || limits.iter().any(Option::is_some) {
         return Err(mix(17, "Can not mix throughput mode and auto-mode flags."));
@@ -33,7 +33,7 @@ fn throughput(o: &Options) -> Result<(), Exit> {
     if o.file.is_some() {
         return Err(mix(17, "You must use -F when using multiple threads or processes."));
     }
-    if o.unit == Unit::UsPerOp {
+    if o.unit == RateUnit::UsPerOp {
         return Err(mix(17, "Microsecond mode not supported in throughput mode."));
     }
     let (file_kb, record_kb) = super::plan::throughput_sizes(o, 1);
@@ -45,7 +45,7 @@ fn throughput(o: &Options) -> Result<(), Exit> {
 }
 
 /// With several operations in flight nothing can happen between two operations.
-fn asynchronous(o: &Options) -> Result<(), Exit> {
+fn asynchronous(o: &IozoneOptions) -> Result<(), IozoneExit> {
     let between = [
         (o.think_ms > 0, "-J"),
         (o.purge, "-p"),
@@ -62,7 +62,7 @@ fn asynchronous(o: &Options) -> Result<(), Exit> {
     }
 }
 
-fn telemetry(o: &Options) -> Result<(), Exit> {
+fn telemetry(o: &IozoneOptions) -> Result<(), IozoneExit> {
     if !o.telemetry() {
         return Ok(());
     }
@@ -84,18 +84,18 @@ fn telemetry(o: &Options) -> Result<(), Exit> {
 }
 
 /// -+E reads existing data: it requires the tests and the file, and no test that writes.
-fn existing(o: &Options) -> Result<(), Exit> {
+fn existing(o: &IozoneOptions) -> Result<(), IozoneExit> {
     if !o.existing_only {
         return Ok(());
     }
     if o.tests.is_empty() {
-        return Err(Exit::out(19, "You must specify which tests ( -i # ) when using -+E\n"));
+        return Err(IozoneExit::out(19, "You must specify which tests ( -i # ) when using -+E\n"));
     }
     if pass::PASSES.iter().any(|p| (!p.reads || p.test == 8) && o.runs(p.test)) {
-        return Err(Exit::out(20, "You must disable any test that writes when using -+E\n"));
+        return Err(IozoneExit::out(20, "You must disable any test that writes when using -+E\n"));
     }
     if o.file.is_none() && o.files.is_empty() {
-        return Err(Exit::out(20, "You must use -f or -F when using -+E\n"));
+        return Err(IozoneExit::out(20, "You must use -f or -F when using -+E\n"));
     }
     Ok(())
 }

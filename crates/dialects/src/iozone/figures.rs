@@ -1,7 +1,7 @@
 //! Computes IOzone's figures from a phase's record. A table cell is one worker's rate as an integer; a throughput block
 //! has the rates of the children and of the parent.
 
-use super::options::Unit;
+use super::options::RateUnit;
 use fathom_record::{Repetition, Worker};
 
 /// Shortest valid interval: the clock resolution given in the banner.
@@ -17,15 +17,15 @@ pub(super) struct Cell {
     pub too_short: bool,
 }
 
-pub(super) fn cell(repetition: &Repetition, unit: Unit) -> Cell {
+pub(super) fn cell(repetition: &Repetition, unit: RateUnit) -> Cell {
     let elapsed_ns = repetition.workers.iter().map(|w| w.elapsed_ns).max().unwrap_or(0);
     let (bytes, ops) = (repetition.bytes(), repetition.ops());
     let ns = u128::from(elapsed_ns.max(TICK_NS));
     let per_s = |amount: u64| u64::try_from(u128::from(amount) * 1_000_000_000 / ns).unwrap_or(u64::MAX);
     let value = match unit {
-        Unit::KbPerS => per_s(bytes) >> 10,
-        Unit::OpsPerS => per_s(ops),
-        Unit::UsPerOp => u64::try_from(ns / 1000 / u128::from(ops.max(1))).unwrap_or(u64::MAX),
+        RateUnit::KbPerS => per_s(bytes) >> 10,
+        RateUnit::OpsPerS => per_s(ops),
+        RateUnit::UsPerOp => u64::try_from(ns / 1000 / u128::from(ops.max(1))).unwrap_or(u64::MAX),
     };
     let cpu_percent = repetition.workers.iter().map(|w| percent(cpu_s(w), wall_s(w))).sum();
     Cell { value, cpu_percent, too_short: elapsed_ns < TICK_NS }
@@ -52,8 +52,8 @@ pub(super) struct Block {
 }
 
 /// The figures of a pass in throughput mode.
-pub(super) fn block(repetition: &Repetition, unit: Unit) -> Block {
-    let amount = |w: &Worker| if unit == Unit::OpsPerS { w.ops as f64 } else { w.bytes as f64 / 1024.0 };
+pub(super) fn block(repetition: &Repetition, unit: RateUnit) -> Block {
+    let amount = |w: &Worker| if unit == RateUnit::OpsPerS { w.ops as f64 } else { w.bytes as f64 / 1024.0 };
     let children: Vec<Child> = repetition
         .workers
         .iter()
@@ -133,29 +133,29 @@ mod tests {
     fn rates_are_rounded_down_before_and_after_the_shift() {
         // 1 MiB in 1327 us: 790185380.55 bytes/s.
         let r = one(1 << 20, 256, 1_327_000);
-        assert_eq!(cell(&r, Unit::KbPerS).value, (1_048_576_000_000u64 / 1_327_000 * 1000) >> 10);
-        assert_eq!(cell(&r, Unit::OpsPerS).value, 192_916);
-        assert_eq!(cell(&r, Unit::UsPerOp).value, 5);
+        assert_eq!(cell(&r, RateUnit::KbPerS).value, (1_048_576_000_000u64 / 1_327_000 * 1000) >> 10);
+        assert_eq!(cell(&r, RateUnit::OpsPerS).value, 192_916);
+        assert_eq!(cell(&r, RateUnit::UsPerOp).value, 5);
     }
 
     #[test]
     fn an_interval_below_a_tick_becomes_one_tick_and_is_noted() {
-        let c = cell(&one(65536, 1, 400), Unit::KbPerS);
+        let c = cell(&one(65536, 1, 400), RateUnit::KbPerS);
         assert_eq!((c.value, c.too_short), (64_000_000, true));
-        assert!(!cell(&one(65536, 1, 1000), Unit::KbPerS).too_short);
+        assert!(!cell(&one(65536, 1, 1000), RateUnit::KbPerS).too_short);
     }
 
     #[test]
     fn nothing_done_is_zero_everywhere() {
-        let b = block(&Repetition::default(), Unit::KbPerS);
+        let b = block(&Repetition::default(), RateUnit::KbPerS);
         assert_eq!((b.rate(), b.mean_rate(), b.least(|c| c.rate), b.parent_rate), (0.0, 0.0, 0.0, 0.0));
-        assert_eq!(cell(&Repetition::default(), Unit::UsPerOp).value, 1);
+        assert_eq!(cell(&Repetition::default(), RateUnit::UsPerOp).value, 1);
     }
 
     #[test]
     fn the_parent_divides_by_its_own_clock() {
-        let b = block(&one(1 << 20, 16, 1_000_000), Unit::KbPerS);
+        let b = block(&one(1 << 20, 16, 1_000_000), RateUnit::KbPerS);
         assert!((b.rate() - 1_024_000.0).abs() < 1e-6 && (b.parent_rate - 512_000.0).abs() < 1e-6);
-        assert!((block(&one(1 << 20, 16, 1_000_000), Unit::OpsPerS).rate() - 16_000.0).abs() < 1e-6);
+        assert!((block(&one(1 << 20, 16, 1_000_000), RateUnit::OpsPerS).rate() - 16_000.0).abs() < 1e-6);
     }
 }

@@ -1,7 +1,7 @@
 //! Output of `-h`, `-v` and a call without arguments, and the option table for docs/iozone.md; all from the rows of `table`.
 
-use super::exit::Exit;
-use super::table::{OPTIONS, Row, State};
+use super::exit::IozoneExit;
+use super::table::{IozoneOption, IozoneSupport, OPTIONS};
 
 /// The release whose output is imitated.
 pub(super) const REVISION: &str = "3.471";
@@ -22,12 +22,12 @@ const TESTS: [(&str, &str); 11] = [
 ];
 
 /// Output of a call without arguments.
-pub(super) fn usage() -> Exit {
-    Exit::out(255, "\tUsage: For usage information type iozone -h \n\n")
+pub(super) fn usage() -> IozoneExit {
+    IozoneExit::out(255, "\tUsage: For usage information type iozone -h \n\n")
 }
 
 /// -h.
-pub(super) fn help() -> Exit {
+pub(super) fn help() -> IozoneExit {
     let mut text = String::from(
         "iozone: help mode\n\n    This is fathom, which speaks IOzone's language: same options, same tables, own words.\n    \
          Usage: iozone OPTIONS          letters may be glued: -Rac\n\n    \
@@ -43,18 +43,18 @@ pub(super) fn help() -> Exit {
     for (n, what) in TESTS {
         text += &format!("      {n:>2}  {what}\n");
     }
-    Exit::out(0, text)
+    IozoneExit::out(0, text)
 }
 
-fn help_line(row: &Row) -> String {
+fn help_line(row: &IozoneOption) -> String {
     let call = format!("{} {}", row.name(), row.argument.placeholder());
-    let mark = if matches!(row.state, State::Refused(_)) { " [refused]" } else { "" };
+    let mark = if matches!(row.state, IozoneSupport::Refused(_)) { " [refused]" } else { "" };
     format!("      {:<14}{}{mark}\n", call, row.help)
 }
 
 /// -v.
-pub(super) fn version() -> Exit {
-    Exit::out(
+pub(super) fn version() -> IozoneExit {
+    IozoneExit::out(
         0,
         format!(
             "        fathom, speaking IOzone's language\n\n        Version $Revision: {REVISION} $\n\
@@ -73,9 +73,9 @@ pub fn documentation() -> String {
     for row in &OPTIONS {
         let call = format!("{} {}", row.name(), row.argument.placeholder());
         let state = match row.state {
-            State::Done => "done".into(),
-            State::Harmless(note) => format!("accepted: {note}"),
-            State::Refused(why) => format!("**refused.** {why}"),
+            IozoneSupport::Done => "done".into(),
+            IozoneSupport::Harmless(note) => format!("accepted: {note}"),
+            IozoneSupport::Refused(why) => format!("**refused.** {why}"),
         };
         text += &format!("| `{}` | {} | {state} |\n", call.trim_end(), row.help);
     }

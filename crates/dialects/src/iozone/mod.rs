@@ -1,7 +1,7 @@
 //! IOzone: parses its command line and prints its output exactly as release 3.471 (number formats, blanks, side files, exit codes).
 //!
-//! `table` lists the options; `words`, `parse` and `apply` parse a command line into [`Options`]; `mixes` and `sizes` check and expand it;
-//! `plan` and `streams` make the workload; [`Printer`] prints; `worksheet` and `sidefiles` make side files;
+//! `table` lists the options; `words`, `parse` and `apply` parse a command line into [`IozoneOptions`]; `mixes` and `sizes` check and expand it;
+//! `plan` and `streams` make the workload; [`IozonePrinter`] prints; `worksheet` and `sidefiles` make side files;
 //! `replay` prints a stored run. No I/O here: time, machine name and telemetry files are passed in as [`Context`].
 
 mod apply;
@@ -30,11 +30,11 @@ mod tests;
 mod words;
 pub mod worksheet;
 
-pub use exit::Exit;
+pub use exit::IozoneExit;
 pub use help::documentation;
-pub use options::Options;
-pub use printer::Printer;
-pub use replay::{ReplayError, print, uname};
+pub use options::IozoneOptions;
+pub use printer::IozonePrinter;
+pub use replay::{IozoneReplayError, print, uname};
 pub use sizes::{Combination, Grid};
 
 use fathom_workload::Workload;
@@ -59,7 +59,7 @@ pub struct Context<'a> {
 #[derive(Clone, Debug)]
 pub struct Parsed {
     /// Parsed options.
-    pub options: Options,
+    pub options: IozoneOptions,
     /// The command line, "iozone -a -g 64k".
     pub command: String,
     /// Local time at the start of the run.
@@ -90,7 +90,7 @@ pub enum Layout {
 /// Files written besides the output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outputs {
-    /// -b: [`Printer::sheet`] encoded by [`worksheet::write`], replacing the file; the caller may also write an xlsx.
+    /// -b: [`IozonePrinter::sheet`] encoded by [`worksheet::write`], replacing the file; the caller may also write an xlsx.
     pub worksheet: Option<PathBuf>,
     /// Whether [`sidefiles::after_phase`] produces text (-Q, -+z, -+T).
     pub side_files: bool,
@@ -100,7 +100,7 @@ pub struct Outputs {
 ///
 /// # Errors
 /// Any exit before a run: help, version, errors, refusals; with IOzone's exit codes.
-pub fn plan(args: &[String], context: &Context<'_>) -> Result<Parsed, Exit> {
+pub fn plan(args: &[String], context: &Context<'_>) -> Result<Parsed, IozoneExit> {
     let o = parse::parse(args, &context.uname)?;
     let write = load(context, o.write_telemetry.as_deref(), "write")?;
     let read = load(context, o.read_telemetry.as_deref(), "read")?;
@@ -136,20 +136,20 @@ pub fn plan(args: &[String], context: &Context<'_>) -> Result<Parsed, Exit> {
 }
 
 /// An exit after part of the banner was printed.
-fn after(head: &str, exit: Exit) -> Exit {
-    Exit { stdout: format!("{head}{}", exit.stdout), ..exit }
+fn after(head: &str, exit: IozoneExit) -> IozoneExit {
+    IozoneExit { stdout: format!("{head}{}", exit.stdout), ..exit }
 }
 
-fn load(context: &Context<'_>, path: Option<&Path>, what: &str) -> Result<Option<Telemetry>, Exit> {
+fn load(context: &Context<'_>, path: Option<&Path>, what: &str) -> Result<Option<Telemetry>, IozoneExit> {
     let Some(path) = path else { return Ok(None) };
     let name = path.display();
     let text = (context.read)(path).map_err(|why| {
-        Exit::out(174, format!("Unable to open {what} telemetry file \"{name}\"\n"))
+        IozoneExit::out(174, format!("Unable to open {what} telemetry file \"{name}\"\n"))
             .because(format!("{name} cannot be read: {why}"))
     })?;
     telemetry::parse(&text).map(Some).map_err(|error| {
         let line = error.line_column(&text).map_or(1, |place| place.0);
         let exit = exit::mix(17, &format!("Invalid {what} telemetry file entry. Line {line}"));
-        Exit { stderr: format!("{}\n", error.render(&name.to_string(), &text)), ..exit }
+        IozoneExit { stderr: format!("{}\n", error.render(&name.to_string(), &text)), ..exit }
     })
 }

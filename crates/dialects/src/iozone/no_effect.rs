@@ -1,10 +1,10 @@
 //! Options of a valid command line that have no effect because another one is missing. They are reported, not refused, as
 //! IOzone accepts them and existing scripts contain them.
 
-use super::options::{Msync, Options};
+use super::options::{IozoneOptions, Msync};
 
 /// Adds notes about options without effect.
-pub(super) fn tell(o: &mut Options) {
+pub(super) fn tell(o: &mut IozoneOptions) {
     let mut say = |condition: bool, sentence: &str| {
         if condition {
             o.notes.push(sentence.into());

@@ -10,7 +10,7 @@ pub const MAX_STREAMS: u32 = 1024;
 
 /// Unit of figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unit {
+pub enum RateUnit {
     /// kB per second.
     #[default]
     KbPerS,
@@ -80,7 +80,7 @@ pub struct BurstOption {
 /// Parsed options.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one option of the command line")]
-pub struct Options {
+pub struct IozoneOptions {
     /// -a, or more than one -r or -s.
     pub auto: bool,
     /// -A.
@@ -124,7 +124,7 @@ pub struct Options {
     /// -d.
     pub release_gap_us: u64,
     /// -O, -N.
-    pub unit: Unit,
+    pub unit: RateUnit,
     /// -R or -b.
     pub report: bool,
     /// -b.
@@ -223,7 +223,7 @@ pub struct Options {
     pub notes: Vec<String>,
 }
 
-impl Options {
+impl IozoneOptions {
     /// Whether throughput mode is used.
     #[must_use]
     pub fn throughput(&self) -> bool {
@@ -307,25 +307,27 @@ mod tests {
 
     #[test]
     fn streams_run_from_l_to_u() {
-        let both = Options { min_streams: Some(2), max_streams: Some(4), ..Options::default() };
+        let both = IozoneOptions { min_streams: Some(2), max_streams: Some(4), ..IozoneOptions::default() };
         assert_eq!(both.stream_counts(), [2, 3, 4]);
-        let upper = Options { max_streams: Some(2), ..Options::default() };
+        let upper = IozoneOptions { max_streams: Some(2), ..IozoneOptions::default() };
         assert_eq!(upper.stream_counts(), [1, 2]);
-        let lower = Options { min_streams: Some(3), ..Options::default() };
+        let lower = IozoneOptions { min_streams: Some(3), ..IozoneOptions::default() };
         assert_eq!(lower.stream_counts(), [3]);
-        let crossed = Options { min_streams: Some(3), max_streams: Some(2), ..Options::default() };
+        let crossed =
+            IozoneOptions { min_streams: Some(3), max_streams: Some(2), ..IozoneOptions::default() };
         assert!(crossed.stream_counts().is_empty());
     }
 
     #[test]
     fn default_tests_depend_on_the_mode() {
-        let all = |o: &Options| (0..=12).filter(|&n| o.runs(n)).collect::<Vec<u8>>();
-        assert_eq!(all(&Options::default()), [0, 1, 2, 3, 4, 5, 6, 7]);
-        let extended = Options { extended: true, ..Options::default() };
+        let all = |o: &IozoneOptions| (0..=12).filter(|&n| o.runs(n)).collect::<Vec<u8>>();
+        assert_eq!(all(&IozoneOptions::default()), [0, 1, 2, 3, 4, 5, 6, 7]);
+        let extended = IozoneOptions { extended: true, ..IozoneOptions::default() };
         assert_eq!(all(&extended), [0, 1, 2, 3, 4, 5, 6, 7, 9, 10]);
-        let streams = Options { streams: vec![2], ..Options::default() };
+        let streams = IozoneOptions { streams: vec![2], ..IozoneOptions::default() };
         assert_eq!(all(&streams), [0, 1, 2, 3, 5, 6, 7, 8, 9, 10]);
-        let list = Options { write_telemetry: Some("x".into()), tests: vec![2], ..Options::default() };
+        let list =
+            IozoneOptions { write_telemetry: Some("x".into()), tests: vec![2], ..IozoneOptions::default() };
         assert_eq!(all(&list), [0]);
     }
 }

@@ -1,22 +1,22 @@
-//! Parses words into [`Options`], driven by the option table; `apply` implements each option. Conflicts that
+//! Parses words into [`IozoneOptions`], driven by the option table; `apply` implements each option. Conflicts that
 //! IOzone reports after its banner are in `mixes`.
 
 use super::exit::{bad_argument, mix, unknown, unknown_plus};
-use super::options::Options;
-use super::table::{Argument, Row, State, find};
-use super::words::{Words, has_more, number, size_kb};
-use super::{Exit, help, no_effect};
+use super::options::IozoneOptions;
+use super::table::{Argument, IozoneOption, IozoneSupport, find};
+use super::words::{IozoneWords, has_more, number, size_kb};
+use super::{IozoneExit, help, no_effect};
 use std::path::PathBuf;
 
 /// An argument, parsed according to its row.
-pub(super) enum Value<'a> {
+pub(super) enum ArgumentValue<'a> {
     None,
     Number(i64),
     SizeKb(u64),
     Word(&'a str),
 }
 
-impl Value<'_> {
+impl ArgumentValue<'_> {
     /// A non-negative number.
     pub(super) fn count(&self) -> u64 {
         match self {
@@ -52,7 +52,7 @@ pub(super) const LARGEST_KB: u64 = (i64::MAX as u64) >> 10;
 ///
 /// # Errors
 /// The exit caused by an option (`-h`, `-v`) or an error.
-pub(super) fn parse(args: &[String], uname: &str) -> Result<Options, Exit> {
+pub(super) fn parse(args: &[String], uname: &str) -> Result<IozoneOptions, IozoneExit> {
     if args.is_empty() {
         return Err(help::usage());
     }
@@ -60,8 +60,9 @@ pub(super) fn parse(args: &[String], uname: &str) -> Result<Options, Exit> {
     if args.iter().any(|word| word == "--help") {
         return Err(help::help());
     }
-    let mut parser = Parser { options: Options::default(), uname, refused: Vec::new(), depths: [false; 2] };
-    let mut words = Words::new(args);
+    let mut parser =
+        IozoneParser { options: IozoneOptions::default(), uname, refused: Vec::new(), depths: [false; 2] };
+    let mut words = IozoneWords::new(args);
     while let Some(letter) = words.letter() {
         if letter == '+' {
             parser.plus(&mut words)?;
@@ -93,8 +94,8 @@ fn refusal(refused: &[(String, &str)]) -> Option<String> {
     (!reasons.is_empty()).then(|| sentences.collect::<Vec<_>>().join(" "))
 }
 
-pub(super) struct Parser<'a> {
-    pub(super) options: Options,
+pub(super) struct IozoneParser<'a> {
+    pub(super) options: IozoneOptions,
     pub(super) uname: &'a str,
     /// Unsupported options with the reason; reported last, after IOzone's own checks.
     refused: Vec<(String, &'static str)>,
@@ -102,8 +103,8 @@ pub(super) struct Parser<'a> {
     pub(super) depths: [bool; 2],
 }
 
-impl Parser<'_> {
-    fn plain(&mut self, letter: char, words: &mut Words<'_>) -> Result<(), Exit> {
+impl IozoneParser<'_> {
+    fn plain(&mut self, letter: char, words: &mut IozoneWords<'_>) -> Result<(), IozoneExit> {
         let row = find(letter, false).ok_or_else(|| unknown(&letter.to_string()))?;
         let word = if row.argument == Argument::None {
             None
@@ -112,7 +113,7 @@ impl Parser<'_> {
             Some(words.argument().ok_or_else(missing)?)
         };
         let value = read_value(row, word)?;
-        if let (Value::SizeKb(kb), Some(word)) = (&value, word)
+        if let (ArgumentValue::SizeKb(kb), Some(word)) = (&value, word)
             && has_more(word)
         {
             let note =
@@ -125,7 +126,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn plus(&mut self, words: &mut Words<'_>) -> Result<(), Exit> {
+    fn plus(&mut self, words: &mut IozoneWords<'_>) -> Result<(), IozoneExit> {
         let name = words.argument().ok_or_else(|| unknown("+"))?;
         let mut letters = name.chars();
         let (Some(letter), None) = (letters.next(), letters.next()) else { return Err(unknown_plus(name)) };
@@ -133,7 +134,7 @@ impl Parser<'_> {
         let word = if row.argument == Argument::None {
             None
         } else {
-            let missing = || Exit { stdout: String::new(), ..bad_argument(letter, needs(row)) };
+            let missing = || IozoneExit { stdout: String::new(), ..bad_argument(letter, needs(row)) };
             Some(words.next_word().ok_or_else(missing)?)
         };
         let value = read_value(row, word)?;
@@ -144,21 +145,21 @@ impl Parser<'_> {
     }
 
     /// Records how the table handles an option. Returns whether to apply it.
-    fn state(&mut self, row: &Row) -> bool {
+    fn state(&mut self, row: &IozoneOption) -> bool {
         match row.state {
-            State::Done => true,
-            State::Harmless(note) => {
+            IozoneSupport::Done => true,
+            IozoneSupport::Harmless(note) => {
                 self.note(row, note);
                 true
             }
-            State::Refused(why) => {
+            IozoneSupport::Refused(why) => {
                 self.refused.push((row.name(), why));
                 false
             }
         }
     }
 
-    pub(super) fn note(&mut self, row: &Row, note: &str) {
+    pub(super) fn note(&mut self, row: &IozoneOption, note: &str) {
         self.options.notes.push(format!("{}: {note}", row.name()));
     }
 
@@ -167,15 +168,15 @@ impl Parser<'_> {
     }
 
     /// -U and streams, in either order.
-    pub(super) fn check_remount(&self, letter: char) -> Result<(), Exit> {
+    pub(super) fn check_remount(&self, letter: char) -> Result<(), IozoneExit> {
         if self.options.remount.is_none() || !self.options.throughput() {
             return Ok(());
         }
         let code = if letter == 'U' { 16 } else { 15 };
-        Err(Exit::out(code, "Can not run throughput tests with unmount & remounts.\n"))
+        Err(IozoneExit::out(code, "Can not run throughput tests with unmount & remounts.\n"))
     }
 
-    fn finish(mut self) -> Result<Options, Exit> {
+    fn finish(mut self) -> Result<IozoneOptions, IozoneExit> {
         let o = &mut self.options;
         if o.file_kb.len() > 1 || o.record_kb.len() > 1 {
             o.auto = true;
@@ -187,34 +188,34 @@ impl Parser<'_> {
             return Err(mix(20, "Can not do both -H and -k"));
         }
         if let Some(sentences) = refusal(&self.refused) {
-            return Err(Exit::out(255, "").because(sentences));
+            return Err(IozoneExit::out(255, "").because(sentences));
         }
         no_effect::tell(o);
         Ok(self.options)
     }
 }
 
-fn needs(row: &Row) -> String {
+fn needs(row: &IozoneOption) -> String {
     format!("{} needs an argument, {}: {}", row.name(), row.argument.placeholder(), row.help)
 }
 
-fn read_value<'a>(row: &Row, word: Option<&'a str>) -> Result<Value<'a>, Exit> {
-    let Some(word) = word else { return Ok(Value::None) };
+fn read_value<'a>(row: &IozoneOption, word: Option<&'a str>) -> Result<ArgumentValue<'a>, IozoneExit> {
+    let Some(word) = word else { return Ok(ArgumentValue::None) };
     let wrong = |what: &str| {
         let letter = if row.plus { '+' } else { row.letter };
         bad_argument(letter, format!("{} needs {what}, not {word:?}", row.name()))
     };
     Ok(match row.argument {
-        Argument::Number(_) => Value::Number(number(word).ok_or_else(|| wrong("a number"))?),
+        Argument::Number(_) => ArgumentValue::Number(number(word).ok_or_else(|| wrong("a number"))?),
         Argument::Size(_) => {
             let kb = size_kb(word).ok_or_else(|| wrong("a size: a number of kB, or one with k, m or g"))?;
             if kb > LARGEST_KB {
                 return Err(wrong("a size below 8 EiB"));
             }
-            Value::SizeKb(kb)
+            ArgumentValue::SizeKb(kb)
         }
-        Argument::None => Value::None,
-        Argument::Word(_) | Argument::Path(_) | Argument::Paths(_) => Value::Word(word),
+        Argument::None => ArgumentValue::None,
+        Argument::Word(_) | Argument::Path(_) | Argument::Paths(_) => ArgumentValue::Word(word),
     })
 }
 
@@ -223,7 +224,7 @@ mod tests {
     use super::*;
     use crate::iozone::table::OPTIONS;
 
-    fn of(line: &str) -> Result<Options, Exit> {
+    fn of(line: &str) -> Result<IozoneOptions, IozoneExit> {
         let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         parse(&args, "Linux vm")
     }
@@ -278,7 +279,7 @@ mod tests {
     #[test]
     fn refused_options_say_why() {
         for row in &OPTIONS {
-            if let State::Refused(why) = row.state {
+            if let IozoneSupport::Refused(why) = row.state {
                 let exit = of(&format!("{} 5", row.name())).unwrap_err();
                 assert_eq!(exit.code, 255);
                 assert!(exit.stderr.contains(why), "{}: {}", row.name(), exit.stderr);
@@ -302,7 +303,7 @@ mod tests {
 
     #[test]
     fn every_done_option_is_carried_out() {
-        for row in OPTIONS.iter().filter(|r| !matches!(r.state, State::Refused(_))) {
+        for row in OPTIONS.iter().filter(|r| !matches!(r.state, IozoneSupport::Refused(_))) {
             let argument = match row.argument {
                 Argument::None => "",
                 Argument::Number(_) | Argument::Size(_) => "5",

@@ -2,7 +2,7 @@
 //! them. Phases are named by [`super::pass`]; `axes.file`, `axes.record` and (in throughput mode) `axes.streams` are set, and
 //! one tag: `mode` = "table" or "streams".
 
-use super::options::{Options, Sharing};
+use super::options::{IozoneOptions, Sharing};
 use super::pass::{self, Pass};
 use super::sizes::{Combination, Grid};
 use super::streams::{self, Lists, data};
@@ -18,7 +18,7 @@ const TABLE_FILE: &str = "iozone.tmp";
 /// Prefix of the default stream files, followed by the number.
 const STREAM_FILES: &str = "iozone.DUMMY.";
 
-pub(super) fn table(o: &Options, grid: &Grid, lists: Lists<'_>) -> Workload {
+pub(super) fn table(o: &IozoneOptions, grid: &Grid, lists: Lists<'_>) -> Workload {
     let mut workload = begin(o);
     let path = o.file.clone().unwrap_or_else(|| TABLE_FILE.into());
     let largest = grid.rows.iter().map(|&c| whole_records(c)).max().unwrap_or(0);
@@ -41,12 +41,12 @@ pub(super) fn table(o: &Options, grid: &Grid, lists: Lists<'_>) -> Workload {
 }
 
 /// The passes of a table row, including retests.
-pub(super) fn passes_of_row(o: &Options) -> impl Iterator<Item = &'static Pass> + '_ {
+pub(super) fn passes_of_row(o: &IozoneOptions) -> impl Iterator<Item = &'static Pass> + '_ {
     pass::columns().filter(|p| o.runs(p.test) && in_row(o, p))
 }
 
 /// Whether the row has a column for the pass.
-pub(super) fn in_row(o: &Options, pass: &Pass) -> bool {
+pub(super) fn in_row(o: &IozoneOptions, pass: &Pass) -> bool {
     match pass.test {
         6 | 7 => !o.narrow() && !o.old_auto,
         9 | 10 => o.extended && !o.narrow() && !o.old_auto,
@@ -60,7 +60,7 @@ fn whole_records(c: Combination) -> u64 {
     records.map_or(c.file_kb, |n| n * c.record_kb) << 10
 }
 
-fn table_phase(o: &Options, pass: &'static Pass, c: Combination, lists: Lists<'_>) -> Phase {
+fn table_phase(o: &IozoneOptions, pass: &'static Pass, c: Combination, lists: Lists<'_>) -> Phase {
     let mut s = streams::stream(o, pass, TABLE_SET, c.file_kb, c.record_kb, lists);
     table_steps(o, pass, &mut s);
     let mut before = Vec::new();
@@ -82,7 +82,7 @@ fn table_phase(o: &Options, pass: &'static Pass, c: Combination, lists: Lists<'_
 }
 
 /// Determines which steps of a pass are outside the clock, as observed with strace.
-fn table_steps(o: &Options, pass: &Pass, s: &mut Stream) {
+fn table_steps(o: &IozoneOptions, pass: &Pass, s: &mut Stream) {
     let first = !pass.retest;
     match pass.test {
         0 => {
@@ -115,13 +115,13 @@ fn table_steps(o: &Options, pass: &Pass, s: &mut Stream) {
 }
 
 /// File and record size of each stream in throughput mode.
-pub(super) fn throughput_sizes(o: &Options, streams: u32) -> (u64, u64) {
+pub(super) fn throughput_sizes(o: &IozoneOptions, streams: u32) -> (u64, u64) {
     let file_kb = o.file_kb.first().copied().unwrap_or(512);
     let file_kb = if o.total_size { (file_kb / u64::from(streams.max(1))).max(1) } else { file_kb };
     (file_kb, o.record_kb.first().copied().unwrap_or(4))
 }
 
-pub(super) fn throughput(o: &Options, lists: Lists<'_>, list_kb: Option<u64>) -> Workload {
+pub(super) fn throughput(o: &IozoneOptions, lists: Lists<'_>, list_kb: Option<u64>) -> Workload {
     let mut workload = begin(o);
     let existing = existing(o, !o.files.is_empty(), pass::blocks());
     for n in o.stream_counts() {
@@ -149,17 +149,17 @@ pub(super) fn throughput(o: &Options, lists: Lists<'_>, list_kb: Option<u64>) ->
 }
 
 /// Sizes, taking a list into account.
-pub(super) fn stream_sizes(o: &Options, n: u32, list_kb: Option<u64>) -> (u64, u64) {
+pub(super) fn stream_sizes(o: &IozoneOptions, n: u32, list_kb: Option<u64>) -> (u64, u64) {
     list_kb.map_or_else(|| throughput_sizes(o, n), |kb| (kb, 0))
 }
 
 /// The passes of a throughput block, including retests.
-pub(super) fn passes_of_block(o: &Options) -> impl Iterator<Item = &'static Pass> + '_ {
+pub(super) fn passes_of_block(o: &IozoneOptions) -> impl Iterator<Item = &'static Pass> + '_ {
     pass::blocks().filter(|p| o.runs(p.test))
 }
 
 fn block_phase(
-    o: &Options,
+    o: &IozoneOptions,
     pass: &'static Pass,
     n: u32,
     set: &str,
@@ -217,7 +217,7 @@ fn share_burst(s: &mut Stream, n: u32) {
 
 /// Readers first, then writers. Without -+p and -+K every other stream reads. The numbers match IOzone's, but readers and writers
 /// are two consecutive groups instead of alternating.
-fn mixed_groups(o: &Options, n: u32, set: &str, c: Combination, lists: Lists<'_>) -> Vec<Group> {
+fn mixed_groups(o: &IozoneOptions, n: u32, set: &str, c: Combination, lists: Lists<'_>) -> Vec<Group> {
     let readers = match (o.mix_read_percent, o.mix_readers) {
         (Some(percent), _) => (u64::from(n) * u64::from(percent) / 100) as u32,
         (None, Some(readers)) => readers.min(n),
@@ -239,7 +239,7 @@ fn mixed_groups(o: &Options, n: u32, set: &str, c: Combination, lists: Lists<'_>
     groups.into_iter().filter(|g| g.1 > 0).map(|(name, n, s)| group(o, name, n, s)).collect()
 }
 
-fn begin(o: &Options) -> Workload {
+fn begin(o: &IozoneOptions) -> Workload {
     Workload {
         name: "iozone".into(),
         seed: Seed(o.data_seed.unwrap_or(0)),
@@ -249,7 +249,7 @@ fn begin(o: &Options) -> Workload {
 }
 
 /// Files to be created must not exist unless the user named them; files to be read first must exist.
-fn existing(o: &Options, named: bool, passes: impl Iterator<Item = &'static Pass>) -> Existing {
+fn existing(o: &IozoneOptions, named: bool, passes: impl Iterator<Item = &'static Pass>) -> Existing {
     let mut passes =
         passes.into_iter().filter(|p| o.runs(p.test) && (o.throughput() || in_row(o, p))).peekable();
     let first_reads = passes.peek().is_some_and(|p| p.reads);
@@ -264,7 +264,7 @@ fn existing(o: &Options, named: bool, passes: impl Iterator<Item = &'static Pass
     }
 }
 
-fn fileset(o: &Options, name: &str, files: Files, bytes: u64, existing: Existing) -> FileSet {
+fn fileset(o: &IozoneOptions, name: &str, files: Files, bytes: u64, existing: Existing) -> FileSet {
     FileSet {
         trust_sizes: false,
         leave_dirty: false,
@@ -283,7 +283,7 @@ fn fileset(o: &Options, name: &str, files: Files, bytes: u64, existing: Existing
     }
 }
 
-fn stream_files(o: &Options, n: u32) -> Files {
+fn stream_files(o: &IozoneOptions, n: u32) -> Files {
     let count = if o.sharing == Sharing::Shared { 1 } else { n };
     if o.files.is_empty() {
         return Files::Numbered { prefix: PathBuf::from(STREAM_FILES), count };
@@ -291,7 +291,7 @@ fn stream_files(o: &Options, n: u32) -> Files {
     Files::List(o.files.iter().take(count as usize).cloned().collect())
 }
 
-fn group(o: &Options, name: &str, instances: u32, s: Stream) -> Group {
+fn group(o: &IozoneOptions, name: &str, instances: u32, s: Stream) -> Group {
     // IOzone runs single tests in a process with one thread, where the kernel needs no reference counts on the file: 5 % of a
     // cached 4 KiB read.
     let processes = !(o.throughput() && o.threads);
@@ -326,7 +326,7 @@ fn axes(file_kb: u64, record_kb: u64, streams: Option<u32>) -> Axes {
     }
 }
 
-fn pause(o: &Options) -> Vec<Action> {
+fn pause(o: &IozoneOptions) -> Vec<Action> {
     if o.delay_s == 0 {
         return Vec::new();
     }

@@ -5,7 +5,7 @@
 use super::blocks::block;
 use super::failure;
 use super::figures;
-use super::options::Options;
+use super::options::IozoneOptions;
 use super::pass::{self, Pass};
 use super::plan::{in_row, passes_of_block, stream_sizes};
 use super::replay;
@@ -18,7 +18,7 @@ use fathom_record::{Ending, OpError};
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug)]
-enum Piece {
+enum PrintedPiece {
     Text(String),
     /// A column of a row, filled by a phase.
     Cell(&'static Pass, Combination),
@@ -28,11 +28,11 @@ enum Piece {
 
 /// Prints a run as it proceeds; see [`LivePrinter`].
 #[derive(Clone, Debug)]
-pub struct Printer {
-    options: Options,
+pub struct IozonePrinter {
+    options: IozoneOptions,
     layout: Layout,
     command: String,
-    script: Vec<Piece>,
+    script: Vec<PrintedPiece>,
     /// Index of the next piece to write.
     at: usize,
     cells: Cells,
@@ -44,11 +44,11 @@ pub struct Printer {
     files: Vec<PathBuf>,
 }
 
-impl Printer {
+impl IozonePrinter {
     /// A printer for the run that `parsed` describes.
     #[must_use]
     pub fn new(parsed: &Parsed) -> Self {
-        let mut script = vec![Piece::Text(parsed.head.clone())];
+        let mut script = vec![PrintedPiece::Text(parsed.head.clone())];
         match &parsed.layout {
             Layout::Table(grid) => table_script(&parsed.options, grid, &mut script),
             Layout::Streams { list_kb } => streams_script(&parsed.options, *list_kb, &mut script),
@@ -88,7 +88,7 @@ impl Printer {
     /// Text up to the next unfilled placeholder.
     fn go_on(&mut self) -> String {
         let mut text = String::new();
-        while let Some(Piece::Text(piece)) = self.script.get(self.at) {
+        while let Some(PrintedPiece::Text(piece)) = self.script.get(self.at) {
             text += piece;
             self.at += 1;
         }
@@ -97,8 +97,8 @@ impl Printer {
 
     fn current(&self) -> Option<&'static Pass> {
         match self.script.get(self.at)? {
-            Piece::Cell(pass, _) | Piece::Block(pass, _) => Some(pass),
-            Piece::Text(_) => None,
+            PrintedPiece::Cell(pass, _) | PrintedPiece::Block(pass, _) => Some(pass),
+            PrintedPiece::Text(_) => None,
         }
     }
 
@@ -147,7 +147,7 @@ impl Printer {
     }
 }
 
-impl LivePrinter for Printer {
+impl LivePrinter for IozonePrinter {
     fn head(&mut self) -> String {
         self.go_on()
     }
@@ -166,8 +166,8 @@ impl LivePrinter for Printer {
             return String::new();
         }
         let text = match piece {
-            Piece::Cell(pass, row) if pass.name == phase.name => self.fill_cell(pass, row, repetition),
-            Piece::Block(pass, i) if pass.name == phase.name => self.fill_block(pass, i, repetition),
+            PrintedPiece::Cell(pass, row) if pass.name == phase.name => self.fill_cell(pass, row, repetition),
+            PrintedPiece::Block(pass, i) if pass.name == phase.name => self.fill_block(pass, i, repetition),
             _ => return String::new(),
         };
         self.at += 1;
@@ -181,7 +181,7 @@ impl LivePrinter for Printer {
     fn failed(&mut self, error: &OpError) -> String {
         let reads = self.current().is_some_and(|p| p.reads);
         let record_kb = match self.script.get(self.at) {
-            Some(Piece::Cell(_, row)) => row.record_kb,
+            Some(PrintedPiece::Cell(_, row)) => row.record_kb,
             _ => stream_sizes(&self.options, 1, None).1,
         };
         self.exit_code = failure::exit_code(error, reads);
@@ -205,41 +205,41 @@ pub(super) fn whole(repetition: &fathom_record::Repetition) -> bool {
     repetition.workers.iter().all(|w| matches!(w.ending, Ending::Completed | Ending::Stopped))
 }
 
-fn table_script(o: &Options, grid: &Grid, script: &mut Vec<Piece>) {
+fn table_script(o: &IozoneOptions, grid: &Grid, script: &mut Vec<PrintedPiece>) {
     for &row in &grid.rows {
-        script.push(Piece::Text(format!("{:>16}{:>8}", row.file_kb, row.record_kb)));
+        script.push(PrintedPiece::Text(format!("{:>16}{:>8}", row.file_kb, row.record_kb)));
         let mut blank = None;
         for pass in pass::columns().filter(|p| in_row(o, p)) {
             if !o.runs(pass.test) {
                 // One blank field per test, not per pass.
                 if blank != Some(pass.test) {
-                    script.push(Piece::Text(" ".repeat(banner::blank_width(pass.test))));
+                    script.push(PrintedPiece::Text(" ".repeat(banner::blank_width(pass.test))));
                 }
                 blank = Some(pass.test);
             } else if pass.retest && o.no_retest {
-                script.push(Piece::Text(format!("{:>1$}", 0, pass.width)));
+                script.push(PrintedPiece::Text(format!("{:>1$}", 0, pass.width)));
             } else {
-                script.push(Piece::Cell(pass, row));
+                script.push(PrintedPiece::Cell(pass, row));
             }
         }
         // With -E, the row of a mapped file ends with the blanks of pread, although it has no such column.
         let tail = if o.narrow() && o.extended { banner::blank_width(10) } else { 0 };
-        script.push(Piece::Text(format!("{}\n", " ".repeat(tail))));
+        script.push(PrintedPiece::Text(format!("{}\n", " ".repeat(tail))));
     }
 }
 
-fn streams_script(o: &Options, list_kb: Option<u64>, script: &mut Vec<Piece>) {
-    script.push(Piece::Text(banner::streams_head(o)));
+fn streams_script(o: &IozoneOptions, list_kb: Option<u64>, script: &mut Vec<PrintedPiece>) {
+    script.push(PrintedPiece::Text(banner::streams_head(o)));
     for (i, n) in o.stream_counts().into_iter().enumerate() {
         let (file_kb, record_kb) = stream_sizes(o, n, list_kb);
         let records =
             if record_kb == 0 { "telemetry controlled".into() } else { format!("{record_kb} kByte") };
-        script.push(Piece::Text(format!(
+        script.push(PrintedPiece::Text(format!(
             "\tEach {} writes a {file_kb} kByte file in {records} records\n",
             banner::worker_word(o)
         )));
         let passes = passes_of_block(o).filter(|p| !(o.no_retest && p.retest));
-        script.extend(passes.map(|p| Piece::Block(p, i)));
-        script.push(Piece::Text("\n\n".into()));
+        script.extend(passes.map(|p| PrintedPiece::Block(p, i)));
+        script.push(PrintedPiece::Text("\n\n".into()));
     }
 }

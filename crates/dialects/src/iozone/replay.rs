@@ -1,7 +1,7 @@
 //! Prints a stored run: parses its command line and feeds the printer with the stored phases. Only the record
 //! is needed; telemetry files are reconstructed from the operations in the stored workload.
 
-use super::{Context, Printer, plan};
+use super::{Context, IozonePrinter, plan};
 use crate::LivePrinter;
 use fathom_record::{OpError, Run, Status};
 use fathom_workload::{Access, ListedOp, Program, Workload};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Why a run cannot be printed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ReplayError {
+pub enum IozoneReplayError {
     /// Its command line is not IOzone's.
     #[error("run {id} is not an IOzone run: its command line names no iozone")]
     NotIozone {
@@ -39,17 +39,17 @@ pub enum ReplayError {
 ///
 /// # Errors
 /// If the run is not IOzone's, or this version does not accept its command line.
-pub fn print(run: &Run) -> Result<String, ReplayError> {
-    let args = arguments(&run.argv).ok_or_else(|| ReplayError::NotIozone { id: run.id.clone() })?;
+pub fn print(run: &Run) -> Result<String, IozoneReplayError> {
+    let args = arguments(&run.argv).ok_or_else(|| IozoneReplayError::NotIozone { id: run.id.clone() })?;
     let now = began(&run.started_at)
-        .ok_or_else(|| ReplayError::Time { id: run.id.clone(), time: run.started_at.clone() })?;
+        .ok_or_else(|| IozoneReplayError::Time { id: run.id.clone(), time: run.started_at.clone() })?;
     let read = |path: &Path| telemetry(run, args, path);
     let context = Context { now, uname: uname(&run.environment), page_bytes: page_bytes(run), read: &read };
-    let parsed = plan(args, &context).map_err(|exit| ReplayError::CommandLine {
+    let parsed = plan(args, &context).map_err(|exit| IozoneReplayError::CommandLine {
         id: run.id.clone(),
         reason: format!("{}{}", exit.stdout, exit.stderr),
     })?;
-    let mut printer = Printer::new(&parsed);
+    let mut printer = IozonePrinter::new(&parsed);
     let mut text = printer.head();
     for phase in &run.phases {
         text += &printer.phase_done(phase);

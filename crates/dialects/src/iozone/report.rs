@@ -3,7 +3,7 @@
 
 use super::banner::worker_word;
 use super::figures::Cell;
-use super::options::{Options, Unit};
+use super::options::{IozoneOptions, RateUnit};
 use super::pass::{self, Pass};
 use super::plan::{passes_of_block, stream_sizes};
 use super::sizes::{Combination, Grid};
@@ -16,12 +16,12 @@ pub(super) type Cells = BTreeMap<(&'static str, Combination), Cell>;
 pub(super) type Rates = BTreeMap<(&'static str, usize), (f64, f64)>;
 
 /// Passes in a surface report: every selected one; cells of those skipped by -+n or -B are 0.
-fn shown(o: &Options) -> impl Iterator<Item = &'static Pass> + '_ {
+fn shown(o: &IozoneOptions) -> impl Iterator<Item = &'static Pass> + '_ {
     pass::columns().filter(|p| o.runs(p.test) && (p.test < 9 || o.extended))
 }
 
 /// Text after "iozone test complete." in table mode.
-pub(super) fn surfaces(o: &Options, grid: &Grid, cells: &Cells) -> String {
+pub(super) fn surfaces(o: &IozoneOptions, grid: &Grid, cells: &Cells) -> String {
     let mut text = String::from("Excel output is below:\n");
     for pass in shown(o) {
         text += &surface(&format!("\"{}\"", pass.report), grid, |c| {
@@ -59,7 +59,7 @@ fn surface(title: &str, grid: &Grid, cell: impl Fn(Combination) -> String) -> St
     text
 }
 
-pub(super) fn surface_sheet(o: &Options, command: &str, grid: &Grid, cells: &Cells) -> Sheet {
+pub(super) fn surface_sheet(o: &IozoneOptions, command: &str, grid: &Grid, cells: &Cells) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.text(0, 0, command);
     sheet.text(1, 0, " ");
@@ -109,22 +109,22 @@ fn sheet_table(
     row
 }
 
-fn axis_title(o: &Options, subject: &str) -> String {
+fn axis_title(o: &IozoneOptions, subject: &str) -> String {
     let plural = if o.threads { "threads" } else { "processes" };
     debug_assert!(plural.starts_with(worker_word(o)), "one word for both");
     format!("{subject} report Y-axis is type of test X-axis is number of {plural}")
 }
 
-fn record_title(o: &Options, list_kb: Option<u64>) -> String {
+fn record_title(o: &IozoneOptions, list_kb: Option<u64>) -> String {
     format!("Record size = {} kBytes", stream_sizes(o, 1, list_kb).1)
 }
 
-fn unit_title(o: &Options) -> &'static str {
-    if o.unit == Unit::OpsPerS { "Output is in ops/sec" } else { "Output is in kBytes/sec" }
+fn unit_title(o: &IozoneOptions) -> &'static str {
+    if o.unit == RateUnit::OpsPerS { "Output is in ops/sec" } else { "Output is in kBytes/sec" }
 }
 
 /// The throughput report, before "iozone test complete."; each table starts with an empty line.
-pub(super) fn throughput(o: &Options, list_kb: Option<u64>, rates: &Rates) -> String {
+pub(super) fn throughput(o: &IozoneOptions, list_kb: Option<u64>, rates: &Rates) -> String {
     let mut text =
         one_throughput(o, list_kb, "Throughput", unit_title(o), |key| rates.get(&key).map_or(0.0, |r| r.0));
     if o.cpu {
@@ -136,7 +136,7 @@ pub(super) fn throughput(o: &Options, list_kb: Option<u64>, rates: &Rates) -> St
 }
 
 fn one_throughput(
-    o: &Options,
+    o: &IozoneOptions,
     list_kb: Option<u64>,
     subject: &str,
     unit: &str,
@@ -154,7 +154,12 @@ fn one_throughput(
     text
 }
 
-pub(super) fn throughput_sheet(o: &Options, command: &str, list_kb: Option<u64>, rates: &Rates) -> Sheet {
+pub(super) fn throughput_sheet(
+    o: &IozoneOptions,
+    command: &str,
+    list_kb: Option<u64>,
+    rates: &Rates,
+) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.text(0, 0, command);
     sheet.text(1, 0, &axis_title(o, "Throughput"));

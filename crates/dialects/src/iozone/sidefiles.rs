@@ -3,7 +3,7 @@
 
 use super::Parsed;
 use super::banner::ctime;
-use super::options::Options;
+use super::options::IozoneOptions;
 use super::pass::{self, Pass};
 use fathom_record::{OpStat, Phase, Repetition, Worker};
 use jiff::ToSpan as _;
@@ -45,7 +45,7 @@ pub fn after_phase(parsed: &Parsed, phase: &Phase) -> Vec<SideFile> {
     files
 }
 
-fn operation_log(o: &Options, pass: &Pass, worker: &Worker) -> Option<SideFile> {
+fn operation_log(o: &IozoneOptions, pass: &Pass, worker: &Worker) -> Option<SideFile> {
     let streams = o.throughput();
     let name = match (streams, pass.test) {
         (true, 8) => mixed(worker, "randrol", "randwol"),

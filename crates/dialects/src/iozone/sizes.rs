@@ -1,8 +1,8 @@
 //! File and record sizes of a table: single run, lists, auto mode with limits and crossover.
 
-use super::Exit;
+use super::IozoneExit;
 use super::exit::size_error;
-use super::options::{MAX_RECORD_KB, Options};
+use super::options::{IozoneOptions, MAX_RECORD_KB};
 
 /// Larger files skip records below [`CROSSOVER_RECORD_KB`].
 const CROSSOVER_FILE_KB: u64 = 16384;
@@ -46,7 +46,7 @@ impl Grid {
 ///
 /// # Errors
 /// Record sizes larger than their file (exit 23).
-pub(super) fn grid(o: &Options, page_kb: u64) -> Result<Grid, Exit> {
+pub(super) fn grid(o: &IozoneOptions, page_kb: u64) -> Result<Grid, IozoneExit> {
     let files_kb = files(o, page_kb);
     let records_kb = records(o);
     if o.telemetry() {
@@ -81,7 +81,7 @@ pub(super) fn grid(o: &Options, page_kb: u64) -> Result<Grid, Exit> {
 }
 
 /// Checks that a record is not larger than its file.
-pub(super) fn fits(c: Combination) -> Result<(), Exit> {
+pub(super) fn fits(c: Combination) -> Result<(), IozoneExit> {
     if c.record_kb > c.file_kb {
         let bytes = c.record_kb.saturating_mul(1024);
         return Err(size_error(&format!("record length {bytes} is greater than filesize {} kB", c.file_kb)));
@@ -90,7 +90,7 @@ pub(super) fn fits(c: Combination) -> Result<(), Exit> {
 }
 
 /// -s, sorted (IOzone drops entries of an unsorted list); else doubling from -n to -g in auto mode, else 512 kB.
-fn files(o: &Options, page_kb: u64) -> Vec<u64> {
+fn files(o: &IozoneOptions, page_kb: u64) -> Vec<u64> {
     if !o.file_kb.is_empty() {
         return sorted(&o.file_kb);
     }
@@ -102,7 +102,7 @@ fn files(o: &Options, page_kb: u64) -> Vec<u64> {
 }
 
 /// -r, sorted; else doubling from -y to -q.
-fn records(o: &Options) -> Vec<u64> {
+fn records(o: &IozoneOptions) -> Vec<u64> {
     if !o.record_kb.is_empty() {
         return sorted(&o.record_kb);
     }

@@ -1,7 +1,7 @@
 //! Streams of passes, for both tables and throughput blocks. Which steps are timed differs between the two and is set by their
 //! planners.
 
-use super::options::{Locking, Msync, Options, Sharing, SyncFlag};
+use super::options::{IozoneOptions, Locking, Msync, Sharing, SyncFlag};
 use super::pass::Pass;
 use super::telemetry::Telemetry;
 use fathom_workload::{
@@ -38,7 +38,7 @@ impl<'a> Lists<'a> {
 
 /// The stream of a pass on `fileset`.
 pub(super) fn stream(
-    o: &Options,
+    o: &IozoneOptions,
     pass: &Pass,
     fileset: &str,
     file_kb: u64,
@@ -82,7 +82,7 @@ pub(super) fn stream(
     s
 }
 
-fn access(o: &Options, pass: &Pass, list: Option<&Telemetry>) -> Access {
+fn access(o: &IozoneOptions, pass: &Pass, list: Option<&Telemetry>) -> Access {
     if let Some(list) = list {
         return Access::Listed(list.operations.clone());
     }
@@ -96,7 +96,7 @@ fn access(o: &Options, pass: &Pass, list: Option<&Telemetry>) -> Access {
     }
 }
 
-fn backend(o: &Options, pass: &Pass) -> Backend {
+fn backend(o: &IozoneOptions, pass: &Pass) -> Backend {
     match pass.test {
         6 | 7 => Backend::Stdio { buffer: Bytes(0) },
         9 | 10 => Backend::Psync(SyncCall::Positioned),
@@ -131,7 +131,7 @@ fn linux_advice(number: u8) -> u8 {
     }
 }
 
-pub(super) fn open_sync(o: &Options, pass: &Pass) -> OpenSync {
+pub(super) fn open_sync(o: &IozoneOptions, pass: &Pass) -> OpenSync {
     match o.sync {
         _ if matches!(pass.test, 6 | 7) => OpenSync::No,
         SyncFlag::Sync | SyncFlag::Dsync if pass.reads => OpenSync::No,
@@ -143,7 +143,7 @@ pub(super) fn open_sync(o: &Options, pass: &Pass) -> OpenSync {
 }
 
 /// Data that is written, and expected when it is read.
-pub(super) fn data(o: &Options) -> Data {
+pub(super) fn data(o: &IozoneOptions) -> Data {
     if o.diagnose {
         return Data::Positioned { tag: 1 };
     }
@@ -163,7 +163,7 @@ pub(super) fn data(o: &Options) -> Data {
     }
 }
 
-fn verify(o: &Options, lists: Lists<'_>) -> Verify {
+fn verify(o: &IozoneOptions, lists: Lists<'_>) -> Verify {
     if o.diagnose {
         return Verify::Full;
     }
@@ -178,7 +178,7 @@ fn verify(o: &Options, lists: Lists<'_>) -> Verify {
     }
 }
 
-fn pace(o: &Options) -> Pace {
+fn pace(o: &IozoneOptions) -> Pace {
     Pace {
         think: (o.think_ms > 0).then(|| Think {
             time: Duration(o.think_ms.saturating_mul(1_000_000)),

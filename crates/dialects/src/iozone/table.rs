@@ -31,7 +31,7 @@ impl Argument {
 
 /// How an option is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum IozoneSupport {
     /// Works as in IOzone.
     Done,
     /// Accepted; the text says what it does here.
@@ -42,7 +42,7 @@ pub enum State {
 
 /// One option.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct IozoneOption {
     /// Option letter.
     pub letter: char,
     /// Whether it has a plus: `-+n`.
@@ -50,12 +50,12 @@ pub struct Row {
     /// Argument type.
     pub argument: Argument,
     /// How it is handled.
-    pub state: State,
+    pub state: IozoneSupport,
     /// One-line description.
     pub help: &'static str,
 }
 
-impl Row {
+impl IozoneOption {
     /// The option as written, `-a` or `-+n`.
     #[must_use]
     pub fn name(&self) -> String {
@@ -63,20 +63,20 @@ impl Row {
     }
 }
 
-const fn row(letter: char, argument: Argument, help: &'static str) -> Row {
-    Row { letter, plus: false, argument, state: State::Done, help }
+const fn row(letter: char, argument: Argument, help: &'static str) -> IozoneOption {
+    IozoneOption { letter, plus: false, argument, state: IozoneSupport::Done, help }
 }
 
-const fn plus(letter: char, argument: Argument, help: &'static str) -> Row {
-    Row { letter, plus: true, argument, state: State::Done, help }
+const fn plus(letter: char, argument: Argument, help: &'static str) -> IozoneOption {
+    IozoneOption { letter, plus: true, argument, state: IozoneSupport::Done, help }
 }
 
-const fn harmless(base: Row, note: &'static str) -> Row {
-    Row { state: State::Harmless(note), ..base }
+const fn harmless(base: IozoneOption, note: &'static str) -> IozoneOption {
+    IozoneOption { state: IozoneSupport::Harmless(note), ..base }
 }
 
-const fn refused(base: Row, why: &'static str) -> Row {
-    Row { state: State::Refused(why), ..base }
+const fn refused(base: IozoneOption, why: &'static str) -> IozoneOption {
+    IozoneOption { state: IozoneSupport::Refused(why), ..base }
 }
 
 use Argument::{None, Number, Path, Paths, Size, Word};
@@ -85,7 +85,7 @@ const NO_COPY: &str = "the data are not copied once more, as IOzone does here: i
 const NO_CLUSTER: &str = "Many machines at once are measured by fathom-mpi (mpirun -n 4 fathom-mpi iozone -t 4 -+m FILE ...); without the options of a cluster the same line measures this machine.";
 
 /// All options.
-pub const OPTIONS: [Row; 91] = [
+pub const OPTIONS: [IozoneOption; 91] = [
     row('a', None, "run all file sizes and record sizes (auto mode)"),
     row('A', None, "the old auto mode: -a -z -i 0 -i 1 with a narrow table"),
     row('b', Path("FILE"), "also write the report as a worksheet (BIFF2) to FILE"),
@@ -218,7 +218,7 @@ pub const OPTIONS: [Row; 91] = [
 
 /// Finds the row of a letter.
 #[must_use]
-pub fn find(letter: char, plus: bool) -> Option<&'static Row> {
+pub fn find(letter: char, plus: bool) -> Option<&'static IozoneOption> {
     OPTIONS.iter().find(|r| r.letter == letter && r.plus == plus)
 }
 
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn reasons_are_sentences() {
         for row in &OPTIONS {
-            if let State::Refused(why) = row.state {
+            if let IozoneSupport::Refused(why) = row.state {
                 assert!(why.ends_with('.') && why.len() > 20, "{}: {why}", row.name());
             }
         }

@@ -31,7 +31,7 @@ fn planned(line: &str) -> Parsed {
     plan(&words(line), &context(&list)).unwrap_or_else(|exit| panic!("{line}: {exit:?}"))
 }
 
-fn refused(line: &str) -> Exit {
+fn refused(line: &str) -> IozoneExit {
     plan(&words(line), &context(&list)).unwrap_err()
 }
 
@@ -99,9 +99,9 @@ fn executed(phase: &Phase, seq: u32) -> record::Phase {
 }
 
 /// Output pieces of a live run, and the phases it stores.
-fn live(parsed: &Parsed) -> (Vec<String>, Vec<record::Phase>, Printer) {
+fn live(parsed: &Parsed) -> (Vec<String>, Vec<record::Phase>, IozonePrinter) {
     parsed.workload.check().unwrap_or_else(|e| panic!("{}: {e:?}", parsed.command));
-    let mut printer = Printer::new(parsed);
+    let mut printer = IozonePrinter::new(parsed);
     let mut pieces = vec![printer.head()];
     let mut phases = Vec::new();
     for (seq, phase) in (0..).zip(&parsed.workload.phases) {
@@ -212,7 +212,7 @@ fn a_row_grows_column_by_column() {
 #[test]
 fn a_pass_that_was_cut_short_has_no_figure() {
     let parsed = planned("-s 64 -r 4 -i 0 -Q");
-    let mut printer = Printer::new(&parsed);
+    let mut printer = IozonePrinter::new(&parsed);
     printer.head();
     let mut cut = executed(&parsed.workload.phases[0], 0);
     cut.repetitions[0].workers[0].ending = record::Ending::Interrupted;
@@ -231,7 +231,7 @@ fn beside_a_list_the_other_test_keeps_its_record() {
 #[test]
 fn an_interrupted_run_keeps_what_was_measured() {
     let parsed = planned("-t 1 -s 64 -r 4 -i 0 -R");
-    let mut printer = Printer::new(&parsed);
+    let mut printer = IozonePrinter::new(&parsed);
     let mut text = printer.head();
     text += &printer.phase_done(&executed(&parsed.workload.phases[0], 0));
     text += &printer.interrupted();
@@ -241,7 +241,7 @@ fn an_interrupted_run_keeps_what_was_measured() {
 #[test]
 fn a_missing_file_ends_with_58() {
     let parsed = planned("-s 64 -r 4 -i 1");
-    let mut printer = Printer::new(&parsed);
+    let mut printer = IozonePrinter::new(&parsed);
     let head = printer.head();
     assert!(head.ends_with(&format!("\n              64       4{}", " ".repeat(18))));
     let error = OpError {
@@ -309,7 +309,10 @@ mod acceptance {
         let bytes = worksheet::write(&sheet).unwrap();
         assert_eq!(bytes[..8], [9, 0, 4, 0, 2, 0, 16, 0]);
         assert_eq!(bytes[bytes.len() - 4..], [10, 0, 0, 0]);
-        assert_eq!(sheet.cells[0].value, worksheet::Value::Text("iozone -Rab out.wks -g 128k ".into()));
+        assert_eq!(
+            sheet.cells[0].value,
+            worksheet::WorksheetCell::Text("iozone -Rab out.wks -g 128k ".into())
+        );
         insta::assert_snapshot!("worksheet", cells(&sheet));
         let streams = live(&planned("-t 1 -t 2 -T -s 1m -r 64k -i 0 -O -R -b t.wks")).2.sheet();
         insta::assert_snapshot!("worksheet-streams", cells(&streams));
@@ -537,7 +540,8 @@ fn the_option_table_in_the_documentation_is_the_one_in_the_code() {
 
 /// A command-line word: mostly options, some nonsense.
 fn word() -> impl Strategy<Value = String> {
-    let option = prop::sample::select(table::OPTIONS.iter().map(table::Row::name).collect::<Vec<_>>());
+    let option =
+        prop::sample::select(table::OPTIONS.iter().map(table::IozoneOption::name).collect::<Vec<_>>());
     let sane =
         prop::sample::select(vec!["0", "1", "2", "4", "64", "1m", "4k", "list", "64k,1", "-5", "--", "foo"]);
     prop_oneof![
@@ -555,7 +559,7 @@ proptest! {
     #[test]
     fn no_argument_list_panics(args in prop::collection::vec(word(), 0..12)) {
         if let Ok(parsed) = plan(&args, &context(&list)) {
-            let mut printer = Printer::new(&parsed);
+            let mut printer = IozonePrinter::new(&parsed);
             let text = printer.head() + &printer.end();
             prop_assert!(!text.is_empty());
             prop_assert_eq!(parsed.workload.check(), Ok(()), "{}", parsed.command);

@@ -1,7 +1,7 @@
 //! Splits a command line as getopt does: letters may be combined, an argument is the rest of the word or the
 //! next word, other words are ignored, `--` ends the options. Also parses numbers and sizes.
 
-pub(super) struct Words<'a> {
+pub(super) struct IozoneWords<'a> {
     words: &'a [String],
     /// Index of the next whole word.
     at: usize,
@@ -11,7 +11,7 @@ pub(super) struct Words<'a> {
     pub(super) passed_over: Vec<&'a str>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> IozoneWords<'a> {
     pub(super) fn new(words: &'a [String]) -> Self {
         Self { words, at: 0, rest: "", passed_over: Vec::new() }
     }
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn letters_may_be_glued_and_words_are_passed_over() {
         let words = strings(&["foo", "-Rab", "out.wks", "-", "-s1m", "--", "-z"]);
-        let mut w = Words::new(&words);
+        let mut w = IozoneWords::new(&words);
         assert_eq!((w.letter(), w.letter(), w.letter()), (Some('R'), Some('a'), Some('b')));
         assert_eq!(w.argument(), Some("out.wks"));
         assert_eq!(w.letter(), Some('s'));

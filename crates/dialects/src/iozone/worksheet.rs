@@ -22,7 +22,7 @@ const EOF: u16 = 0x0a;
 
 /// Contents of a cell.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum WorksheetCell {
     /// Text; see [`LONGEST_TEXT`].
     Text(String),
     /// A number.
@@ -37,7 +37,7 @@ pub struct SheetCell {
     /// Column number, from 0.
     pub column: u32,
     /// Text or number.
-    pub value: Value,
+    pub value: WorksheetCell,
 }
 
 /// A sheet: its cells in writing order.
@@ -49,11 +49,11 @@ pub struct Sheet {
 
 impl Sheet {
     pub(super) fn text(&mut self, row: u32, column: u32, text: &str) {
-        self.cells.push(SheetCell { row, column, value: Value::Text(text.into()) });
+        self.cells.push(SheetCell { row, column, value: WorksheetCell::Text(text.into()) });
     }
 
     pub(super) fn number(&mut self, row: u32, column: u32, number: f64) {
-        self.cells.push(SheetCell { row, column, value: Value::Number(number) });
+        self.cells.push(SheetCell { row, column, value: WorksheetCell::Number(number) });
     }
 }
 
@@ -97,14 +97,14 @@ pub fn write(sheet: &Sheet) -> Result<Vec<u8>, WorksheetError> {
         body.extend(column.to_le_bytes());
         body.extend([0; 3]);
         match &cell.value {
-            Value::Text(text) => {
+            WorksheetCell::Text(text) => {
                 let text = cut(text);
                 body.push(text.len() as u8);
                 body.extend(text.as_bytes());
                 body.resize(FIELD + 8, 0);
                 record(&mut bytes, LABEL, &body);
             }
-            Value::Number(number) => {
+            WorksheetCell::Number(number) => {
                 body.extend(number.to_le_bytes());
                 record(&mut bytes, NUMBER, &body);
             }
@@ -166,10 +166,10 @@ fn cell(at: usize, kind: u16, body: &[u8]) -> Result<SheetCell, WorksheetError> 
     let value = if kind == LABEL {
         let (&length, text) = contents.split_first().ok_or_else(short)?;
         let text = text.get(..usize::from(length)).ok_or_else(short)?;
-        Value::Text(String::from_utf8_lossy(text).into_owned())
+        WorksheetCell::Text(String::from_utf8_lossy(text).into_owned())
     } else {
         let number = contents.get(..8).and_then(|b| b.try_into().ok()).ok_or_else(short)?;
-        Value::Number(f64::from_le_bytes(number))
+        WorksheetCell::Number(f64::from_le_bytes(number))
     };
     Ok(SheetCell { row, column, value })
 }
@@ -200,10 +200,14 @@ mod tests {
     fn long_texts_are_cut_between_characters() {
         let mut sheet = Sheet::default();
         sheet.text(0, 0, &"\u{e9}".repeat(200));
-        let Value::Text(text) = &read(&write(&sheet).unwrap()).unwrap().cells[0].value else { panic!() };
+        let WorksheetCell::Text(text) = &read(&write(&sheet).unwrap()).unwrap().cells[0].value else {
+            panic!()
+        };
         assert_eq!(text.len(), 254);
         sheet.text(0, 0, &format!("a{}", "\u{e9}".repeat(200)));
-        let Value::Text(text) = &read(&write(&sheet).unwrap()).unwrap().cells[1].value else { panic!() };
+        let WorksheetCell::Text(text) = &read(&write(&sheet).unwrap()).unwrap().cells[1].value else {
+            panic!()
+        };
         assert_eq!(text.len(), 253);
     }
 
@@ -214,8 +218,11 @@ mod tests {
         assert!(write(&sheet).unwrap_err().to_string().contains("row 65536"));
     }
 
-    fn value() -> impl Strategy<Value = Value> {
-        prop_oneof!["[ -~]{0,254}".prop_map(Value::Text), (-1e300f64..1e300).prop_map(Value::Number),]
+    fn value() -> impl Strategy<Value = WorksheetCell> {
+        prop_oneof![
+            "[ -~]{0,254}".prop_map(WorksheetCell::Text),
+            (-1e300f64..1e300).prop_map(WorksheetCell::Number),
+        ]
     }
 
     proptest! {

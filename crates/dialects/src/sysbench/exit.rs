@@ -3,7 +3,7 @@
 
 /// An exit without a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Exit {
+pub struct SysbenchExit {
     /// Exit code: 0 success, 1 any error.
     pub code: i32,
     /// Text for stdout.
@@ -12,7 +12,7 @@ pub struct Exit {
     pub stderr: String,
 }
 
-impl Exit {
+impl SysbenchExit {
     /// Success.
     pub(super) fn done(stdout: impl Into<String>) -> Self {
         Self { code: 0, stdout: stdout.into(), stderr: String::new() }

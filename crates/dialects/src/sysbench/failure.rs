@@ -2,7 +2,7 @@
 //! a device that disappeared) the message is fathom's, and the caller prints it on stderr.
 
 use super::head::{short_size, size};
-use super::options::{Dialect, Mode, Options};
+use super::options::{Dialect, Mode, SysbenchOptions};
 use fathom_record::OpError;
 use std::path::Path;
 
@@ -11,14 +11,14 @@ use std::path::Path;
 pub fn cannot_open(number: u64, errno: i32) -> String {
     format!(
         "FATAL: Cannot open file '{}' errno = {errno} ({})\nWARNING: Did you forget to run the prepare step?\n",
-        Options::file_name(number),
+        SysbenchOptions::file_name(number),
         words(errno)
     )
 }
 
 /// Error of a run: a file is too short.
 #[must_use]
-pub fn too_small(o: &Options, number: u64, found_bytes: u64) -> String {
+pub fn too_small(o: &SysbenchOptions, number: u64, found_bytes: u64) -> String {
     let size = |bytes: u64| match o.dialect {
         Dialect::New => size(bytes as f64),
         Dialect::Old => short_size(bytes as f64, "b"),
@@ -26,7 +26,7 @@ pub fn too_small(o: &Options, number: u64, found_bytes: u64) -> String {
     format!(
         "FATAL: Size of file '{}' is {}, but at least {} is expected.\n\
          WARNING: Did you run 'prepare' with different --file-total-size or --file-num values?\n",
-        Options::file_name(number),
+        SysbenchOptions::file_name(number),
         size(found_bytes),
         size(o.file_bytes())
     )
@@ -39,7 +39,7 @@ pub fn cannot_create(number: Option<u64>, errno: i32) -> String {
         Some(number) => {
             format!(
                 "FATAL: Cannot create file '{}' errno = {errno} ({})\n",
-                Options::file_name(number),
+                SysbenchOptions::file_name(number),
                 words(errno)
             )
         }
@@ -48,7 +48,7 @@ pub fn cannot_create(number: Option<u64>, errno: i32) -> String {
 }
 
 /// Error: an operation failed during the run.
-pub(super) fn of_operation(o: &Options, error: &OpError) -> String {
+pub(super) fn of_operation(o: &SysbenchOptions, error: &OpError) -> String {
     let file = number_of(&error.path).unwrap_or(0);
     let offset = error.offset.unwrap_or(0);
     if let Some((expected, found)) = error.compared {
@@ -92,8 +92,8 @@ fn words(errno: i32) -> String {
 mod tests {
     use super::*;
 
-    fn o() -> Options {
-        Options { files: 4, total_bytes: 1 << 20, ..Options::new(Dialect::New) }
+    fn o() -> SysbenchOptions {
+        SysbenchOptions { files: 4, total_bytes: 1 << 20, ..SysbenchOptions::new(Dialect::New) }
     }
 
     #[test]

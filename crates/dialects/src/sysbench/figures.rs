@@ -1,7 +1,7 @@
 //! Computes SysBench's figures from a record. An event of 1.0 is a read, a write or a sync of a periodic series; in 0.4 it is a read or
 //! a write. Final syncs are not events, but count in the sync rate.
 
-use super::options::{Dialect, Options};
+use super::options::{Dialect, SysbenchOptions};
 use fathom_record::{Histogram, Interval, OpKind, Repetition};
 
 /// Operations during some time.
@@ -31,7 +31,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    pub fn of(o: &Options) -> Self {
+    pub fn of(o: &SysbenchOptions) -> Self {
         Self { syncs_count: o.dialect == Dialect::New, inside: o.fsync_all, paced: o.rate > 0 }
     }
 }

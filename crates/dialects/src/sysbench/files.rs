@@ -2,7 +2,7 @@
 //! less: no file names.
 
 use super::head;
-use super::options::{Dialect, Options};
+use super::options::{Dialect, SysbenchOptions};
 use super::plan::{FILES, data, prepare_record};
 use fathom_workload::{Bytes, Existing, FileSet, Files, Seed, Sizing, Workload};
 
@@ -33,7 +33,7 @@ pub struct Step {
 /// The preparation of a file of this size; `None`: missing. Whole blocks are appended, so it may become longer than
 /// the range of requests.
 #[must_use]
-pub fn step(o: &Options, number: u64, found_bytes: Option<u64>) -> Step {
+pub fn step(o: &SysbenchOptions, number: u64, found_bytes: Option<u64>) -> Step {
     let wanted = o.file_bytes();
     let found = found_bytes.unwrap_or(0);
     let written = wanted.saturating_sub(found).div_ceil(o.block_bytes.max(1)).saturating_mul(o.block_bytes);
@@ -48,7 +48,7 @@ pub fn step(o: &Options, number: u64, found_bytes: Option<u64>) -> Step {
 
 /// A workload whose only file set is this file, for the engine's layout action.
 #[must_use]
-pub fn workload(o: &Options, step: &Step, seed: u64) -> Workload {
+pub fn workload(o: &SysbenchOptions, step: &Step, seed: u64) -> Workload {
     let set = FileSet {
         name: FILES.into(),
         files: Files::List(vec![o.file(step.number)]),
@@ -84,7 +84,7 @@ pub fn set_name() -> String {
 
 /// Output before the first file.
 #[must_use]
-pub fn preparing(o: &Options) -> String {
+pub fn preparing(o: &SysbenchOptions) -> String {
     if o.verbosity < 3 {
         return String::new();
     }
@@ -104,7 +104,7 @@ pub fn preparing(o: &Options) -> String {
 
 /// Output for one file.
 #[must_use]
-pub fn prepared(o: &Options, step: &Step) -> String {
+pub fn prepared(o: &SysbenchOptions, step: &Step) -> String {
     if o.verbosity < 3 || o.dialect == Dialect::Old {
         return String::new();
     }
@@ -113,12 +113,12 @@ pub fn prepared(o: &Options, step: &Step) -> String {
         FileAction::Reuse => "Reusing existing file",
         FileAction::Extend => "Extending existing file",
     };
-    format!("{what} {}\n", Options::file_name(step.number))
+    format!("{what} {}\n", SysbenchOptions::file_name(step.number))
 }
 
 /// Output after the last file.
 #[must_use]
-pub fn all_prepared(o: &Options, written: u64, seconds: f64) -> String {
+pub fn all_prepared(o: &SysbenchOptions, written: u64, seconds: f64) -> String {
     if o.verbosity < 3 || o.dialect == Dialect::Old {
         return String::new();
     }
@@ -131,7 +131,7 @@ pub fn all_prepared(o: &Options, written: u64, seconds: f64) -> String {
 
 /// Output of cleanup.
 #[must_use]
-pub fn removing(o: &Options) -> String {
+pub fn removing(o: &SysbenchOptions) -> String {
     if o.verbosity < 3 { String::new() } else { "Removing test files...\n".into() }
 }
 
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn whole_blocks_are_appended() {
-        let o = Options { files: 3, total_bytes: 10 << 20, ..Options::new(Dialect::New) };
+        let o = SysbenchOptions { files: 3, total_bytes: 10 << 20, ..SysbenchOptions::new(Dialect::New) };
         assert_eq!(
             step(&o, 0, None),
             Step { number: 0, fate: FileAction::Create, bytes: 3_506_176, written: 3_506_176 }
@@ -155,16 +155,16 @@ mod tests {
 
     #[test]
     fn files_are_written_in_the_block_size() {
-        let o = Options { block_bytes: 4096, ..Options::new(Dialect::New) };
-        let set = |o: &Options| workload(o, &step(o, 0, None), 1).filesets.remove(0);
+        let o = SysbenchOptions { block_bytes: 4096, ..SysbenchOptions::new(Dialect::New) };
+        let set = |o: &SysbenchOptions| workload(o, &step(o, 0, None), 1).filesets.remove(0);
         assert_eq!(set(&o).prepare_record, Bytes(4096));
-        let o = Options { block_bytes: 2 << 30, ..o };
+        let o = SysbenchOptions { block_bytes: 2 << 30, ..o };
         assert_eq!(set(&o).prepare_record, FileSet::LARGEST_PREPARE_RECORD);
     }
 
     #[test]
     fn zero_bytes_prepared_are_reported() {
-        let o = Options::new(Dialect::New);
+        let o = SysbenchOptions::new(Dialect::New);
         assert_eq!(all_prepared(&o, 0, 0.0), "No bytes written.\n");
         assert_eq!(all_prepared(&o, 1 << 20, 0.5), "1048576 bytes written in 0.50 seconds (2.00 MiB/sec).\n");
     }

@@ -1,15 +1,15 @@
 //! Parses the options of every test, and fathom's own, and checks them in SysBench's order. As in SysBench, warnings about options
 //! deprecated in 1.0 are printed on stdout before the version line.
 
-use super::options::{Dialect, Options};
-use super::table::{Part, State, Value, find};
+use super::options::{Dialect, SysbenchOptions};
+use super::table::{OptionGroup, SysbenchSupport, ValueType, find};
 use super::values::{number, size, switch};
 use super::words::Given;
-use super::{Exit, Said};
+use super::{Said, SysbenchExit};
 
 /// Values to check after all are parsed.
 #[derive(Default)]
-struct Later {
+struct GeneralChecks {
     threads: i32,
     num_threads: i32,
     max_requests: i32,
@@ -33,24 +33,24 @@ struct Later {
 ///
 /// # Errors
 /// The first malformed option, or the first check that fails.
-pub(super) fn read(o: &mut Options, options: &[Given], said: &mut Said) -> Result<(), Exit> {
+pub(super) fn read(o: &mut SysbenchOptions, options: &[Given], said: &mut Said) -> Result<(), SysbenchExit> {
     let old = o.dialect == Dialect::Old;
-    let mut later = Later {
+    let mut later = GeneralChecks {
         threads: 1,
         num_threads: 1,
         max_requests: if old { 10_000 } else { 0 },
         time: 10,
         verbosity: o.verbosity.into(),
         percentile: 95,
-        ..Later::default()
+        ..GeneralChecks::default()
     };
     for given in options {
-        if let Some(row) = find(&given.name, old).filter(|r| r.part != Part::FileIo) {
-            if let State::Refused(why) = row.state {
-                return Err(Exit::refused(format_args!("--{} is refused. {why}", row.name)));
+        if let Some(row) = find(&given.name, old).filter(|r| r.part != OptionGroup::FileIo) {
+            if let SysbenchSupport::Refused(why) = row.state {
+                return Err(SysbenchExit::refused(format_args!("--{} is refused. {why}", row.name)));
             }
             one(o, &mut later, given, row.name, row.value)?;
-            if let State::Harmless(note) = row.state {
+            if let SysbenchSupport::Harmless(note) = row.state {
                 o.notes.push(format!("--{}: {note}", row.name));
             }
         }
@@ -59,7 +59,13 @@ pub(super) fn read(o: &mut Options, options: &[Given], said: &mut Said) -> Resul
     times(o, &later)
 }
 
-fn one(o: &mut Options, later: &mut Later, given: &Given, name: &str, value: Value) -> Result<(), Exit> {
+fn one(
+    o: &mut SysbenchOptions,
+    later: &mut GeneralChecks,
+    given: &Given,
+    name: &str,
+    value: ValueType,
+) -> Result<(), SysbenchExit> {
     match name {
         "threads" => later.threads = number(given)?,
         "num-threads" => later.num_threads = number(given)?,
@@ -86,14 +92,14 @@ fn one(o: &mut Options, later: &mut Later, given: &Given, name: &str, value: Val
         "file-replace" => o.replace = switch(given)?,
         "file-cold" => o.cold = switch(given)?,
         // The option has no effect, but its value is still checked.
-        _ if value == Value::Number => drop(number(given)?),
-        _ if value == Value::Switch => drop(switch(given)?),
+        _ if value == ValueType::Number => drop(number(given)?),
+        _ if value == ValueType::Switch => drop(switch(given)?),
         _ => {}
     }
     Ok(())
 }
 
-fn check_new(o: &mut Options, later: &Later, said: &mut Said) -> Result<(), Exit> {
+fn check_new(o: &mut SysbenchOptions, later: &GeneralChecks, said: &mut Said) -> Result<(), SysbenchExit> {
     let mut deprecated = |given: bool, old: &str, new: &str| {
         if given {
             said.stdout += &format!("WARNING: --{old} is deprecated, use --{new} instead\n");
@@ -118,7 +124,7 @@ fn check_new(o: &mut Options, later: &Later, said: &mut Said) -> Result<(), Exit
     Ok(())
 }
 
-fn check_old(o: &mut Options, later: &Later) -> Result<(), Exit> {
+fn check_old(o: &mut SysbenchOptions, later: &GeneralChecks) -> Result<(), SysbenchExit> {
     o.threads = threads_of(later.num_threads)?;
     o.events = count(later.max_requests, "max-requests")?;
     o.time_s = count(later.max_time.unwrap_or(0), "max-time")?;
@@ -127,27 +133,27 @@ fn check_old(o: &mut Options, later: &Later) -> Result<(), Exit> {
     Ok(())
 }
 
-fn threads_of(n: i32) -> Result<u32, Exit> {
+fn threads_of(n: i32) -> Result<u32, SysbenchExit> {
     // The empty line is SysBench's.
     u32::try_from(n)
         .ok()
         .filter(|&n| n > 0)
-        .ok_or_else(|| Exit::fatal(format_args!("Invalid value for --threads: {n}.\n")))
+        .ok_or_else(|| SysbenchExit::fatal(format_args!("Invalid value for --threads: {n}.\n")))
 }
 
 /// Refuses negative numbers, which SysBench would take for huge ones.
-fn count(n: i32, name: &str) -> Result<u64, Exit> {
-    u64::try_from(n).map_err(|_| Exit::fatal(format_args!("Invalid value for --{name}: {n}")))
+fn count(n: i32, name: &str) -> Result<u64, SysbenchExit> {
+    u64::try_from(n).map_err(|_| SysbenchExit::fatal(format_args!("Invalid value for --{name}: {n}")))
 }
 
 /// Options for time limits and logging; the same in both releases.
-fn times(o: &mut Options, later: &Later) -> Result<(), Exit> {
+fn times(o: &mut SysbenchOptions, later: &GeneralChecks) -> Result<(), SysbenchExit> {
     o.forced_shutdown_s = forced_shutdown(&later.forced_shutdown, o.time_s)?;
     o.checkpoints_s = checkpoints(&later.checkpoints)?;
     o.report_interval_s = count(later.report_interval, "report-interval")?;
     o.verbosity = u8::try_from(later.verbosity & 0xff).unwrap_or(u8::MAX);
     if o.verbosity > 5 {
-        return Err(Exit {
+        return Err(SysbenchExit {
             code: 1,
             stdout: format!("Invalid value for verbosity: {}\n", o.verbosity),
             stderr: String::new(),
@@ -160,22 +166,24 @@ fn times(o: &mut Options, later: &Later) -> Result<(), Exit> {
     o.percentile = u8::try_from(percentile)
         .ok()
         .filter(|&p| p <= 100)
-        .ok_or_else(|| Exit::fatal(format_args!("Invalid value for --percentile: {percentile}")))?;
+        .ok_or_else(|| SysbenchExit::fatal(format_args!("Invalid value for --percentile: {percentile}")))?;
     if let Some(0) = later.thread_stack_bytes {
-        return Err(Exit::fatal("Invalid value for thread-stack-size: 0.\n"));
+        return Err(SysbenchExit::fatal("Invalid value for thread-stack-size: 0.\n"));
     }
     match later.rand_type.as_deref() {
         None | Some("uniform" | "gaussian" | "special" | "pareto") => Ok(()),
-        Some(other) => Err(Exit::fatal(format_args!("Invalid random numbers distribution: {other}."))),
+        Some(other) => {
+            Err(SysbenchExit::fatal(format_args!("Invalid random numbers distribution: {other}.")))
+        }
     }
 }
 
 /// Seconds from the start until the run is aborted: the time limit plus a number of seconds or a percentage.
-fn forced_shutdown(text: &str, time_s: u64) -> Result<Option<u64>, Exit> {
+fn forced_shutdown(text: &str, time_s: u64) -> Result<Option<u64>, SysbenchExit> {
     if text.is_empty() || text == "off" {
         return Ok(None);
     }
-    let invalid = || Exit::fatal(format_args!("Invalid value for --forced-shutdown: '{text}'"));
+    let invalid = || SysbenchExit::fatal(format_args!("Invalid value for --forced-shutdown: '{text}'"));
     let (digits, percent) = match text.strip_suffix('%') {
         Some(digits) => (digits, true),
         None => (text, false),
@@ -185,13 +193,12 @@ fn forced_shutdown(text: &str, time_s: u64) -> Result<Option<u64>, Exit> {
     Ok((time_s > 0).then(|| time_s + if percent { time_s * n / 100 } else { n }))
 }
 
-fn checkpoints(text: &str) -> Result<Vec<u64>, Exit> {
+fn checkpoints(text: &str) -> Result<Vec<u64>, SysbenchExit> {
     let mut all = Vec::new();
     for part in text.split(',').filter(|p| !p.is_empty()) {
-        let n: u32 = part
-            .trim()
-            .parse()
-            .map_err(|_| Exit::fatal(format_args!("Invalid value for --report-checkpoints: '{part}'")))?;
+        let n: u32 = part.trim().parse().map_err(|_| {
+            SysbenchExit::fatal(format_args!("Invalid value for --report-checkpoints: '{part}'"))
+        })?;
         all.push(u64::from(n));
     }
     all.sort_unstable();

@@ -1,6 +1,6 @@
 //! Output of a run before its first figure: the options, in SysBench's words.
 
-use super::options::{Dialect, Flags, IoMode, Options};
+use super::options::{Dialect, Flags, IoMode, SysbenchOptions};
 
 /// A size as `%.5g` with a unit prefix: `3.3438Mi`, to be followed by the unit.
 pub(super) fn size(bytes: f64) -> String {
@@ -32,7 +32,7 @@ fn five_digits(value: f64) -> String {
 }
 
 /// `Extra file open flags: ...`, also printed by prepare.
-pub(super) fn flags(o: &Options) -> String {
+pub(super) fn flags(o: &SysbenchOptions) -> String {
     let Flags { sync, dsync, direct } = o.flags;
     let words = match o.dialect {
         Dialect::New if !(sync || dsync || direct) => "(none)".to_owned(),
@@ -51,7 +51,7 @@ pub(super) fn flags(o: &Options) -> String {
 }
 
 /// From "Running the test" to "Doing ... test".
-pub(super) fn run(o: &Options) -> String {
+pub(super) fn run(o: &SysbenchOptions) -> String {
     let old = o.dialect == Dialect::Old;
     let mut text = format!("Running the test with following options:\nNumber of threads: {}\n", o.threads);
     if o.rate > 0 {
@@ -81,7 +81,7 @@ pub(super) fn run(o: &Options) -> String {
     text + &flags(o) + &files(o) + &requests(o)
 }
 
-fn random_numbers(o: &Options) -> String {
+fn random_numbers(o: &SysbenchOptions) -> String {
     match o.dialect {
         Dialect::New if o.rand_seed == 0 => "Initializing random number generator from current time\n".into(),
         Dialect::New => format!("Initializing random number generator from seed ({}).\n", o.rand_seed),
@@ -93,7 +93,7 @@ fn random_numbers(o: &Options) -> String {
     }
 }
 
-fn files(o: &Options) -> String {
+fn files(o: &SysbenchOptions) -> String {
     let size = |bytes: u64| match o.dialect {
         Dialect::New => size(bytes as f64),
         Dialect::Old => short_size(bytes as f64, "b"),
@@ -112,7 +112,7 @@ fn files(o: &Options) -> String {
     text
 }
 
-fn requests(o: &Options) -> String {
+fn requests(o: &SysbenchOptions) -> String {
     let mut text = String::new();
     if o.mode.random() {
         text += &match o.dialect {

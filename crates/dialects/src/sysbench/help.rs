@@ -1,7 +1,7 @@
 //! Output of `--help`, `--version` and `fileio help`, and the option table for docs/sysbench.md; all from the rows of `table`.
 
 use super::options::Dialect;
-use super::table::{OPTIONS, Part, Row, State, Versions, of_part};
+use super::table::{OPTIONS, OptionGroup, SysbenchOption, SysbenchSupport, Versions, of_part};
 
 /// The release whose output is imitated.
 pub(super) const NEW: &str = "1.0.20";
@@ -24,7 +24,7 @@ pub(super) fn version(dialect: Dialect) -> String {
 
 /// The options of fileio, one per line.
 pub(super) fn fileio_options(dialect: Dialect) -> String {
-    lines(of_part(Part::FileIo, dialect == Dialect::Old))
+    lines(of_part(OptionGroup::FileIo, dialect == Dialect::Old))
 }
 
 /// `fileio help`.
@@ -49,12 +49,12 @@ pub(super) fn general(dialect: Dialect) -> String {
          sysbench {test} --file-total-size=1G cleanup\n"
     );
     let parts = [
-        ("General options", Part::General),
-        ("Random numbers", Part::Random),
-        ("Log and report", Part::Log),
-        ("Options of fileio", Part::FileIo),
-        ("Options that only fathom has", Part::Ours),
-        ("Databases (accepted, without effect)", Part::Database),
+        ("General options", OptionGroup::General),
+        ("Random numbers", OptionGroup::Random),
+        ("Log and report", OptionGroup::Log),
+        ("Options of fileio", OptionGroup::FileIo),
+        ("Options that only fathom has", OptionGroup::Ours),
+        ("Databases (accepted, without effect)", OptionGroup::Database),
     ];
     for (title, part) in parts {
         let rows = lines(of_part(part, old));
@@ -66,13 +66,13 @@ pub(super) fn general(dialect: Dialect) -> String {
     text
 }
 
-fn lines(rows: impl Iterator<Item = &'static Row>) -> String {
-    let rows: Vec<&Row> = rows.collect();
+fn lines(rows: impl Iterator<Item = &'static SysbenchOption>) -> String {
+    let rows: Vec<&SysbenchOption> = rows.collect();
     let width = rows.iter().map(|r| r.usage().len()).max().unwrap_or(0);
     rows.into_iter()
         .map(|row| {
             let default = row.default.map_or_else(String::new, |d| format!(" [{d}]"));
-            let mark = if matches!(row.state, State::Refused(_)) { " (refused)" } else { "" };
+            let mark = if matches!(row.state, SysbenchSupport::Refused(_)) { " (refused)" } else { "" };
             format!("  {:<width$} {}{mark}{default}\n", row.usage(), row.help)
         })
         .collect()
@@ -86,15 +86,15 @@ pub fn documentation() -> String {
     for row in &OPTIONS {
         let default = row.default.filter(|d| !d.is_empty()).unwrap_or("-");
         let release = match (row.part, row.versions) {
-            (Part::Ours, _) => "fathom",
+            (OptionGroup::Ours, _) => "fathom",
             (_, Versions::Both) => "0.4, 1.0",
             (_, Versions::Old) => "0.4",
             (_, Versions::New) => "1.0",
         };
         let state = match row.state {
-            State::Done => "done".into(),
-            State::Harmless(note) => format!("accepted: {note}"),
-            State::Refused(why) => format!("**refused.** {why}"),
+            SysbenchSupport::Done => "done".into(),
+            SysbenchSupport::Harmless(note) => format!("accepted: {note}"),
+            SysbenchSupport::Refused(why) => format!("**refused.** {why}"),
         };
         text += &format!("| `{}` | {default} | {} | {release} | {state} |\n", row.usage(), row.help);
     }

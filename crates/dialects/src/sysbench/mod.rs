@@ -1,8 +1,8 @@
 //! SysBench: parses the command line of its fileio test and prints its output exactly as release 1.0.20, or as 0.4.12 for command lines
 //! of that time, which have a different meaning (see `words::is_old`).
 //!
-//! `table` lists the options; `words`, `general` and `fileio` parse a command line into [`Options`]; `plan` makes the workload;
-//! [`Printer`] prints; `files` has the texts of prepare and cleanup; `failure` those of errors; `replay` prints a stored run.
+//! `table` lists the options; `words`, `general` and `fileio` parse a command line into [`SysbenchOptions`]; `plan` makes the workload;
+//! [`SysbenchPrinter`] prints; `files` has the texts of prepare and cleanup; `failure` those of errors; `replay` prints a stored run.
 //! No I/O here: the seed and option files are passed in as [`Context`].
 
 mod exit;
@@ -26,11 +26,11 @@ mod tests;
 mod values;
 mod words;
 
-pub use exit::Exit;
+pub use exit::SysbenchExit;
 pub use help::documentation;
-pub use options::{Command, Dialect, Options};
-pub use printer::Printer;
-pub use replay::{ReplayError, print};
+pub use options::{Dialect, FileioCommand, SysbenchOptions};
+pub use printer::SysbenchPrinter;
+pub use replay::{SysbenchReplayError, print};
 
 use fathom_workload::Workload;
 use std::path::Path;
@@ -47,7 +47,7 @@ pub struct Context<'a> {
 #[derive(Clone, Debug)]
 pub struct Parsed {
     /// Parsed options.
-    pub options: Options,
+    pub options: SysbenchOptions,
     /// The arguments with --config-file replaced by its contents, so that the run can be reproduced without that file.
     pub arguments: Vec<String>,
     /// The workload to run. For prepare and cleanup it only has the files.
@@ -72,7 +72,7 @@ const OTHERS: [&str; 4] = ["cpu", "memory", "threads", "mutex"];
 ///
 /// # Errors
 /// Any exit before a run: help, version, errors, refusals; with SysBench's exit codes.
-pub fn plan(args: &[String], context: &Context<'_>) -> Result<Parsed, Exit> {
+pub fn plan(args: &[String], context: &Context<'_>) -> Result<Parsed, SysbenchExit> {
     let args = &words::with_files(args, context.read)?;
     let old = words::is_old(args)?;
     let dialect = if old { Dialect::Old } else { Dialect::New };
@@ -82,9 +82,11 @@ pub fn plan(args: &[String], context: &Context<'_>) -> Result<Parsed, Exit> {
         said.stderr += "WARNING: the --test option is deprecated. You can pass a script name or path on the command line without any options.\n";
     }
     if let Some(word) = &words.surplus {
-        return Err(Exit::complaint(format_args!("Unrecognized command line argument: {word}")).after(&said));
+        return Err(
+            SysbenchExit::complaint(format_args!("Unrecognized command line argument: {word}")).after(&said)
+        );
     }
-    let mut o = Options::new(dialect);
+    let mut o = SysbenchOptions::new(dialect);
     read(&mut o, words, &mut said).map_err(|exit| exit.after(&said))?;
     if old {
         o.notes.push(
@@ -92,10 +94,10 @@ pub fn plan(args: &[String], context: &Context<'_>) -> Result<Parsed, Exit> {
                 .into(),
         );
     }
-    if o.command == Command::Run && o.effective_io_mode() != o.io_mode {
+    if o.command == FileioCommand::Run && o.effective_io_mode() != o.io_mode {
         o.notes.push("--file-fsync-all: every write waits for its fsync, so requests are made one after the other, by pread and pwrite".into());
     }
-    if o.verbosity == 5 && o.command == Command::Run {
+    if o.verbosity == 5 && o.command == FileioCommand::Run {
         o.notes.push("--debug: single requests are not printed; it would measure the printing".into());
     }
     let notes = o.notes.clone();
@@ -111,7 +113,7 @@ pub fn plan(args: &[String], context: &Context<'_>) -> Result<Parsed, Exit> {
     })
 }
 
-fn read(o: &mut Options, words: words::Words, said: &mut Said) -> Result<(), Exit> {
+fn read(o: &mut SysbenchOptions, words: words::Words, said: &mut Said) -> Result<(), SysbenchExit> {
     let options = words.options;
     general::read(o, &options, said)?;
     let asked = |name: &str| {
@@ -119,10 +121,10 @@ fn read(o: &mut Options, words: words::Words, said: &mut Said) -> Result<(), Exi
     };
     // SysBench takes -h for the name of a test; its users mean --help.
     if asked("help") || words.test.as_deref() == Some("-h") {
-        return Err(Exit::done(help::general(o.dialect)));
+        return Err(SysbenchExit::done(help::general(o.dialect)));
     }
     if asked("version") {
-        return Err(Exit::done(help::version(o.dialect)));
+        return Err(SysbenchExit::done(help::version(o.dialect)));
     }
     if o.verbosity >= 3 {
         said.stdout += &help::banner(o.dialect);
@@ -130,31 +132,31 @@ fn read(o: &mut Options, words: words::Words, said: &mut Said) -> Result<(), Exi
     match words.test.as_deref() {
         Some("fileio") => {}
         Some(test) if OTHERS.contains(&test) || test.starts_with("oltp_") || test.ends_with(".lua") => {
-            return Err(Exit::refused(format_args!(
+            return Err(SysbenchExit::refused(format_args!(
                 "of SysBench's tests only fileio is here; {test} measures something other than storage"
             )));
         }
         Some(test) => {
-            return Err(Exit::fatal(format_args!(
+            return Err(SysbenchExit::fatal(format_args!(
                 "Cannot find benchmark '{test}': no such built-in test, file or module"
             ))
             .because("fileio is the test that is here"));
         }
         None => {
-            return Err(Exit::refused(
+            return Err(SysbenchExit::refused(
                 "no test was named; sysbench --help shows how, and the one that is here is fileio",
             ));
         }
     }
     let Some(command) = words.command else {
-        return Err(Exit::complaint(
+        return Err(SysbenchExit::complaint(
             "The 'fileio' test requires a command argument. See 'sysbench fileio help'",
         ));
     };
     if command == "help" && o.dialect == Dialect::New {
         return match options.iter().find(|g| table::find(&g.name, false).is_none()) {
             Some(given) => Err(values::unknown(given)),
-            None => Err(Exit::done(help::fileio(o.dialect))),
+            None => Err(SysbenchExit::done(help::fileio(o.dialect))),
         };
     }
     fileio::read(o, &options, &command)

@@ -14,7 +14,7 @@ pub enum Dialect {
 
 /// The command to execute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Command {
+pub enum FileioCommand {
     /// Create the files.
     Prepare,
     /// Run the test.
@@ -109,11 +109,11 @@ pub struct Flags {
 /// Parsed options.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one option of the command line")]
-pub struct Options {
+pub struct SysbenchOptions {
     /// Release that defines the meaning.
     pub dialect: Dialect,
     /// Command to execute.
-    pub command: Command,
+    pub command: FileioCommand,
     /// --threads.
     pub threads: u32,
     /// --events or --max-requests; 0: no limit.
@@ -178,14 +178,14 @@ pub struct Options {
     pub notes: Vec<String>,
 }
 
-impl Options {
+impl SysbenchOptions {
     /// The defaults of a release.
     #[must_use]
     pub fn new(dialect: Dialect) -> Self {
         let old = dialect == Dialect::Old;
         Self {
             dialect,
-            command: Command::default(),
+            command: FileioCommand::default(),
             threads: 1,
             events: if old { 10_000 } else { 0 },
             time_s: if old { 0 } else { 10 },

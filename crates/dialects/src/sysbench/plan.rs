@@ -1,6 +1,6 @@
 //! Turns options into a workload: one phase, one group of threads, and one stream over all files, whose workers share one sequence.
 
-use super::options::{Command, Dialect, IoMode, Mode, Options};
+use super::options::{Dialect, FileioCommand, IoMode, Mode, SysbenchOptions};
 use fathom_workload::{
     Access, Action, Amount, Axes, Backend, Bytes, CacheState, Data, Direction, Duration, Existing, FileSet,
     Files, Gaps, Group, Isolation, MapFlush, Mix, Open, OpenSync, Pace, Phase, Pick, Pinning, Program, Rate,
@@ -11,7 +11,7 @@ use fathom_workload::{
 pub(super) const FILES: &str = "test_file";
 
 /// The workload to run. For prepare and cleanup it only has the files.
-pub(super) fn workload(o: &Options, clock_seed: u64) -> Workload {
+pub(super) fn workload(o: &SysbenchOptions, clock_seed: u64) -> Workload {
     let seed = match o.dialect {
         Dialect::New if o.rand_seed != 0 => u64::from(o.rand_seed.unsigned_abs()),
         Dialect::Old if !o.init_rng => u64::from(o.seed_rng.unsigned_abs()),
@@ -22,12 +22,12 @@ pub(super) fn workload(o: &Options, clock_seed: u64) -> Workload {
         seed: Seed(seed),
         repetitions: 1,
         filesets: vec![files(o)],
-        phases: if o.command == Command::Run { vec![phase(o)] } else { Vec::new() },
+        phases: if o.command == FileioCommand::Run { vec![phase(o)] } else { Vec::new() },
         ..Workload::default()
     }
 }
 
-fn files(o: &Options) -> FileSet {
+fn files(o: &SysbenchOptions) -> FileSet {
     FileSet {
         name: FILES.into(),
         files: Files::Numbered { prefix: o.path.join("test_file."), count: o.files },
@@ -47,13 +47,13 @@ fn files(o: &Options) -> FileSet {
 }
 
 /// Data written by prepare and by a run: zeros, as in SysBench, or self-verifying blocks.
-pub(super) fn data(o: &Options) -> Data {
+pub(super) fn data(o: &SysbenchOptions) -> Data {
     if o.validate { Data::Checksummed { block: Bytes(o.block_bytes) } } else { Data::Zero }
 }
 
 /// SysBench prepares in its block size. With larger writes the page cache would use larger folios too, which would distort the
 /// measurement: on ext4 of Linux 6.18 a write of 16 KiB into them takes 1.5 to 2.5 times as long.
-pub(super) fn prepare_record(o: &Options) -> Bytes {
+pub(super) fn prepare_record(o: &SysbenchOptions) -> Bytes {
     // A run with larger blocks is refused, whatever the files contain.
     Bytes(o.block_bytes).min(FileSet::LARGEST_PREPARE_RECORD)
 }
@@ -70,7 +70,7 @@ pub(super) fn name(mode: Mode) -> &'static str {
     }
 }
 
-fn phase(o: &Options) -> Phase {
+fn phase(o: &SysbenchOptions) -> Phase {
     let mut before = Vec::new();
     if o.mode == Mode::SeqWrite {
         before.push(Action::Recreate(FILES.into()));
@@ -114,7 +114,7 @@ fn phase(o: &Options) -> Phase {
 const ENDLESS_S: u64 = 10 * 365 * 86400;
 
 /// Time limit in seconds.
-fn limit(o: &Options) -> Option<u64> {
+fn limit(o: &SysbenchOptions) -> Option<u64> {
     let one_pass = o.dialect == Dialect::Old && !o.mode.random();
     match o.time_s {
         0 if o.events == 0 && !one_pass => Some(ENDLESS_S),
@@ -124,7 +124,7 @@ fn limit(o: &Options) -> Option<u64> {
 }
 
 /// Interval of the series: a divisor of all report times, else a second.
-pub(super) fn interval_s(o: &Options) -> u64 {
+pub(super) fn interval_s(o: &SysbenchOptions) -> u64 {
     let all = o.checkpoints_s.iter().copied().chain([o.report_interval_s]).filter(|&s| s > 0);
     all.reduce(gcd).unwrap_or(1).min(ENDLESS_S)
 }
@@ -137,7 +137,7 @@ fn seconds(s: u64) -> Duration {
     Duration(s.saturating_mul(1_000_000_000))
 }
 
-fn stream(o: &Options) -> Stream {
+fn stream(o: &SysbenchOptions) -> Stream {
     let old = o.dialect == Dialect::Old;
     let direction = match o.mode {
         Mode::SeqRead | Mode::RandomRead => Direction::Read,
@@ -210,7 +210,7 @@ fn stream(o: &Options) -> Stream {
 
 /// 1.0.20 draws from the C library's random() through xoroshiro128+, and once more for its histogram after each event. 0.4 had
 /// another generator, of which only the formula is reproduced.
-fn scaled(o: &Options) -> Scaled {
+fn scaled(o: &SysbenchOptions) -> Scaled {
     if o.dialect == Dialect::Old {
         return Scaled::default();
     }

@@ -2,16 +2,16 @@
 //! and from a stored record by `replay`.
 
 use super::figures::{Rules, Tally, clock_s, shares, total_s};
-use super::options::{Dialect, Options};
-use super::report::{self, Span};
+use super::options::{Dialect, SysbenchOptions};
+use super::report::{self, ReportInterval};
 use super::{Parsed, failure, head, latency, report_old};
 use crate::LivePrinter;
 use fathom_record::{Ending, Interval, OpError, Repetition};
 
 /// Prints a run as it proceeds.
 #[derive(Clone, Debug)]
-pub struct Printer {
-    options: Options,
+pub struct SysbenchPrinter {
+    options: SysbenchOptions,
     opening: String,
     rules: Rules,
     /// Operations since the last interval line.
@@ -27,7 +27,7 @@ pub struct Printer {
     intervals: usize,
 }
 
-impl Printer {
+impl SysbenchPrinter {
     /// A printer for the run that `parsed` describes.
     #[must_use]
     pub fn new(parsed: &Parsed) -> Self {
@@ -84,7 +84,7 @@ impl Printer {
         }
         if self.options.checkpoints_s.iter().any(|&c| crosses(c)) {
             text += &format!("[ {at_s}s ] Checkpoint report:\n");
-            text += &self.report(&Span {
+            text += &self.report(&ReportInterval {
                 tally: &self.checkpoint,
                 total_s: now_s,
                 clock_s: now_s - self.checkpoint_from_s,
@@ -102,7 +102,7 @@ impl Printer {
         if self.says(3) { text } else { String::new() }
     }
 
-    fn report(&self, span: &Span<'_>) -> String {
+    fn report(&self, span: &ReportInterval<'_>) -> String {
         if self.old() { report_old::report(&self.options, span) } else { report::report(&self.options, span) }
     }
 
@@ -124,7 +124,7 @@ impl Printer {
         if self.options.histogram {
             text += &latency::histogram(&tally.latency);
         }
-        text += &self.report(&Span {
+        text += &self.report(&ReportInterval {
             tally: &tally,
             total_s,
             clock_s: clock_s - self.checkpoint_from_s,
@@ -179,7 +179,7 @@ impl Printer {
     }
 }
 
-impl LivePrinter for Printer {
+impl LivePrinter for SysbenchPrinter {
     fn head(&mut self) -> String {
         let mut text = std::mem::take(&mut self.opening);
         if self.says(3) {
@@ -187,7 +187,7 @@ impl LivePrinter for Printer {
         }
         if self.says(5) && !self.old() {
             for i in 0..self.options.files {
-                text += &format!("DEBUG: Opening file: {}\n", Options::file_name(i.into()));
+                text += &format!("DEBUG: Opening file: {}\n", SysbenchOptions::file_name(i.into()));
             }
         }
         text

@@ -2,11 +2,11 @@
 
 use super::figures::{Rules, Share, Tally, over, spread};
 use super::latency;
-use super::options::Options;
+use super::options::SysbenchOptions;
 
 const MIB: f64 = 1_048_576.0;
 
-pub(super) struct Span<'a> {
+pub(super) struct ReportInterval<'a> {
     pub tally: &'a Tally,
     /// Seconds since the start of the run.
     pub total_s: f64,
@@ -17,8 +17,8 @@ pub(super) struct Span<'a> {
 }
 
 /// The text from the empty line before "File operations:" to the one after the fairness.
-pub(super) fn report(o: &Options, span: &Span<'_>) -> String {
-    let Span { tally, total_s, clock_s, .. } = *span;
+pub(super) fn report(o: &SysbenchOptions, span: &ReportInterval<'_>) -> String {
+    let ReportInterval { tally, total_s, clock_s, .. } = *span;
     let rate = |amount: f64| over(amount, clock_s);
     let events = tally.events(Rules::of(o));
     format!(
@@ -36,7 +36,7 @@ pub(super) fn report(o: &Options, span: &Span<'_>) -> String {
     )
 }
 
-fn latencies(o: &Options, tally: &Tally) -> String {
+fn latencies(o: &SysbenchOptions, tally: &Tally) -> String {
     let l = &tally.latency;
     let ms = |ns: f64| ns / 1e6;
     let row = |name: &str, ms: f64| format!("         {name:<31}{ms:>13.2}\n");
@@ -54,7 +54,7 @@ fn latencies(o: &Options, tally: &Tally) -> String {
         + &row("sum:", ms(l.sum_ns() as f64))
 }
 
-fn fairness(o: &Options, span: &Span<'_>) -> String {
+fn fairness(o: &SysbenchOptions, span: &ReportInterval<'_>) -> String {
     let threads = f64::from(o.threads.max(1));
     let (events, busy) = match span.shares {
         Some(shares) => (spread(shares.iter().map(|s| s.events)), spread(shares.iter().map(|s| s.busy_s))),
@@ -76,7 +76,7 @@ fn fairness(o: &Options, span: &Span<'_>) -> String {
 }
 
 /// `[ 1s ] reads: ...`
-pub(super) fn interval(o: &Options, tally: &Tally, at_s: u64, width_s: f64) -> String {
+pub(super) fn interval(o: &SysbenchOptions, tally: &Tally, at_s: u64, width_s: f64) -> String {
     let rate = |amount: f64| over(amount, width_s);
     format!(
         "[ {at_s}s ] reads: {:4.2} MiB/s writes: {:4.2} MiB/s fsyncs: {:4.2}/s latency (ms,{}%): {:4.3}\n",

@@ -3,12 +3,12 @@
 use super::figures::{Rules, Share, Tally, over, spread};
 use super::head::short_size;
 use super::latency;
-use super::options::Options;
-use super::report::Span;
+use super::options::SysbenchOptions;
+use super::report::ReportInterval;
 
 /// The text from "Operations performed:" to the empty line after the fairness.
-pub(super) fn report(o: &Options, span: &Span<'_>) -> String {
-    let Span { tally, total_s, clock_s, .. } = *span;
+pub(super) fn report(o: &SysbenchOptions, span: &ReportInterval<'_>) -> String {
+    let ReportInterval { tally, total_s, clock_s, .. } = *span;
     let events = tally.events(Rules::of(o));
     let bytes = tally.read_bytes.saturating_add(tally.written_bytes);
     let others = tally.syncs();
@@ -32,7 +32,7 @@ pub(super) fn report(o: &Options, span: &Span<'_>) -> String {
     )
 }
 
-fn requests(o: &Options, tally: &Tally) -> String {
+fn requests(o: &SysbenchOptions, tally: &Tally) -> String {
     let l = &tally.latency;
     let row = |name: &str, ms: f64| format!("         {name:<25}{ms:>17.2}ms\n");
     let mut text = row("min:", l.min_ns() as f64 / 1e6)
@@ -45,7 +45,7 @@ fn requests(o: &Options, tally: &Tally) -> String {
     text
 }
 
-fn fairness(o: &Options, span: &Span<'_>) -> String {
+fn fairness(o: &SysbenchOptions, span: &ReportInterval<'_>) -> String {
     let mean = |sum: f64| sum / f64::from(o.threads.max(1));
     let share = [Share {
         events: mean(span.tally.events(Rules::of(o)) as f64),
@@ -62,7 +62,7 @@ fn fairness(o: &Options, span: &Span<'_>) -> String {
 }
 
 /// `[   1s] reads: ...`
-pub(super) fn interval(o: &Options, tally: &Tally, at_s: u64, width_s: f64) -> String {
+pub(super) fn interval(o: &SysbenchOptions, tally: &Tally, at_s: u64, width_s: f64) -> String {
     let rate = |amount: f64| over(amount, width_s);
     format!(
         "[{at_s:4}s] reads: {:4.2} MB/s writes: {:4.2} MB/s fsyncs: {:4.2}/s response time: {:4.2}ms ({}%)\n",

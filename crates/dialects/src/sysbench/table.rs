@@ -3,7 +3,7 @@
 
 /// Type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum ValueType {
     /// A 32-bit integer.
     Number,
     /// A number of bytes, optionally with a suffix K, M, G or T.
@@ -20,7 +20,7 @@ pub enum Value {
 
 /// Group of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum OptionGroup {
     /// Options of every test.
     General,
     /// Random number options.
@@ -48,7 +48,7 @@ pub enum Versions {
 
 /// How an option is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum SysbenchSupport {
     /// Works as in SysBench, or as described in its help if SysBench lacks it.
     Done,
     /// Accepted; the text says what it does here.
@@ -59,88 +59,94 @@ pub enum State {
 
 /// One option.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct SysbenchOption {
     /// Name without leading dashes.
     pub name: &'static str,
     /// Type of the value.
-    pub value: Value,
+    pub value: ValueType,
     /// Placeholder for the value in help texts.
     pub placeholder: &'static str,
     /// Default as shown in help texts; `None` if not shown.
     pub default: Option<&'static str>,
     /// Group.
-    pub part: Part,
+    pub part: OptionGroup,
     /// Releases that have it.
     pub versions: Versions,
     /// How it is handled.
-    pub state: State,
+    pub state: SysbenchSupport,
     /// One-line description.
     pub help: &'static str,
 }
 
-impl Row {
+impl SysbenchOption {
     /// Usage text, `--file-num=N` or `--validate[=on|off]`.
     #[must_use]
     pub fn usage(&self) -> String {
         match self.value {
-            Value::Switch => format!("--{}[=on|off]", self.name),
+            ValueType::Switch => format!("--{}[=on|off]", self.name),
             _ => format!("--{}={}", self.name, self.placeholder),
         }
     }
 }
 
-const fn row(part: Part, name: &'static str, value: Value, default: &'static str, help: &'static str) -> Row {
+const fn row(
+    part: OptionGroup,
+    name: &'static str,
+    value: ValueType,
+    default: &'static str,
+    help: &'static str,
+) -> SysbenchOption {
     let placeholder = match value {
-        Value::Number | Value::Real => "N",
-        Value::Size => "SIZE",
-        Value::Switch => "",
-        Value::Text => "STRING",
-        Value::List => "[LIST,...]",
+        ValueType::Number | ValueType::Real => "N",
+        ValueType::Size => "SIZE",
+        ValueType::Switch => "",
+        ValueType::Text => "STRING",
+        ValueType::List => "[LIST,...]",
     };
-    Row {
+    SysbenchOption {
         name,
         value,
         placeholder,
         default: Some(default),
         part,
         versions: Versions::Both,
-        state: State::Done,
+        state: SysbenchSupport::Done,
         help,
     }
 }
 
-const fn old(base: Row) -> Row {
-    Row { versions: Versions::Old, ..base }
+const fn old(base: SysbenchOption) -> SysbenchOption {
+    SysbenchOption { versions: Versions::Old, ..base }
 }
 
-const fn new(base: Row) -> Row {
-    Row { versions: Versions::New, ..base }
+const fn new(base: SysbenchOption) -> SysbenchOption {
+    SysbenchOption { versions: Versions::New, ..base }
 }
 
-const fn shown(base: Row, placeholder: &'static str) -> Row {
-    Row { placeholder, ..base }
+const fn shown(base: SysbenchOption, placeholder: &'static str) -> SysbenchOption {
+    SysbenchOption { placeholder, ..base }
 }
 
-const fn bare(base: Row) -> Row {
-    Row { default: None, ..base }
+const fn bare(base: SysbenchOption) -> SysbenchOption {
+    SysbenchOption { default: None, ..base }
 }
 
-const fn harmless(base: Row, note: &'static str) -> Row {
-    Row { state: State::Harmless(note), ..base }
+const fn harmless(base: SysbenchOption, note: &'static str) -> SysbenchOption {
+    SysbenchOption { state: SysbenchSupport::Harmless(note), ..base }
 }
 
-const fn refused(base: Row, why: &'static str) -> Row {
-    Row { state: State::Refused(why), ..base }
+const fn refused(base: SysbenchOption, why: &'static str) -> SysbenchOption {
+    SysbenchOption { state: SysbenchSupport::Refused(why), ..base }
 }
 
-use Part::{Database, FileIo, General, Log, Ours, Random};
-use Value::{List, Number, Real, Size, Switch, Text};
+use OptionGroup::{Database, FileIo, General, Log, Ours, Random};
+use ValueType::{List, Number, Real, Size, Switch, Text};
 
 const NO_DATABASE: &str = "nothing here talks to a database";
 const UNIFORM: &str = "fileio draws all positions uniformly, in SysBench too";
 
 /// All options.
-pub const OPTIONS: [Row; 66] = [
+pub const OPTIONS: [SysbenchOption; 66] = [
     new(row(General, "threads", Number, "1", "worker threads")),
     new(row(General, "events", Number, "0", "end after N events, periodic fsyncs included; 0: no limit")),
     new(row(General, "time", Number, "10", "end after N seconds; 0: no limit")),
@@ -295,7 +301,7 @@ pub const OPTIONS: [Row; 66] = [
 
 /// Finds an option by its name as given: `_` counts as `-`. If both releases have a row, this release's.
 #[must_use]
-pub fn find(name: &str, old: bool) -> Option<&'static Row> {
+pub fn find(name: &str, old: bool) -> Option<&'static SysbenchOption> {
     let name = name.replace('_', "-");
     let other = if old { Versions::New } else { Versions::Old };
     OPTIONS.iter().find(|r| r.name == name && r.versions != other)
@@ -308,7 +314,7 @@ pub fn of_04_only(name: &str) -> bool {
 }
 
 /// The rows of a group, in order.
-pub fn of_part(part: Part, old: bool) -> impl Iterator<Item = &'static Row> {
+pub fn of_part(part: OptionGroup, old: bool) -> impl Iterator<Item = &'static SysbenchOption> {
     let other = if old { Versions::New } else { Versions::Old };
     OPTIONS.iter().filter(move |r| r.part == part && r.versions != other)
 }

@@ -29,7 +29,7 @@ fn planned(line: &str) -> Parsed {
     plan(&words(line), &context()).unwrap_or_else(|exit| panic!("{line}: {exit:?}"))
 }
 
-fn refused(line: &str) -> Exit {
+fn refused(line: &str) -> SysbenchExit {
     plan(&words(line), &context()).unwrap_err()
 }
 
@@ -101,7 +101,7 @@ fn phase(parsed: &Parsed) -> record::Phase {
 fn output(line: &str) -> String {
     let parsed = planned(line);
     let phase = phase(&parsed);
-    let mut printer = Printer::new(&parsed);
+    let mut printer = SysbenchPrinter::new(&parsed);
     let mut text = printer.head();
     text += &printer.phase_started(&parsed.workload.phases[0]);
     text += &printer.started();
@@ -363,7 +363,7 @@ fn a_run_that_failed_prints_its_error() {
     let text = print(&run).unwrap();
     assert!(text.ends_with("Threads started!\n\nFATAL: Failed to read file! file: 1 pos: 972118 errno = 22 (Invalid argument)\n"), "{text}");
     let other = Run { id: "r".into(), argv: words("fathom iozone -a"), ..Run::default() };
-    assert_eq!(print(&other), Err(ReplayError::NotSysBench { id: "r".into() }));
+    assert_eq!(print(&other), Err(SysbenchReplayError::NotSysBench { id: "r".into() }));
 }
 
 #[test]
@@ -423,7 +423,7 @@ proptest! {
             }
             let toml = parsed.workload.to_toml().unwrap();
             prop_assert_eq!(fathom_workload::Workload::from_toml(&toml), Ok(parsed.workload.clone()));
-            let mut printer = Printer::new(&parsed);
+            let mut printer = SysbenchPrinter::new(&parsed);
             let _ = printer.head();
             prop_assert_eq!(plan(&parsed.arguments, &context()).map(|p| p.workload), Ok(parsed.workload));
         }

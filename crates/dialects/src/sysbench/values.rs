@@ -2,13 +2,13 @@
 //! cases, except that trailing text after a size is an error.
 
 use super::words::Given;
-use super::{Exit, table};
+use super::{SysbenchExit, table};
 
 /// A 32-bit integer; an empty value is 0.
 ///
 /// # Errors
 /// Any other value.
-pub(super) fn number(given: &Given) -> Result<i32, Exit> {
+pub(super) fn number(given: &Given) -> Result<i32, SysbenchExit> {
     let text = given.text();
     let digits = text.trim_start();
     let digits = digits.strip_prefix('+').unwrap_or(digits);
@@ -17,7 +17,7 @@ pub(super) fn number(given: &Given) -> Result<i32, Exit> {
     }
     digits.parse().map_err(|_| {
         let name = given.name.replace('-', "_");
-        Exit::complaint(format_args!("Invalid value for the '{name}' option: '{text}'"))
+        SysbenchExit::complaint(format_args!("Invalid value for the '{name}' option: '{text}'"))
     })
 }
 
@@ -46,7 +46,7 @@ pub(super) fn real(given: &Given) -> f64 {
 ///
 /// # Errors
 /// Any other value.
-pub(super) fn switch(given: &Given) -> Result<bool, Exit> {
+pub(super) fn switch(given: &Given) -> Result<bool, SysbenchExit> {
     match given.value.as_deref() {
         None | Some("on" | "true" | "1") => Ok(true),
         Some("off" | "false" | "0") => Ok(false),
@@ -55,8 +55,8 @@ pub(super) fn switch(given: &Given) -> Result<bool, Exit> {
 }
 
 /// Error: an unknown option, or a switch that is neither on nor off.
-pub(super) fn unknown(given: &Given) -> Exit {
-    let exit = Exit::complaint(format_args!("invalid option: {}", given.raw));
+pub(super) fn unknown(given: &Given) -> SysbenchExit {
+    let exit = SysbenchExit::complaint(format_args!("invalid option: {}", given.raw));
     if table::of_04_only(&given.name) {
         return exit.because(format_args!(
             "0.4 knows --{}; --dialect=0.4 takes this line in its meaning",

@@ -1,7 +1,7 @@
 //! Splits arguments into words and options: which test and command, which options in which order, and which
 //! release's language. Values are parsed in `general` and `fileio`.
 
-use super::{Exit, table};
+use super::{SysbenchExit, table};
 use std::path::Path;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,14 +67,14 @@ pub(super) fn split(args: &[String], old: bool) -> Words {
 ///
 /// # Errors
 /// A --dialect that is neither.
-pub(super) fn is_old(args: &[String]) -> Result<bool, Exit> {
+pub(super) fn is_old(args: &[String]) -> Result<bool, SysbenchExit> {
     let words = split(args, false);
     let given = |name: &str| words.options.iter().any(|o| o.is(name));
     if let Some(told) = words.options.iter().rev().find(|o| o.is("dialect")) {
         return match told.text() {
             "0.4" => Ok(true),
             "1.0" => Ok(false),
-            other => Err(Exit::refused(format_args!(
+            other => Err(SysbenchExit::refused(format_args!(
                 "--dialect is 0.4 (the language of 2004 to 2015) or 1.0 (that of 1.0.20), not {other:?}"
             ))),
         };
@@ -91,7 +91,7 @@ pub(super) fn is_old(args: &[String]) -> Result<bool, Exit> {
 pub(super) fn with_files(
     args: &[String],
     read: &dyn Fn(&Path) -> Result<String, String>,
-) -> Result<Vec<String>, Exit> {
+) -> Result<Vec<String>, SysbenchExit> {
     let mut all = Vec::with_capacity(args.len());
     for arg in args {
         let Some(name) = arg.strip_prefix("--config-file=").or_else(|| arg.strip_prefix("--config_file="))
@@ -99,7 +99,8 @@ pub(super) fn with_files(
             all.push(arg.clone());
             continue;
         };
-        let text = read(Path::new(name)).map_err(|why| Exit::complaint(format_args!("{name}: {why}")))?;
+        let text =
+            read(Path::new(name)).map_err(|why| SysbenchExit::complaint(format_args!("{name}: {why}")))?;
         all.extend(text.lines().filter_map(line));
     }
     Ok(all)

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Position in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum TracePlace {
     /// The whole file.
     #[default]
     Whole,
@@ -24,12 +24,12 @@ pub struct TraceError {
     /// File name as given by the caller.
     pub file: String,
     /// Position in the file.
-    pub place: Place,
+    pub place: TracePlace,
     /// What was found, what was expected, and what to do.
     pub what: String,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TracePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole => Ok(()),
@@ -40,7 +40,7 @@ impl fmt::Display for Place {
 }
 
 impl TraceError {
-    pub(super) fn new(file: &str, place: Place, what: impl Into<String>) -> Self {
+    pub(super) fn new(file: &str, place: TracePlace, what: impl Into<String>) -> Self {
         Self { file: file.into(), place, what: what.into() }
     }
 }

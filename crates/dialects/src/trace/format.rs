@@ -2,7 +2,7 @@
 
 /// An input format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Format {
+pub enum TraceFormat {
     /// fathom's own event log.
     #[default]
     Own,
@@ -30,7 +30,7 @@ pub enum Format {
     Tencent,
 }
 
-impl Format {
+impl TraceFormat {
     /// All input formats.
     pub const ALL: [Self; 12] = [
         Self::Own,

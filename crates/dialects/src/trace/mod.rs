@@ -12,9 +12,9 @@ mod format;
 mod read;
 mod write;
 
-pub use error::{NAME_THE_FORM, Place, TraceError};
-pub use format::{Format, Output};
-pub use read::{Part, Trace, merge, open, open_together};
+pub use error::{NAME_THE_FORM, TraceError, TracePlace};
+pub use format::{Output, TraceFormat};
+pub use read::{CpuRecording, Trace, merge, open, open_together};
 pub use write::{EventWriter, RequestRow, Requests, writer};
 
 use fathom_record::block::log::{LogDevice, LogEnd, LogHeader};
@@ -24,7 +24,7 @@ use fathom_record::block::log::{LogDevice, LogEnd, LogHeader};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
     /// Format of the trace.
-    pub format: Format,
+    pub format: TraceFormat,
     /// Information that precedes the events.
     pub header: LogHeader,
     /// Devices named so far; if the format has names instead of numbers, the numbers are assigned by fathom (major 0).

@@ -35,7 +35,7 @@ pub(super) struct Hsfs {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct File {
+pub(super) struct HsfsFile {
     /// One past the last window.
     end: u64,
     /// Contiguous windows counted.
@@ -46,26 +46,26 @@ pub(super) struct File {
 
 /// The current window of the call ends before this page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct InCall {
+pub(super) struct HsfsCall {
     window_end: u64,
 }
 
 impl PolicyRules for Hsfs {
-    type File = File;
-    type InCall = InCall;
+    type File = HsfsFile;
+    type InCall = HsfsCall;
 
-    fn open(&self) -> File {
-        File::default()
+    fn open(&self) -> HsfsFile {
+        HsfsFile::default()
     }
 
-    fn begin(&self, _file: &mut File, call: &Call, _counters: &mut Counters) -> InCall {
-        InCall { window_end: call.offset / PAGE_BYTES }
+    fn begin(&self, _file: &mut HsfsFile, call: &Call, _counters: &mut Counters) -> HsfsCall {
+        HsfsCall { window_end: call.offset / PAGE_BYTES }
     }
 
     fn touch<P: Pages>(
         &self,
-        file: &mut File,
-        now: &mut InCall,
+        file: &mut HsfsFile,
+        now: &mut HsfsCall,
         call: &Call,
         touch: Touch,
         io: &mut Io<'_, P>,
@@ -98,7 +98,7 @@ impl Hsfs {
         ((page / size + 1) * size).min(call.pages().end)
     }
 
-    fn count(&self, file: &mut File, page: u64, pages: u64, counters: &mut Counters) {
+    fn count(&self, file: &mut HsfsFile, page: u64, pages: u64, counters: &mut Counters) {
         if page == file.end {
             counters.contiguous_pages += pages;
             if file.contiguous < self.tunables[CONTIGUOUS] {

@@ -42,7 +42,7 @@ pub(super) struct Modern {
 
 /// Per open file: the last window, of which the last `async_size` pages are read-ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct File {
+pub(super) struct ModernFile {
     start: u64,
     size: u64,
     async_size: u64,
@@ -54,23 +54,30 @@ pub(super) struct File {
 
 /// Requested length of the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct InCall {
+pub(super) struct ModernCall {
     end: u64,
 }
 
 impl PolicyRules for Modern {
-    type File = File;
-    type InCall = InCall;
+    type File = ModernFile;
+    type InCall = ModernCall;
 
-    fn open(&self) -> File {
-        File { start: 0, size: 0, async_size: 0, order: 0, previous: u64::MAX / PAGE_BYTES }
+    fn open(&self) -> ModernFile {
+        ModernFile { start: 0, size: 0, async_size: 0, order: 0, previous: u64::MAX / PAGE_BYTES }
     }
 
-    fn begin(&self, _file: &mut File, call: &Call, _counters: &mut Counters) -> InCall {
-        InCall { end: call.asked_end() }
+    fn begin(&self, _file: &mut ModernFile, call: &Call, _counters: &mut Counters) -> ModernCall {
+        ModernCall { end: call.asked_end() }
     }
 
-    fn touch<P: Pages>(&self, file: &mut File, now: &mut InCall, _: &Call, touch: Touch, io: &mut Io<'_, P>) {
+    fn touch<P: Pages>(
+        &self,
+        file: &mut ModernFile,
+        now: &mut ModernCall,
+        _: &Call,
+        touch: Touch,
+        io: &mut Io<'_, P>,
+    ) {
         let mut mark = touch.mark;
         if touch.presence == Presence::Absent {
             // The touched page may be in the folio just marked.
@@ -89,7 +96,7 @@ impl PolicyRules for Modern {
         }
     }
 
-    fn end(&self, file: &mut File, _now: InCall, call: &Call) {
+    fn end(&self, file: &mut ModernFile, _now: ModernCall, call: &Call) {
         if !call.pages().is_empty() {
             file.previous = call.end() / PAGE_BYTES;
         }
@@ -98,7 +105,13 @@ impl PolicyRules for Modern {
 
 impl Modern {
     /// Handles an absent page. Returns the mark that was set.
-    fn missed<P: Pages>(&self, file: &mut File, page: u64, asked: u64, io: &mut Io<'_, P>) -> Option<Mark> {
+    fn missed<P: Pages>(
+        &self,
+        file: &mut ModernFile,
+        page: u64,
+        asked: u64,
+        io: &mut Io<'_, P>,
+    ) -> Option<Mark> {
         if self.tunables[MAX] == 0 || io.pages.congested() {
             return None;
         }
@@ -126,7 +139,7 @@ impl Modern {
     }
 
     /// Handles a touch of a marked folio.
-    fn marked<P: Pages>(&self, file: &mut File, mark: Mark, asked: u64, io: &mut Io<'_, P>) {
+    fn marked<P: Pages>(&self, file: &mut ModernFile, mark: Mark, asked: u64, io: &mut Io<'_, P>) {
         let max = most(self.tunables[MAX], self.tunables[DEVICE], asked);
         let due = file.start + file.size - file.async_size;
         if mark.page == due - due % u64::from(mark.pages.max(1)) {
@@ -154,7 +167,7 @@ impl Modern {
     }
 
     /// Reads the window of the state: folio by folio until a present page is in the way, the rest page by page.
-    fn read<P: Pages>(&self, file: &mut File, kind: Kind, io: &mut Io<'_, P>) -> Option<Mark> {
+    fn read<P: Pages>(&self, file: &mut ModernFile, kind: Kind, io: &mut Io<'_, P>) -> Option<Mark> {
         if file.start >= io.file_pages {
             return None;
         }

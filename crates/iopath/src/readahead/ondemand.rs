@@ -34,7 +34,7 @@ pub(super) struct OnDemand {
 
 /// Per open file: the last window, of which the last `async_size` pages are read-ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct File {
+pub(super) struct OnDemandFile {
     start: u64,
     size: u64,
     async_size: u64,
@@ -44,24 +44,31 @@ pub(super) struct File {
 
 /// Page the call touched last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct InCall {
+pub(super) struct OnDemandCall {
     last: Option<u64>,
     end: u64,
 }
 
 impl PolicyRules for OnDemand {
-    type File = File;
-    type InCall = InCall;
+    type File = OnDemandFile;
+    type InCall = OnDemandCall;
 
-    fn open(&self) -> File {
-        File { start: 0, size: 0, async_size: 0, previous: u64::MAX / PAGE_BYTES }
+    fn open(&self) -> OnDemandFile {
+        OnDemandFile { start: 0, size: 0, async_size: 0, previous: u64::MAX / PAGE_BYTES }
     }
 
-    fn begin(&self, _file: &mut File, call: &Call, _counters: &mut Counters) -> InCall {
-        InCall { last: None, end: call.asked_end() }
+    fn begin(&self, _file: &mut OnDemandFile, call: &Call, _counters: &mut Counters) -> OnDemandCall {
+        OnDemandCall { last: None, end: call.asked_end() }
     }
 
-    fn touch<P: Pages>(&self, file: &mut File, now: &mut InCall, _: &Call, touch: Touch, io: &mut Io<'_, P>) {
+    fn touch<P: Pages>(
+        &self,
+        file: &mut OnDemandFile,
+        now: &mut OnDemandCall,
+        _: &Call,
+        touch: Touch,
+        io: &mut Io<'_, P>,
+    ) {
         let asked = now.end - touch.page;
         now.last = Some(touch.page);
         if self.tunables[MAX] == 0 {
@@ -88,7 +95,7 @@ impl PolicyRules for OnDemand {
         }
     }
 
-    fn end(&self, file: &mut File, now: InCall, _call: &Call) {
+    fn end(&self, file: &mut OnDemandFile, now: OnDemandCall, _call: &Call) {
         if let Some(last) = now.last {
             file.previous = last;
         }
@@ -97,7 +104,13 @@ impl PolicyRules for OnDemand {
 
 impl OnDemand {
     /// Handles an absent page. Returns the page that was marked.
-    fn missed<P: Pages>(&self, file: &mut File, page: u64, asked: u64, io: &mut Io<'_, P>) -> Option<u64> {
+    fn missed<P: Pages>(
+        &self,
+        file: &mut OnDemandFile,
+        page: u64,
+        asked: u64,
+        io: &mut Io<'_, P>,
+    ) -> Option<u64> {
         let max = most(self.tunables[MAX], self.tunables[DEVICE], asked);
         if page == 0 {
             return self.initial(file, page, asked, max, io);
@@ -124,7 +137,7 @@ impl OnDemand {
     }
 
     /// Handles a touch of a marked page.
-    fn marked<P: Pages>(&self, file: &mut File, page: u64, asked: u64, io: &mut Io<'_, P>) {
+    fn marked<P: Pages>(&self, file: &mut OnDemandFile, page: u64, asked: u64, io: &mut Io<'_, P>) {
         let max = most(self.tunables[MAX], self.tunables[DEVICE], asked);
         if expected(file, page) {
             self.next(file, page, max, Kind::Async, io);
@@ -140,7 +153,7 @@ impl OnDemand {
 
     fn initial<P: Pages>(
         &self,
-        file: &mut File,
+        file: &mut OnDemandFile,
         page: u64,
         asked: u64,
         max: u64,
@@ -154,7 +167,7 @@ impl OnDemand {
 
     fn next<P: Pages>(
         &self,
-        file: &mut File,
+        file: &mut OnDemandFile,
         page: u64,
         max: u64,
         kind: Kind,
@@ -169,7 +182,7 @@ impl OnDemand {
 
     fn read<P: Pages>(
         &self,
-        file: &mut File,
+        file: &mut OnDemandFile,
         page: u64,
         max: u64,
         kind: Kind,
@@ -196,7 +209,7 @@ impl OnDemand {
 }
 
 /// Whether a page is where the state expects the stream: at the mark or after the window.
-fn expected(file: &File, page: u64) -> bool {
+fn expected(file: &OnDemandFile, page: u64) -> bool {
     page == file.start + file.size - file.async_size || page == file.start + file.size
 }
 

@@ -52,20 +52,20 @@ pub struct Policy {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum File {
+enum AnyFile {
     None(Nothing),
-    Ra24(ra24::File),
+    Ra24(ra24::Ra24File),
     Ra26(Window),
-    Simplified(simplified::File),
-    OnDemand(ondemand::File),
-    Modern(modern::File),
-    Hsfs(hsfs::File),
+    Simplified(simplified::SimplifiedFile),
+    OnDemand(ondemand::OnDemandFile),
+    Modern(modern::ModernFile),
+    Hsfs(hsfs::HsfsFile),
 }
 
 /// A policy's state of an open file: small and copyable. Only valid with the policy that opened it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    file: File,
+    file: AnyFile,
     counters: Counters,
 }
 
@@ -78,21 +78,21 @@ impl State {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum InCall {
+enum AnyCall {
     None(Nothing),
-    Ra24(ra24::InCall),
+    Ra24(ra24::Ra24Call),
     Ra26(Option<Window>),
-    Simplified(simplified::InCall),
-    OnDemand(ondemand::InCall),
-    Modern(modern::InCall),
-    Hsfs(hsfs::InCall),
+    Simplified(simplified::SimplifiedCall),
+    OnDemand(ondemand::OnDemandCall),
+    Modern(modern::ModernCall),
+    Hsfs(hsfs::HsfsCall),
 }
 
 /// A call in progress. Several may be in progress on one file; each thread keeps its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
     call: Call,
-    now: InCall,
+    now: AnyCall,
 }
 
 /// Evaluates `$body` with the policy and the matching state; with a state of another policy, evaluates to `$other` and leaves the state
@@ -100,32 +100,32 @@ pub struct Reading {
 macro_rules! matching {
     ($inner:expr, $file:expr, $rules:ident, $state:ident, $variant:ident => $body:expr, $other:expr) => {
         match ($inner, $file) {
-            (Inner::None($rules), File::None($state)) => {
-                use InCall::None as $variant;
+            (Inner::None($rules), AnyFile::None($state)) => {
+                use AnyCall::None as $variant;
                 $body
             }
-            (Inner::Ra24($rules), File::Ra24($state)) => {
-                use InCall::Ra24 as $variant;
+            (Inner::Ra24($rules), AnyFile::Ra24($state)) => {
+                use AnyCall::Ra24 as $variant;
                 $body
             }
-            (Inner::Ra26($rules), File::Ra26($state)) => {
-                use InCall::Ra26 as $variant;
+            (Inner::Ra26($rules), AnyFile::Ra26($state)) => {
+                use AnyCall::Ra26 as $variant;
                 $body
             }
-            (Inner::Simplified($rules), File::Simplified($state)) => {
-                use InCall::Simplified as $variant;
+            (Inner::Simplified($rules), AnyFile::Simplified($state)) => {
+                use AnyCall::Simplified as $variant;
                 $body
             }
-            (Inner::OnDemand($rules), File::OnDemand($state)) => {
-                use InCall::OnDemand as $variant;
+            (Inner::OnDemand($rules), AnyFile::OnDemand($state)) => {
+                use AnyCall::OnDemand as $variant;
                 $body
             }
-            (Inner::Modern($rules), File::Modern($state)) => {
-                use InCall::Modern as $variant;
+            (Inner::Modern($rules), AnyFile::Modern($state)) => {
+                use AnyCall::Modern as $variant;
                 $body
             }
-            (Inner::Hsfs($rules), File::Hsfs($state)) => {
-                use InCall::Hsfs as $variant;
+            (Inner::Hsfs($rules), AnyFile::Hsfs($state)) => {
+                use AnyCall::Hsfs as $variant;
                 $body
             }
             _ => $other,
@@ -158,13 +158,13 @@ impl Policy {
     #[must_use]
     pub fn open(&self) -> State {
         let file = match &self.inner {
-            Inner::None(rules) => File::None(rules.open()),
-            Inner::Ra24(rules) => File::Ra24(rules.open()),
-            Inner::Ra26(rules) => File::Ra26(rules.open()),
-            Inner::Simplified(rules) => File::Simplified(rules.open()),
-            Inner::OnDemand(rules) => File::OnDemand(rules.open()),
-            Inner::Modern(rules) => File::Modern(rules.open()),
-            Inner::Hsfs(rules) => File::Hsfs(rules.open()),
+            Inner::None(rules) => AnyFile::None(rules.open()),
+            Inner::Ra24(rules) => AnyFile::Ra24(rules.open()),
+            Inner::Ra26(rules) => AnyFile::Ra26(rules.open()),
+            Inner::Simplified(rules) => AnyFile::Simplified(rules.open()),
+            Inner::OnDemand(rules) => AnyFile::OnDemand(rules.open()),
+            Inner::Modern(rules) => AnyFile::Modern(rules.open()),
+            Inner::Hsfs(rules) => AnyFile::Hsfs(rules.open()),
         };
         State { file, counters: Counters::default() }
     }

@@ -29,7 +29,7 @@ pub(super) struct Ra24 {
 
 /// Per open file; shared by all readers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct File {
+pub(super) struct Ra24File {
     /// One past the last page read ahead.
     end: u64,
     /// Pages in the last window.
@@ -42,39 +42,39 @@ pub(super) struct File {
 
 /// Whether this call continues in the window; decided once, at its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct InCall {
+pub(super) struct Ra24Call {
     goes_on: bool,
 }
 
 impl PolicyRules for Ra24 {
-    type File = File;
-    type InCall = InCall;
+    type File = Ra24File;
+    type InCall = Ra24Call;
 
-    fn open(&self) -> File {
-        File::default()
+    fn open(&self) -> Ra24File {
+        Ra24File::default()
     }
 
-    fn begin(&self, file: &mut File, call: &Call, _counters: &mut Counters) -> InCall {
+    fn begin(&self, file: &mut Ra24File, call: &Call, _counters: &mut Counters) -> Ra24Call {
         let page = call.offset / PAGE_BYTES;
         let goes_on = page <= file.end && page + file.known >= file.end;
         if !goes_on {
-            *file = File::default();
+            *file = Ra24File::default();
         }
         // Reading the first half page of a file does not count.
         if page == 0 && call.offset.saturating_add(call.bytes) <= PAGE_BYTES / 2 {
             file.next = 0;
-            return InCall { goes_on };
+            return Ra24Call { goes_on };
         }
         let needed = (call.offset % PAGE_BYTES).saturating_add(call.bytes) / PAGE_BYTES + 1;
         let least = if goes_on { needed.max(self.tunables[MIN]) } else { needed };
         file.next = file.next.max(least).min(self.tunables[MAX]);
-        InCall { goes_on }
+        Ra24Call { goes_on }
     }
 
     fn touch<P: Pages>(
         &self,
-        file: &mut File,
-        now: &mut InCall,
+        file: &mut Ra24File,
+        now: &mut Ra24Call,
         call: &Call,
         touch: Touch,
         io: &mut Io<'_, P>,
@@ -97,7 +97,7 @@ impl PolicyRules for Ra24 {
 }
 
 /// The window after a page being read; `None` if that page was read ahead.
-fn behind_a_miss(file: &mut File, page: u64, file_end: u64) -> Option<(u64, u64)> {
+fn behind_a_miss(file: &mut Ra24File, page: u64, file_end: u64) -> Option<(u64, u64)> {
     if file.length != 0 && page < file.end && page + file.known >= file.end {
         return None;
     }
@@ -113,7 +113,7 @@ fn behind_a_miss(file: &mut File, page: u64, file_end: u64) -> Option<(u64, u64)
 }
 
 /// The window after the last one, once a sequential call has entered the last one.
-fn behind_the_window(file: &mut File, goes_on: bool, page: u64, file_end: u64) -> Option<(u64, u64)> {
+fn behind_the_window(file: &mut Ra24File, goes_on: bool, page: u64, file_end: u64) -> Option<(u64, u64)> {
     let inside = page <= file.end && page + file.length >= file.end;
     if !goes_on || file.next == 0 || file.end == 0 || !inside {
         return None;
@@ -132,7 +132,7 @@ fn behind_the_window(file: &mut File, goes_on: bool, page: u64, file_end: u64) -
 impl Ra24 {
     fn read_ahead<P: Pages>(
         &self,
-        file: &mut File,
+        file: &mut Ra24File,
         last_read: u64,
         pages: u64,
         file_end: u64,

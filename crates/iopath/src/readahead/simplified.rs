@@ -30,7 +30,7 @@ pub(super) struct Simplified {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct File {
+pub(super) struct SimplifiedFile {
     start: u64,
     /// 0: off.
     size: u64,
@@ -46,18 +46,18 @@ pub(super) struct File {
 
 /// The copy that a call works on, and the page at which to call the rules again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct InCall {
-    file: File,
+pub(super) struct SimplifiedCall {
+    file: SimplifiedFile,
     ask_at: u64,
     end: u64,
 }
 
 impl PolicyRules for Simplified {
-    type File = File;
-    type InCall = InCall;
+    type File = SimplifiedFile;
+    type InCall = SimplifiedCall;
 
-    fn open(&self) -> File {
-        File {
+    fn open(&self) -> SimplifiedFile {
+        SimplifiedFile {
             start: 0,
             size: 0,
             previous: u64::MAX,
@@ -69,11 +69,18 @@ impl PolicyRules for Simplified {
         }
     }
 
-    fn begin(&self, file: &mut File, call: &Call, _counters: &mut Counters) -> InCall {
-        InCall { file: *file, ask_at: call.offset / PAGE_BYTES, end: call.asked_end() }
+    fn begin(&self, file: &mut SimplifiedFile, call: &Call, _counters: &mut Counters) -> SimplifiedCall {
+        SimplifiedCall { file: *file, ask_at: call.offset / PAGE_BYTES, end: call.asked_end() }
     }
 
-    fn touch<P: Pages>(&self, _: &mut File, now: &mut InCall, _: &Call, touch: Touch, io: &mut Io<'_, P>) {
+    fn touch<P: Pages>(
+        &self,
+        _: &mut SimplifiedFile,
+        now: &mut SimplifiedCall,
+        _: &Call,
+        touch: Touch,
+        io: &mut Io<'_, P>,
+    ) {
         if touch.page == now.ask_at {
             now.ask_at = self.asked(&mut now.file, touch.page, now.end - touch.page, io);
         }
@@ -86,14 +93,14 @@ impl PolicyRules for Simplified {
         }
     }
 
-    fn end(&self, file: &mut File, now: InCall, _call: &Call) {
+    fn end(&self, file: &mut SimplifiedFile, now: SimplifiedCall, _call: &Call) {
         *file = now.file;
     }
 }
 
 impl Simplified {
     /// Returns the page at which to call the rules again.
-    fn asked<P: Pages>(&self, file: &mut File, page: u64, pages: u64, io: &mut Io<'_, P>) -> u64 {
+    fn asked<P: Pages>(&self, file: &mut SimplifiedFile, page: u64, pages: u64, io: &mut Io<'_, P>) -> u64 {
         let (mut page, mut pages) = (page, pages);
         // The rest of a page that was begun before.
         if page == file.previous {
@@ -125,12 +132,19 @@ impl Simplified {
         file.previous + 1
     }
 
-    fn random<P: Pages>(&self, file: &mut File, page: u64, size: u64, io: &mut Io<'_, P>) {
+    fn random<P: Pages>(&self, file: &mut SimplifiedFile, page: u64, size: u64, io: &mut Io<'_, P>) {
         go_off(file, io.counters);
         submit(file, page, size, Kind::Sync, io);
     }
 
-    fn first_window<P: Pages>(&self, file: &mut File, page: u64, size: u64, asked: u64, io: &mut Io<'_, P>) {
+    fn first_window<P: Pages>(
+        &self,
+        file: &mut SimplifiedFile,
+        page: u64,
+        size: u64,
+        asked: u64,
+        io: &mut Io<'_, P>,
+    ) {
         let max = self.tunables[MAX];
         file.size = initial_window(size, max);
         file.start = page;
@@ -140,7 +154,7 @@ impl Simplified {
         }
     }
 
-    fn next_window<P: Pages>(&self, file: &mut File, io: &mut Io<'_, P>) {
+    fn next_window<P: Pages>(&self, file: &mut SimplifiedFile, io: &mut Io<'_, P>) {
         let had_ahead = file.ahead_start != 0;
         if had_ahead || self.ahead_window(file, false, io) {
             if file.previous < file.ahead_start {
@@ -155,7 +169,7 @@ impl Simplified {
     }
 
     /// Starts the ahead window; returns whether it was read.
-    fn ahead_window<P: Pages>(&self, file: &mut File, forced: bool, io: &mut Io<'_, P>) -> bool {
+    fn ahead_window<P: Pages>(&self, file: &mut SimplifiedFile, forced: bool, io: &mut Io<'_, P>) -> bool {
         file.ahead_size = self.next_size(file);
         file.ahead_start = file.start + file.size;
         let wanted_now = forced || file.previous >= file.ahead_start;
@@ -167,7 +181,7 @@ impl Simplified {
         stands
     }
 
-    fn next_size(&self, file: &mut File) -> u64 {
+    fn next_size(&self, file: &mut SimplifiedFile) -> u64 {
         let (max, min) = (self.tunables[MAX], self.tunables[MIN]);
         let size = if std::mem::take(&mut file.lost) {
             file.size.saturating_sub(2).max(min)
@@ -181,7 +195,13 @@ impl Simplified {
 }
 
 /// Reads a window; false if the file turned out to be cached and look-ups stop.
-fn submit<P: Pages>(file: &mut File, first: u64, pages: u64, kind: Kind, io: &mut Io<'_, P>) -> bool {
+fn submit<P: Pages>(
+    file: &mut SimplifiedFile,
+    first: u64,
+    pages: u64,
+    kind: Kind,
+    io: &mut Io<'_, P>,
+) -> bool {
     if io.window(first, pages, None, kind) > 0 {
         file.hits = 0;
         return true;
@@ -197,7 +217,7 @@ fn submit<P: Pages>(file: &mut File, first: u64, pages: u64, kind: Kind, io: &mu
     false
 }
 
-fn go_off(file: &mut File, counters: &mut Counters) {
+fn go_off(file: &mut SimplifiedFile, counters: &mut Counters) {
     if file.size != 0 {
         counters.went_off += 1;
     }
@@ -209,7 +229,7 @@ fn go_off(file: &mut File, counters: &mut Counters) {
 }
 
 /// Drops the ahead window but keeps its end, which is needed to compute when to call again.
-fn forget_ahead(file: &mut File) {
+fn forget_ahead(file: &mut SimplifiedFile) {
     file.ahead_size = file.ahead_size.wrapping_add(file.ahead_start);
     file.ahead_start = 0;
 }

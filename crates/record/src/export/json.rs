@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_from_before_trust_and_steady_state_is_read() {
+    fn what_a_file_does_not_have_is_empty() {
         let later = [
             "trust",
             "ramp_ns",
@@ -122,7 +122,7 @@ mod tests {
         let mut old: serde_json::Value = serde_json::from_str(&json(&sample_run())).expect("reads");
         without(&mut old, &later);
         let run = from_json(&old.to_string()).expect("reads");
-        assert_eq!(run, crate::store::tests::sample_of_second_version());
+        assert_eq!(run, crate::store::tests::plain_sample_run());
     }
 
     /// The byte ranges of all numbers in the text.

@@ -56,6 +56,16 @@ pub enum StoreError {
         /// The newest one known here.
         known: i64,
     },
+    /// Written before the first release.
+    #[error("the store {} has schema version {found}, from before fathom 0.1.0; this fathom knows versions from {oldest}: remove it, or name another file with FATHOM_STORE", path.display())]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// The version in the file.
+        found: i64,
+        /// The oldest one known here.
+        oldest: i64,
+    },
     /// Another process holds the lock.
     #[error("the store {} is locked by another program for more than ten seconds: wait for it to finish (is a sqlite3 shell open in a transaction?) and try again", path.display())]
     Locked {

@@ -17,12 +17,12 @@ const NS_PER_S: u128 = 1_000_000_000;
 
 /// Yields the intended start of each operation. About 1 ns per start for even gaps, 4 ns for a Poisson process.
 pub struct Arrivals {
-    gaps: Gaps,
+    gaps: GapSource,
     /// Bytes per gap; 0: one gap per operation.
     per: u64,
 }
 
-enum Gaps {
+enum GapSource {
     /// `due` is the start of the next operation.
     Even { due: u128, gap: u128 },
     /// `mean` is the mean gap in units of 2^-(64 - shift) ns, so that any gap fits in a 63-bit integer. `share` is the fraction of a gap
@@ -39,11 +39,11 @@ impl Arrivals {
         let per_s = rate.operations_per_s;
         let first = if per_s > 0.0 { HALF_NS } else { u128::MAX };
         let gaps = match rate.arrivals {
-            crate::Gaps::Even => Gaps::Even { due: first, gap: even_gap(per_s) },
+            crate::Gaps::Even => GapSource::Even { due: first, gap: even_gap(per_s) },
             crate::Gaps::Poisson => {
                 let (mean, shift) = scaled_mean(per_s);
                 let rng = Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, place, FOR_ARRIVALS));
-                Gaps::Poisson { due: first, mean, shift, rng: Box::new(rng), share: 1.0 }
+                GapSource::Poisson { due: first, mean, shift, rng: Box::new(rng), share: 1.0 }
             }
         };
         Self { gaps, per: rate.per.0 }
@@ -55,7 +55,7 @@ impl Arrivals {
         let crate::Access::Listed(list) = access else { return None };
         let due: Option<Vec<u64>> = list.iter().map(|op| op.due.map(|due| due.0)).collect();
         due.filter(|due| !due.is_empty())
-            .map(|due| Self { gaps: Gaps::Listed { due, at: 0, before: 0 }, per: 0 })
+            .map(|due| Self { gaps: GapSource::Listed { due, at: 0, before: 0 }, per: 0 })
     }
 
     /// Reports the size of the operation whose start was returned last. With a rate in bytes it scales the gap to the next one.
@@ -64,12 +64,12 @@ impl Arrivals {
             return;
         }
         match &mut self.gaps {
-            Gaps::Even { due, gap } => {
+            GapSource::Even { due, gap } => {
                 let took = (*gap / u128::from(self.per)).saturating_mul(u128::from(bytes));
                 *due = due.saturating_sub(*gap).saturating_add(took);
             }
-            Gaps::Poisson { share, .. } => *share = bytes as f64 / self.per as f64,
-            Gaps::Listed { .. } => {}
+            GapSource::Poisson { share, .. } => *share = bytes as f64 / self.per as f64,
+            GapSource::Listed { .. } => {}
         }
     }
 
@@ -78,12 +78,12 @@ impl Arrivals {
     #[inline]
     pub fn next_due_ns(&mut self) -> u64 {
         match &mut self.gaps {
-            Gaps::Even { due, gap } => {
+            GapSource::Even { due, gap } => {
                 let now = *due;
                 *due = due.saturating_add(*gap);
                 (now >> FRACTION_BITS) as u64
             }
-            Gaps::Poisson { due, mean, shift, rng, share } => {
+            GapSource::Poisson { due, mean, shift, rng, share } => {
                 let unit: f64 = rand_distr::Exp1.sample(rng);
                 let gap = u128::from(((unit * *mean) as i64).unsigned_abs()) << *shift;
                 // A share has 20 fractional bits.
@@ -95,7 +95,7 @@ impl Arrivals {
                 *due = due.saturating_add(gap);
                 (*due >> FRACTION_BITS) as u64
             }
-            Gaps::Listed { due, at, before } => {
+            GapSource::Listed { due, at, before } => {
                 let now = before.saturating_add(due.get(*at).copied().unwrap_or(u64::MAX));
                 *at += 1;
                 if *at >= due.len() {

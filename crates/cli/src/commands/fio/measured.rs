@@ -2,7 +2,7 @@
 
 use super::world;
 use crate::run_loop::Head;
-use fathom_dialects::fio::{self, Found, General, Invocation, Plan, UsageError, World};
+use fathom_dialects::fio::{self, FoundPath, General, Invocation, Plan, UsageError, World};
 use fathom_workload::Workload;
 use std::path::Path;
 
@@ -68,7 +68,7 @@ impl MeasuredFio {
     }
 }
 
-fn there(place: JobHost, path: &Path) -> Option<Found> {
+fn there(place: JobHost, path: &Path) -> Option<FoundPath> {
     match place {
         JobHost::Here => world::find(path),
         JobHost::Simulated { .. } => None,
@@ -80,7 +80,7 @@ fn planned(
     here: &Path,
     place: JobHost,
     seed: u64,
-    find: &dyn Fn(&Path) -> Option<Found>,
+    find: &dyn Fn(&Path) -> Option<FoundPath>,
 ) -> Result<Plan, UsageError> {
     let read = |path: &Path| match path.to_str() {
         Some("-") => Err("it is read more than once; a job file of a name is expected".to_owned()),
@@ -131,7 +131,7 @@ fn planned(
 
 /// Whether it fails only because a simulation has no files.
 fn fails_for_files(args: &[String], here: &Path, place: JobHost, seed: u64, wrong: &UsageError) -> bool {
-    let large = |_: &Path| Some(Found { bytes: 1 << 50, device: false, bottomless: false });
+    let large = |_: &Path| Some(FoundPath { bytes: 1 << 50, device: false, bottomless: false });
     place != JobHost::Here && planned(args, here, place, seed, &large).err().as_ref() != Some(wrong)
 }
 

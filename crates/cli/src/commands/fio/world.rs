@@ -1,7 +1,7 @@
 //! What the dialect needs to know about this machine: environment, files, sizes.
 
 use crate::{consent, input};
-use fathom_dialects::fio::{Found, World};
+use fathom_dialects::fio::{FoundPath, World};
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::FileTypeExt as _;
@@ -60,14 +60,14 @@ fn bounded(path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
     Ok((length <= most).then_some(bytes))
 }
 
-pub(super) fn find(path: &Path) -> Option<Found> {
+pub(super) fn find(path: &Path) -> Option<FoundPath> {
     let about = path.metadata().ok()?;
     if !about.file_type().is_block_device() {
         let bottomless = fathom_engine::is_bottomless(&about);
-        return Some(Found { bytes: about.len(), device: false, bottomless });
+        return Some(FoundPath { bytes: about.len(), device: false, bottomless });
     }
     let bytes = File::open(path).and_then(|mut device| device.seek(SeekFrom::End(0))).unwrap_or(0);
-    Some(Found { bytes, device: true, bottomless: false })
+    Some(FoundPath { bytes, device: true, bottomless: false })
 }
 
 /// The kernel's name of a device number.

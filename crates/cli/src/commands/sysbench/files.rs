@@ -3,7 +3,7 @@
 
 use super::{ERROR, words};
 use crate::{console, exit};
-use fathom_dialects::sysbench::{Options, failure, files};
+use fathom_dialects::sysbench::{SysbenchOptions, failure, files};
 use fathom_engine::{Engine, EngineError, interrupted_by};
 use fathom_workload::Action;
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 /// Creates missing files and extends short ones.
-pub fn prepare(o: &Options, seed: u64, engine: &mut Engine) -> ExitCode {
+pub fn prepare(o: &SysbenchOptions, seed: u64, engine: &mut Engine) -> ExitCode {
     console::out_raw(&files::preparing(o));
     let began = Instant::now();
     let mut written = 0u64;
@@ -49,7 +49,7 @@ pub fn prepare(o: &Options, seed: u64, engine: &mut Engine) -> ExitCode {
 
 /// As [`prepare`], without SysBench's output. `made` gets each file that did not exist before.
 pub fn prepare_quietly(
-    o: &Options,
+    o: &SysbenchOptions,
     seed: u64,
     engine: &mut Engine,
     made: &mut dyn FnMut(&Path) -> Result<(), String>,
@@ -82,7 +82,7 @@ pub fn prepare_quietly(
     Ok(())
 }
 
-fn one(o: &Options, seed: u64, engine: &mut Engine, step: &files::Step) -> Result<(), EngineError> {
+fn one(o: &SysbenchOptions, seed: u64, engine: &mut Engine, step: &files::Step) -> Result<(), EngineError> {
     let workload = files::workload(o, step, seed);
     let path = o.file(step.number);
     let foreign = path.symlink_metadata().is_ok() && !engine.ledger().is_ours(&path)?;
@@ -127,7 +127,7 @@ pub fn not_ours(path: &Path) -> String {
 }
 
 /// Removes the files; skips missing ones.
-pub fn cleanup(o: &Options, engine: &mut Engine) -> ExitCode {
+pub fn cleanup(o: &SysbenchOptions, engine: &mut Engine) -> ExitCode {
     console::out_raw(&files::removing(o));
     let mut code = ExitCode::SUCCESS;
     let mut left = 0u32;

@@ -11,7 +11,9 @@ use crate::run_loop::{self, Failure, Finished, Head, Listener};
 use crate::{console, epilogue, exit, input, state};
 use fathom_dialects::LivePrinter as _;
 use fathom_dialects::sysbench::options::Mode;
-use fathom_dialects::sysbench::{self, Command, Context, Exit, Options, Parsed, Printer, failure};
+use fathom_dialects::sysbench::{
+    self, Context, FileioCommand, Parsed, SysbenchExit, SysbenchOptions, SysbenchPrinter, failure,
+};
 use fathom_engine::{Engine, EngineError};
 use fathom_record::{Interval, OpError, Phase};
 use std::ffi::OsString;
@@ -36,15 +38,15 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
     fathom_engine::watch_signals();
     let mut engine = Engine::new(state::ledger());
     match parsed.options.command {
-        Command::Prepare => {
+        FileioCommand::Prepare => {
             console::out_raw(&parsed.opening);
             files::prepare(&parsed.options, parsed.workload.seed.0, &mut engine)
         }
-        Command::Cleanup => {
+        FileioCommand::Cleanup => {
             console::out_raw(&parsed.opening);
             files::cleanup(&parsed.options, &mut engine)
         }
-        Command::Run => measure(program, &parsed, common, &mut engine),
+        FileioCommand::Run => measure(program, &parsed, common, &mut engine),
     }
 }
 
@@ -65,7 +67,7 @@ impl MeasuredSysbench {
             let words = if fatal.is_empty() { said.trim().to_string() } else { fatal.join("; ") };
             format!("sysbench: {words}")
         })?;
-        if parsed.options.command != Command::Run {
+        if parsed.options.command != FileioCommand::Run {
             return Err(
                 "sysbench: only run is measured; the test files are prepared and removed by themselves"
                     .into(),
@@ -97,7 +99,7 @@ impl MeasuredSysbench {
     }
 }
 
-fn head(options: &Options, argv: Vec<String>, started: jiff::Zoned) -> Head {
+fn head(options: &SysbenchOptions, argv: Vec<String>, started: jiff::Zoned) -> Head {
     let here = fathom_state::absolute(Path::new("."));
     let directory = here.join(&options.path);
     Head { label: "sysbench".into(), dialect: "sysbench".into(), argv, directory, started }
@@ -121,7 +123,8 @@ fn clock_seed() -> u64 {
 
 fn measure(program: &str, parsed: &Parsed, common: &Common, engine: &mut Engine) -> ExitCode {
     let now = fathom_observe::local_time::now();
-    let mut live = LiveLines { printer: Printer::new(parsed), shutdown: parsed.options.forced_shutdown_s };
+    let mut live =
+        LiveLines { printer: SysbenchPrinter::new(parsed), shutdown: parsed.options.forced_shutdown_s };
     console::out_raw(&live.printer.head());
     if let Err(text) = look(&parsed.options) {
         console::out_raw(&text);
@@ -140,7 +143,7 @@ fn measure(program: &str, parsed: &Parsed, common: &Common, engine: &mut Engine)
 }
 
 /// Checks that all files exist and are long enough; the error is SysBench's text.
-fn look(o: &Options) -> Result<(), String> {
+fn look(o: &SysbenchOptions) -> Result<(), String> {
     if o.mode == Mode::SeqWrite {
         return Ok(());
     }
@@ -159,7 +162,7 @@ fn look(o: &Options) -> Result<(), String> {
 
 /// Prints each line as soon as it is known.
 struct LiveLines {
-    printer: Printer,
+    printer: SysbenchPrinter,
     /// Seconds until the forced end.
     shutdown: Option<u64>,
 }
@@ -223,7 +226,7 @@ fn conclude(live: &mut LiveLines, parsed: &Parsed, finished: &Finished) -> ExitC
 }
 
 /// An engine error: SysBench's text to stdout, a sentence to stderr.
-fn tell(live: &mut LiveLines, o: &Options, error: &EngineError) {
+fn tell(live: &mut LiveLines, o: &SysbenchOptions, error: &EngineError) {
     let failed = match error {
         EngineError::NotOurs(path) => {
             console::error(&files::not_ours(path));
@@ -257,7 +260,7 @@ fn error_of(errno: i32, call: &str, path: &str, sentence: &dyn std::fmt::Display
     }
 }
 
-fn leave(end: &Exit) -> ExitCode {
+fn leave(end: &SysbenchExit) -> ExitCode {
     console::out_raw(&end.stdout);
     console::error_raw(&end.stderr);
     ExitCode::from(u8::try_from(end.code).unwrap_or(ERROR))

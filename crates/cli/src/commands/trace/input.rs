@@ -3,7 +3,7 @@
 use super::options::TraceSource;
 use crate::exit::Usage;
 use crate::input;
-use fathom_dialects::trace::{self, Format, Trace, TraceError};
+use fathom_dialects::trace::{self, Trace, TraceError, TraceFormat};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub struct Input {
     pub name: String,
     pub files: Vec<PathBuf>,
-    from: Option<Format>,
+    from: Option<TraceFormat>,
 }
 
 /// Groups the files of a command line into traces.
@@ -22,7 +22,7 @@ pub fn inputs(source: &TraceSource) -> anyhow::Result<Vec<Input>> {
     for path in &source.files {
         let per_cpu = path.to_str().and_then(blktrace_base);
         match per_cpu {
-            Some(base) if from.is_none_or(|f| f == Format::Blktrace) => {
+            Some(base) if from.is_none_or(|f| f == TraceFormat::Blktrace) => {
                 match all.iter_mut().find(|i| i.name == base) {
                     Some(input) => input.files.push(path.clone()),
                     None => all.push(Input { name: base.into(), files: vec![path.clone()], from }),

@@ -1,7 +1,7 @@
 //! Options of `fathom trace`, one definition each.
 
 use clap::{Args, Subcommand, ValueEnum};
-use fathom_dialects::trace::{Format, Output};
+use fathom_dialects::trace::{Output, TraceFormat};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -105,15 +105,15 @@ pub struct TraceExport {
 
 /// An input format by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TraceFormatName(pub Format);
+pub struct TraceFormatName(pub TraceFormat);
 
 impl ValueEnum for TraceFormatName {
     fn value_variants<'a>() -> &'a [Self] {
-        const ALL: [TraceFormatName; Format::ALL.len()] = {
-            let mut all = [TraceFormatName(Format::Own); Format::ALL.len()];
+        const ALL: [TraceFormatName; TraceFormat::ALL.len()] = {
+            let mut all = [TraceFormatName(TraceFormat::Own); TraceFormat::ALL.len()];
             let mut at = 0;
             while at < all.len() {
-                all[at] = TraceFormatName(Format::ALL[at]);
+                all[at] = TraceFormatName(TraceFormat::ALL[at]);
                 at += 1;
             }
             all

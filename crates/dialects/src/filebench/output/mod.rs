@@ -11,7 +11,7 @@ mod usage;
 
 pub use early::{Stopped, stopped_early};
 pub use figures::{CpuTimes, Figures, FiguresIo, FiguresRow};
-pub use replay::{ReplayError, figures, print};
+pub use replay::{FilebenchReplayError, figures, print};
 pub use usage::{custom_type, custom_types, no_options, usage};
 
 use super::plan::Format;

@@ -7,7 +7,7 @@ use fathom_workload::{Group, Workload};
 
 /// Why a stored run cannot be printed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ReplayError {
+pub enum FilebenchReplayError {
     /// The workload in the record cannot be read.
     #[error(
         "the workload in the record of run {0} cannot be read, so the order of its rows is not known; `fathom show` prints its figures"
@@ -39,8 +39,9 @@ pub fn figures(groups: &[Group], repetition: &Repetition, format: Format) -> Fig
 ///
 /// # Errors
 /// If the record's workload cannot be read, or there are no measurements.
-pub fn print(run: &Run) -> Result<String, ReplayError> {
-    let workload = Workload::from_toml(&run.workload).map_err(|_| ReplayError::Workload(run.id.clone()))?;
+pub fn print(run: &Run) -> Result<String, FilebenchReplayError> {
+    let workload =
+        Workload::from_toml(&run.workload).map_err(|_| FilebenchReplayError::Workload(run.id.clone()))?;
     let mut text = String::new();
     for (phase, asked) in run.phases.iter().filter_map(|p| Some((p, workload.phases.get(p.seq as usize)?))) {
         for repetition in &phase.repetitions {
@@ -51,5 +52,5 @@ pub fn print(run: &Run) -> Result<String, ReplayError> {
             text.push('\n');
         }
     }
-    if text.is_empty() { Err(ReplayError::Empty(run.id.clone())) } else { Ok(text) }
+    if text.is_empty() { Err(FilebenchReplayError::Empty(run.id.clone())) } else { Ok(text) }
 }

@@ -15,17 +15,17 @@ use value::{value, variable};
 /// Prints `script` with one command per line and indented bodies.
 #[must_use]
 pub fn print(script: &Script) -> String {
-    let mut printer = Printer { out: String::new(), indent: 0 };
+    let mut printer = FilebenchPrinter { out: String::new(), indent: 0 };
     printer.script(script);
     printer.out
 }
 
-struct Printer {
+struct FilebenchPrinter {
     out: String,
     indent: usize,
 }
 
-impl Printer {
+impl FilebenchPrinter {
     fn line(&mut self, line: &str) {
         self.out += &"  ".repeat(self.indent);
         self.out += line;

@@ -1,7 +1,7 @@
 //! The logs of `write_iolog`, readable by `read_iolog` in fio and fathom. Reads and writes are recorded while a job runs; the positions
 //! of syncs are derived from the number of writes between them.
 
-use super::super::iolog::Written;
+use super::super::iolog::IologOutput;
 use super::super::plan::{Job, Plan};
 use super::log_operations::{Did, Operation};
 use fathom_workload::{Does, SyncEvery};
@@ -42,7 +42,7 @@ fn log<E, I: Iterator<Item = Result<Operation, E>>>(
     out: &mut dyn FnMut(&str),
 ) -> Result<(), E> {
     let files = job.files.get(clone as usize).into_iter().flatten();
-    let mut written = Written::new(files.map(|path| path.display().to_string()).collect());
+    let mut written = IologOutput::new(files.map(|path| path.display().to_string()).collect());
     let mut syncs = Syncs { every: job.stream.sync_every, writes: 0, file: 0 };
     let mut end_ns = 0;
     let mut wrote = BTreeSet::new();
@@ -118,20 +118,20 @@ struct Syncs {
 
 impl Syncs {
     /// Called before an operation; a sync that is only made between writes is emitted here.
-    fn before(&mut self, written: &mut Written, at_ns: u64) {
+    fn before(&mut self, written: &mut IologOutput, at_ns: u64) {
         if let Some(every) = self.every.filter(|every| every.between && self.writes >= every.writes) {
             self.sync(written, every, at_ns);
         }
     }
 
-    fn after(&mut self, written: &mut Written, at_ns: u64) {
+    fn after(&mut self, written: &mut IologOutput, at_ns: u64) {
         self.writes += 1;
         if let Some(every) = self.every.filter(|every| !every.between && self.writes >= every.writes) {
             self.sync(written, every, at_ns);
         }
     }
 
-    fn sync(&mut self, written: &mut Written, every: SyncEvery, at_ns: u64) {
+    fn sync(&mut self, written: &mut IologOutput, every: SyncEvery, at_ns: u64) {
         self.writes = 0;
         let does = if every.data_only { Does::DataSync } else { Does::Sync };
         written.operation(at_ns, does, self.file, 0, 0);

@@ -1,8 +1,8 @@
 //! Logs made from single operations: one line each, maxima of windows, windows of any width, histograms. One pass over a worker's
 //! operations fills all logs. A window is written when an operation of a later one arrives, so little memory is needed.
 
-use super::super::plan::{Logs, Value as SteadyReport};
-use super::logs::{Line, Value, kib_per_s, per_s};
+use super::super::plan::{Logs, WindowStatistic as SteadyReport};
+use super::logs::{LogLine, LoggedQuantity, kib_per_s, per_s};
 use fathom_record::histogram::bucket_of;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -40,8 +40,8 @@ pub struct Operation {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
-    Value(Value),
+pub(super) enum LoggedOperation {
+    Value(LoggedQuantity),
     Histogram,
 }
 
@@ -50,14 +50,14 @@ const BINS: usize = 1856;
 /// Text is handed on once it is at least this long.
 const PIECE: usize = 1 << 16;
 
-pub(super) struct Log {
+pub(super) struct OperationLog {
     path: PathBuf,
-    what: What,
+    what: LoggedOperation,
     text: String,
 }
 
-impl Log {
-    pub fn new(path: PathBuf, what: What) -> Self {
+impl OperationLog {
+    pub fn new(path: PathBuf, what: LoggedOperation) -> Self {
         Self { path, what, text: String::new() }
     }
 
@@ -83,7 +83,7 @@ impl Latencies {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Side {
+struct LoggedSide {
     ops: u64,
     bytes: u64,
     whole: Latencies,
@@ -94,13 +94,13 @@ struct Side {
 /// Writes the logs of a worker that ran for `elapsed_ns` and returns the number of operations. `queued`: the engine submits
 /// operations and reaps them later.
 pub(super) fn write(
-    logs: &mut [Log],
-    (asked, line, elapsed_ns): (&Logs, Line, u64),
+    logs: &mut [OperationLog],
+    (asked, line, elapsed_ns): (&Logs, LogLine, u64),
     queued: bool,
     operations: impl Iterator<Item = Operation>,
     out: &mut dyn FnMut(&Path, &str),
 ) -> u64 {
-    let mut windows = Windows { number: 0, sides: [Side::default(); 3] };
+    let mut windows = LogWindows { number: 0, sides: [LoggedSide::default(); 3] };
     let mut bins = Bins { number: 0, sides: [const { Vec::new() }; 3], bytes: [0; 3] };
     let mut told = 0;
     for operation in operations {
@@ -124,8 +124,8 @@ pub(super) fn write(
             bins.add(&operation);
         }
         for log in logs.iter_mut() {
-            if let (What::Value(value), None) = (log.what, asked.width_ns)
-                && (queued || value != Value::Submission)
+            if let (LoggedOperation::Value(value), None) = (log.what, asked.width_ns)
+                && (queued || value != LoggedQuantity::Submission)
             {
                 each(&mut log.text, value, &operation, line);
             }
@@ -144,21 +144,23 @@ pub(super) fn write(
 }
 
 /// The line of one operation.
-fn each(out: &mut String, value: Value, o: &Operation, line: Line) {
+fn each(out: &mut String, value: LoggedQuantity, o: &Operation, line: LogLine) {
     let completion_ns = o.latency_ns.saturating_sub(o.submission_ns);
     let issued_ns = match value {
         // An operation at time 0 was issued, too.
-        Value::Completion | Value::Submission => o.start_ns.saturating_add(o.submission_ns).max(1),
+        LoggedQuantity::Completion | LoggedQuantity::Submission => {
+            o.start_ns.saturating_add(o.submission_ns).max(1)
+        }
         // Issue times appear in only two logs, as in fio.
-        Value::Bandwidth | Value::Operations | Value::Whole => 0,
+        LoggedQuantity::Bandwidth | LoggedQuantity::Operations | LoggedQuantity::Whole => 0,
     };
     let value = match value {
         // As in fio: units of 1000 bytes per second, from the time of this operation alone.
-        Value::Bandwidth => u64::from(o.bytes).saturating_mul(1_000_000) / completion_ns.max(1),
-        Value::Operations => 1,
-        Value::Whole => o.latency_ns,
-        Value::Completion => completion_ns,
-        Value::Submission => o.submission_ns,
+        LoggedQuantity::Bandwidth => u64::from(o.bytes).saturating_mul(1_000_000) / completion_ns.max(1),
+        LoggedQuantity::Operations => 1,
+        LoggedQuantity::Whole => o.latency_ns,
+        LoggedQuantity::Completion => completion_ns,
+        LoggedQuantity::Submission => o.submission_ns,
     };
     let time_ms = line.epoch_ms + o.start_ns.saturating_add(o.latency_ns) / 1_000_000;
     let _ = write!(out, "{time_ms}, {value}, {}, {}", o.does as u8, o.bytes);
@@ -171,12 +173,12 @@ fn end_ms(number: u64, width_ns: u64, elapsed_ns: u64) -> u64 {
     begin_ns.saturating_add(width_ns).min(elapsed_ns.max(begin_ns)) / 1_000_000
 }
 
-struct Windows {
+struct LogWindows {
     number: u64,
-    sides: [Side; 3],
+    sides: [LoggedSide; 3],
 }
 
-impl Windows {
+impl LogWindows {
     fn add(&mut self, o: &Operation) {
         let side = &mut self.sides[o.does as usize];
         side.ops += 1;
@@ -188,8 +190,8 @@ impl Windows {
 
     fn tell(
         &mut self,
-        logs: &mut [Log],
-        (asked, line): (&Logs, Line),
+        logs: &mut [OperationLog],
+        (asked, line): (&Logs, LogLine),
         width_ns: u64,
         elapsed_ns: u64,
         queued: bool,
@@ -198,18 +200,18 @@ impl Windows {
         let lasted_ns = elapsed_ns.saturating_sub(begin_ns).clamp(1, width_ns);
         let time_ms = line.epoch_ms + end_ms(self.number, width_ns, elapsed_ns);
         for log in logs {
-            let What::Value(value) = log.what else { continue };
-            if value == Value::Submission && !queued {
+            let LoggedOperation::Value(value) = log.what else { continue };
+            if value == LoggedQuantity::Submission && !queued {
                 continue;
             }
             for (direction, side) in self.sides.iter().enumerate().filter(|(_, side)| side.ops > 0) {
                 let of = |l: Latencies| [l.sum / side.ops, l.largest];
                 let [mean, largest] = match value {
-                    Value::Bandwidth => [kib_per_s(side.bytes, lasted_ns); 2],
-                    Value::Operations => [per_s(side.ops, lasted_ns); 2],
-                    Value::Whole => of(side.whole),
-                    Value::Completion => of(side.completion),
-                    Value::Submission => of(side.submission),
+                    LoggedQuantity::Bandwidth => [kib_per_s(side.bytes, lasted_ns); 2],
+                    LoggedQuantity::Operations => [per_s(side.ops, lasted_ns); 2],
+                    LoggedQuantity::Whole => of(side.whole),
+                    LoggedQuantity::Completion => of(side.completion),
+                    LoggedQuantity::Submission => of(side.submission),
                 };
                 let out = &mut log.text;
                 let _ = match asked.value {
@@ -220,7 +222,7 @@ impl Windows {
                 line.end(out, 0, 0);
             }
         }
-        self.sides = [Side::default(); 3];
+        self.sides = [LoggedSide::default(); 3];
     }
 }
 
@@ -244,10 +246,17 @@ impl Bins {
         self.bytes[direction] = o.bytes;
     }
 
-    fn tell(&mut self, logs: &mut [Log], asked: &Logs, line: Line, width_ns: u64, elapsed_ns: u64) {
+    fn tell(
+        &mut self,
+        logs: &mut [OperationLog],
+        asked: &Logs,
+        line: LogLine,
+        width_ns: u64,
+        elapsed_ns: u64,
+    ) {
         let time_ms = line.epoch_ms + end_ms(self.number, width_ns, elapsed_ns);
-        let log = logs.iter_mut().find(|log| log.what == What::Histogram);
-        if let Some(Log { text, .. }) = log {
+        let log = logs.iter_mut().find(|log| log.what == LoggedOperation::Histogram);
+        if let Some(OperationLog { text, .. }) = log {
             for (direction, side) in self.sides.iter().enumerate().filter(|(_, side)| !side.is_empty()) {
                 let _ = write!(text, "{time_ms}, {direction}, {}", self.bytes[direction]);
                 for bins in side.chunks(1 << asked.coarseness) {

@@ -3,8 +3,8 @@
 //! after it. Separators are comma and blank, as other programs expect.
 //! Logs made from single operations are in [`super::log_operations`].
 
-use super::super::plan::{Job, Logs, Place, Plan};
-use super::log_operations::{self, Log, Operation, What};
+use super::super::plan::{Job, JobPlace, Logs, Plan};
+use super::log_operations::{self, LoggedOperation, Operation, OperationLog};
 use super::windows::{self, Window};
 use fathom_record::{OpKind, Run, Worker};
 use std::fmt::Write as _;
@@ -39,7 +39,7 @@ pub fn write(
 
 /// Quantity in a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum LoggedQuantity {
     Bandwidth,
     Operations,
     /// Total latency, from preparation to completion.
@@ -50,7 +50,7 @@ pub(super) enum Value {
 
 /// Parameters of a log line.
 #[derive(Clone, Copy)]
-pub(super) struct Line {
+pub(super) struct LogLine {
     /// Added to every time, ms.
     pub epoch_ms: u64,
     offset: bool,
@@ -60,7 +60,7 @@ pub(super) struct Line {
     issue_ns: Option<u64>,
 }
 
-impl Line {
+impl LogLine {
     fn of_job(job: &Job, began_ms: u64) -> Self {
         let logs = &job.report.logs;
         let priority = super::priorities::of_job(job);
@@ -131,8 +131,8 @@ fn one(
 fn of_place(
     plan: &Plan,
     job: &Job,
-    (place, clone): (Place, u32),
-    names: &[(PathBuf, What)],
+    (place, clone): (JobPlace, u32),
+    names: &[(PathBuf, LoggedOperation)],
     run: &Run,
     noted: &RecordedData<'_>,
     out: &mut dyn FnMut(&Path, &str),
@@ -141,9 +141,10 @@ fn of_place(
     let (phase, index) = (place.phase, place.worker + clone);
     let repetition = run.phases.iter().find(|p| p.seq == phase)?.repetitions.first()?;
     let worker = repetition.workers.iter().find(|w| w.index == index)?;
-    let began_ms =
-        |of: Place| (noted.began_ms)(of.phase).saturating_add(own_ms(plan, run, of.phase, of.worker + clone));
-    let mut line = Line::of_job(job, began_ms(place));
+    let began_ms = |of: JobPlace| {
+        (noted.began_ms)(of.phase).saturating_add(own_ms(plan, run, of.phase, of.worker + clone))
+    };
+    let mut line = LogLine::of_job(job, began_ms(place));
     if let Some(first) = job.places.first() {
         // Times continue through the read-back.
         let later_ms = began_ms(place).saturating_sub(began_ms(*first));
@@ -155,7 +156,7 @@ fn of_place(
     }
     if let Some(width_ns) = asked.intervals_ns() {
         for (path, what) in names {
-            if let What::Value(value) = what {
+            if let LoggedOperation::Value(value) = what {
                 let mut text = String::new();
                 lines(&mut text, worker, width_ns, &kinds(*value, job), *value, line);
                 out(path, &text);
@@ -165,13 +166,13 @@ fn of_place(
     if !asked.of_operations() {
         return None;
     }
-    let mut logs: Vec<Log> = names
+    let mut logs: Vec<OperationLog> = names
         .iter()
         .filter(|(_, what)| match what {
-            What::Value(_) => asked.intervals_ns().is_none(),
-            What::Histogram => asked.histogram_width_ns.is_some(),
+            LoggedOperation::Value(_) => asked.intervals_ns().is_none(),
+            LoggedOperation::Histogram => asked.histogram_width_ns.is_some(),
         })
-        .map(|(path, what)| Log::new(path.clone(), *what))
+        .map(|(path, what)| OperationLog::new(path.clone(), *what))
         .collect();
     let told = log_operations::write(
         &mut logs,
@@ -215,15 +216,15 @@ pub fn together(run: &Run) -> [(&'static str, String); 3] {
 }
 
 /// The log files of a clone, with the content of each.
-fn names(job: &Job, number: u32) -> Vec<(PathBuf, What)> {
+fn names(job: &Job, number: u32) -> Vec<(PathBuf, LoggedOperation)> {
     let (report, asked): (_, &Logs) = (&job.report, &job.report.logs);
     let kinds = [
-        ("bw", &asked.bandwidth, true, What::Value(Value::Bandwidth)),
-        ("iops", &asked.operations, true, What::Value(Value::Operations)),
-        ("lat", &asked.latency, report.lat, What::Value(Value::Whole)),
-        ("clat", &asked.latency, report.clat, What::Value(Value::Completion)),
-        ("slat", &asked.latency, report.slat, What::Value(Value::Submission)),
-        ("clat_hist", &asked.histograms, true, What::Histogram),
+        ("bw", &asked.bandwidth, true, LoggedOperation::Value(LoggedQuantity::Bandwidth)),
+        ("iops", &asked.operations, true, LoggedOperation::Value(LoggedQuantity::Operations)),
+        ("lat", &asked.latency, report.lat, LoggedOperation::Value(LoggedQuantity::Whole)),
+        ("clat", &asked.latency, report.clat, LoggedOperation::Value(LoggedQuantity::Completion)),
+        ("slat", &asked.latency, report.slat, LoggedOperation::Value(LoggedQuantity::Submission)),
+        ("clat_hist", &asked.histograms, true, LoggedOperation::Histogram),
     ];
     let named = kinds.into_iter().filter(|(_, _, shown, _)| *shown);
     let named = named.filter_map(|(kind, name, _, what)| Some((kind, name.as_ref()?, what)));
@@ -231,7 +232,7 @@ fn names(job: &Job, number: u32) -> Vec<(PathBuf, What)> {
         .map(|(kind, name, what)| {
             let number = if asked.per_job { format!(".{number}") } else { String::new() };
             // Histograms are always text.
-            let packed = asked.packed && matches!(what, What::Value(_));
+            let packed = asked.packed && matches!(what, LoggedOperation::Value(_));
             let file = format!("{name}_{kind}{number}.log{}", if packed { ".fz" } else { "" });
             (PathBuf::from(file), what)
         })
@@ -242,17 +243,26 @@ fn names(job: &Job, number: u32) -> Vec<(PathBuf, What)> {
 const DATA: [OpKind; 3] = [OpKind::Read, OpKind::Write, OpKind::Trim];
 
 /// The operation kinds that a value is made from, by direction. Trims are never queued.
-fn kinds(value: Value, job: &Job) -> Vec<OpKind> {
+fn kinds(value: LoggedQuantity, job: &Job) -> Vec<OpKind> {
     let queued = super::engine_batch(job).is_some();
     match value {
-        Value::Submission => vec![OpKind::ReadSubmission, OpKind::WriteSubmission],
-        Value::Completion if queued => vec![OpKind::ReadCompletion, OpKind::WriteCompletion, OpKind::Trim],
+        LoggedQuantity::Submission => vec![OpKind::ReadSubmission, OpKind::WriteSubmission],
+        LoggedQuantity::Completion if queued => {
+            vec![OpKind::ReadCompletion, OpKind::WriteCompletion, OpKind::Trim]
+        }
         _ => DATA.to_vec(),
     }
 }
 
 /// Means of windows, from the interval series.
-fn lines(out: &mut String, worker: &Worker, width_ns: u64, kinds: &[OpKind], value: Value, line: Line) {
+fn lines(
+    out: &mut String,
+    worker: &Worker,
+    width_ns: u64,
+    kinds: &[OpKind],
+    value: LoggedQuantity,
+    line: LogLine,
+) {
     let mut ended_ns = 0;
     for (number, window) in windows::of(worker, width_ns) {
         // The last window ends with the job.
@@ -268,11 +278,11 @@ fn lines(out: &mut String, worker: &Worker, width_ns: u64, kinds: &[OpKind], val
 }
 
 /// The value of a window; `None` if it had no I/O.
-fn mean(value: Value, window: &Window, kind: OpKind) -> Option<u64> {
+fn mean(value: LoggedQuantity, window: &Window, kind: OpKind) -> Option<u64> {
     let [ops, bytes, sum_ns] = window.of(kind);
     (ops > 0).then(|| match value {
-        Value::Bandwidth => kib_per_s(bytes, window.width_ns),
-        Value::Operations => per_s(ops, window.width_ns),
+        LoggedQuantity::Bandwidth => kib_per_s(bytes, window.width_ns),
+        LoggedQuantity::Operations => per_s(ops, window.width_ns),
         _ => sum_ns / ops,
     })
 }

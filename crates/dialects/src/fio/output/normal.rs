@@ -146,10 +146,10 @@ pub fn report(plan: &Plan, run: &Run, moment: &Moment) -> String {
 }
 
 /// Selects a direction of an entry.
-type Of = fn(&Entry) -> &Side;
+type Selected = fn(&Entry) -> &Side;
 
 /// Group totals by direction; those without operations are omitted.
-const SUMS: [(&str, Of); 4] =
+const SUMS: [(&str, Selected); 4] =
     [("READ", |e| &e.read), ("WRITE", |e| &e.write), ("TRIM", |e| &e.trim), ("MIXED", |e| &e.mixed)];
 
 fn base(plan: &Plan) -> u64 {

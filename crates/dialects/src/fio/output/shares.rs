@@ -5,9 +5,9 @@ use super::stats::{Entry, Side};
 use std::collections::BTreeMap;
 
 /// Selects a direction of an entry.
-type Of = fn(&mut Entry) -> &mut Side;
+type SideOf = fn(&mut Entry) -> &mut Side;
 
-const SIDES: [Of; 4] = [|e| &mut e.read, |e| &mut e.write, |e| &mut e.trim, |e| &mut e.mixed];
+const SIDES: [SideOf; 4] = [|e| &mut e.read, |e| &mut e.write, |e| &mut e.trim, |e| &mut e.mixed];
 
 /// Sets the group rate of every direction: the total bytes over the longest time of any.
 pub(super) fn of_groups(entries: &mut [Entry], plan: &Plan) {

@@ -1,6 +1,6 @@
 //! fio's messages about a block that failed verification, and the data that `verify_dump` saves.
 
-use super::super::plan::{Job, Place, Plan};
+use super::super::plan::{Job, JobPlace, Plan};
 use fathom_record::{Ending, OpError, Run, Worker};
 use fathom_workload::{Access, Data, Record, Sealed, Sum};
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ fn found<'a>(plan: &'a Plan, run: &Run, error: &OpError) -> Option<Found<'a>> {
     let failed = worker(run, error);
     let has_it = |job: &&Job| match failed {
         Some((phase, worker)) => {
-            let of_it = |place: &Place| {
+            let of_it = |place: &JobPlace| {
                 place.phase == phase && worker.checked_sub(place.worker).is_some_and(|n| n < job.clones)
             };
             job.places.iter().any(of_it)

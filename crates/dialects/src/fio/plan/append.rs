@@ -3,10 +3,10 @@
 
 use super::super::number::Size;
 use super::super::settings::Settings;
-use super::super::{Found, UsageError};
+use super::super::{FoundPath, UsageError};
 use super::files::JobFiles;
 use super::multi_file::MultiFile;
-use super::{Job, Notes, Part, errors, parts};
+use super::{FilePart, Job, Notes, errors, parts};
 use fathom_workload::{Access, Amount, Bytes, Record, Stream};
 
 const WORD: &str = "file_append";
@@ -21,9 +21,9 @@ pub fn part(
     s: &Settings,
     stream: &Stream,
     (clone, shared): (u32, bool),
-    found: Option<Found>,
+    found: Option<FoundPath>,
     notes: &mut Notes,
-) -> Result<Part, UsageError> {
+) -> Result<FilePart, UsageError> {
     let mut part = behind(s, stream, (clone, shared), (found, 0, 1), notes)?;
     part.amount = amount(s, stream, &part, 1)?;
     Ok(part)
@@ -34,14 +34,14 @@ pub fn several(
     s: &Settings,
     stream: &Stream,
     (clone, shared): (u32, bool),
-    found: &[Option<Found>],
+    found: &[Option<FoundPath>],
     notes: &mut Notes,
 ) -> Result<MultiFile, UsageError> {
     let count = found.len().max(1) as u64;
     let each = (0..)
         .zip(found)
         .map(|(file, found)| behind(s, stream, (clone, shared), (*found, file, count), notes));
-    let each = each.collect::<Result<Vec<Part>, UsageError>>()?;
+    let each = each.collect::<Result<Vec<FilePart>, UsageError>>()?;
     let alike = each.windows(2).all(|pair| pair[0] == pair[1]);
     let Some(one) = each.first().copied().filter(|_| alike && !shared) else {
         return Err(s
@@ -60,9 +60,9 @@ fn behind(
     s: &Settings,
     stream: &Stream,
     (clone, shared): (u32, bool),
-    (found, file, count): (Option<Found>, u32, u64),
+    (found, file, count): (Option<FoundPath>, u32, u64),
     notes: &mut Notes,
-) -> Result<Part, UsageError> {
+) -> Result<FilePart, UsageError> {
     // The null engine counts from offset 0.
     if stream.backend.has_files() && !stream.backend.moves_data() {
         return Err(
@@ -114,11 +114,11 @@ fn behind(
             .hint("size is what is written behind the end"));
     }
     let file = start.checked_add(length).ok_or_else(|| parts::too_far(s))?;
-    Ok(Part { start, length, file, real: file, size: length, amount: Amount::Pass })
+    Ok(FilePart { start, length, file, real: file, size: length, amount: Amount::Pass })
 }
 
 /// One pass over this many files, or less.
-fn amount(s: &Settings, stream: &Stream, part: &Part, files: u64) -> Result<Amount, UsageError> {
+fn amount(s: &Settings, stream: &Stream, part: &FilePart, files: u64) -> Result<Amount, UsageError> {
     // When appending, only the largest block size is drawn.
     let block = stream.record.largest().0;
     let each = part.length / files;

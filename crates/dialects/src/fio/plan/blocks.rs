@@ -1,7 +1,7 @@
 //! Converts a trace of block devices to a log of operations: requests that arrived at the devices, or, if the trace has no arrivals,
 //! requests issued to them. Also maps them to the devices of this machine.
 
-use super::super::iolog::{self, Entry, Log};
+use super::super::iolog::{self, IologEntry, ParsedIolog};
 use super::super::settings::Settings;
 use super::super::{UsageError, World};
 use super::Notes;
@@ -19,7 +19,7 @@ pub(super) fn read(
     (most, named): (usize, bool),
     world: &World<'_>,
     notes: &mut Notes,
-) -> Result<Log, UsageError> {
+) -> Result<ParsedIolog, UsageError> {
     let failed = |what: String| s.wrong(TRACE, format!("{TRACE}={name}: {what}"));
     // fio has no option to select the format.
     let unread = |mut error: TraceError| {
@@ -86,8 +86,8 @@ fn device(
 #[derive(Default)]
 struct TraceRequests {
     devices: Vec<DeviceNumber>,
-    arrived: Vec<Entry>,
-    issued: Vec<Entry>,
+    arrived: Vec<IologEntry>,
+    issued: Vec<IologEntry>,
 }
 
 impl TraceRequests {
@@ -123,16 +123,16 @@ impl TraceRequests {
         });
         let offset =
             if syncs { 0 } else { event.sector.saturating_mul(fathom_record::block::event::SECTOR_BYTES) };
-        to.push(Entry { file: at as u32, does, offset, bytes, at_ns: event.time_ns });
+        to.push(IologEntry { file: at as u32, does, offset, bytes, at_ns: event.time_ns });
         Ok(())
     }
 
-    fn log(self, files: Vec<String>) -> Log {
+    fn log(self, files: Vec<String>) -> ParsedIolog {
         let mut entries = if self.arrived.is_empty() { self.issued } else { self.arrived };
         entries.sort_by_key(|e| e.at_ns);
         let first_ns = entries.first().map_or(0, |e| e.at_ns);
         entries.iter_mut().for_each(|e| e.at_ns -= first_ns);
-        Log { version: 0, files, entries, timed: true }
+        ParsedIolog { version: 0, files, entries, timed: true }
     }
 }
 

@@ -3,8 +3,8 @@
 
 use super::super::general::General;
 use super::super::settings::Settings;
-use super::super::{Found, UsageError, World};
-use super::Part;
+use super::super::{FoundPath, UsageError, World};
+use super::FilePart;
 use super::donor;
 use super::files::Make;
 use super::io_type::Rw;
@@ -148,9 +148,9 @@ pub(super) fn pause(s: &Settings, stream: &mut Stream) -> Result<(), UsageError>
 }
 
 /// The part of a stream without files.
-pub(super) fn no_part(stream: &Stream) -> Part {
+pub(super) fn no_part(stream: &Stream) -> FilePart {
     let bytes = stream.record.largest().0;
-    Part { start: 0, length: bytes, file: bytes, real: bytes, size: bytes, amount: Amount::Endless }
+    FilePart { start: 0, length: bytes, file: bytes, real: bytes, size: bytes, amount: Amount::Endless }
 }
 
 /// The share of a pass over `files` files for an amount, with one operation per file.
@@ -195,7 +195,7 @@ pub(super) fn no_device(
     s: &Settings,
     stream: &Stream,
     path: &Path,
-    found: Option<Found>,
+    found: Option<FoundPath>,
 ) -> Result<(), UsageError> {
     if !stream.backend.is_by_name() || !found.is_some_and(|f| f.device || f.bottomless) {
         return Ok(());

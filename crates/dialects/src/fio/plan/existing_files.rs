@@ -1,7 +1,7 @@
 //! Files laid out by an earlier job: a later job without its own size finds them with their final size, as in fio.
 
 use super::super::settings::Settings;
-use super::super::{Found, UsageError};
+use super::super::{FoundPath, UsageError};
 use super::Job;
 use super::files::Make;
 use std::collections::HashMap;
@@ -21,12 +21,12 @@ impl<'j> Made<'j> {
     }
 
     /// What will be at a path once all are laid out, given what is there `now`.
-    pub(super) fn found(&self, path: &Path, now: Option<Found>) -> Option<Found> {
+    pub(super) fn found(&self, path: &Path, now: Option<FoundPath>) -> Option<FoundPath> {
         match (now, self.0.get(path).copied()) {
             (Some(now), Some(bytes)) if !now.device && !now.bottomless => {
-                Some(Found { bytes: now.bytes.max(bytes), ..now })
+                Some(FoundPath { bytes: now.bytes.max(bytes), ..now })
             }
-            (None, Some(bytes)) => Some(Found { bytes, device: false, bottomless: false }),
+            (None, Some(bytes)) => Some(FoundPath { bytes, device: false, bottomless: false }),
             (now, _) => now,
         }
     }

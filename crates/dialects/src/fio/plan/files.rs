@@ -2,9 +2,9 @@
 
 use super::super::general::General;
 use super::super::settings::Settings;
-use super::super::{Found, UsageError, World};
+use super::super::{FoundPath, UsageError, World};
 use super::io_type::{self, Rw};
-use super::{Notes, Part, append, calls, multi_file, names, parts, read_back};
+use super::{FilePart, Notes, append, calls, multi_file, names, parts, read_back};
 use fathom_workload::{Access, Amount, Backend, FileCall, Stream};
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ pub struct JobFiles {
     /// Paths of the files of each clone.
     pub files: Vec<Vec<PathBuf>>,
     /// Part of the files for each clone.
-    pub parts: Vec<Part>,
+    pub parts: Vec<FilePart>,
     /// Whether a clone has several files.
     pub several: bool,
     /// Sizes of these in bytes, by clone.
@@ -114,7 +114,7 @@ pub fn lay(
         None => (world.find)(path),
         stand_in => stand_in,
     };
-    let mut parts: Vec<Part> = Vec::with_capacity(files.len());
+    let mut parts: Vec<FilePart> = Vec::with_capacity(files.len());
     let mut sizes: Vec<Vec<u64>> = Vec::new();
     for (clone, files) in (0..).zip(&files) {
         if computes {
@@ -223,7 +223,7 @@ pub fn lay(
 
 /// Whether a job has several passes. fio 3.33 evicts the cache before each pass. Without a map of finished blocks it has no passes:
 /// with norandommap, or where some blocks are drawn more often than others.
-fn goes_over_it_again(stream: &Stream, part: &Part) -> bool {
+fn goes_over_it_again(stream: &Stream, part: &FilePart) -> bool {
     if !matches!(stream.access, Access::Sequential | Access::SequentialByKind | Access::Permuted) {
         return false;
     }
@@ -237,8 +237,8 @@ fn goes_over_it_again(stream: &Stream, part: &Part) -> bool {
 }
 
 /// Assumed for every file when jobs are only parsed: as in fio, existence and size of files do not matter then.
-fn only_read(general: &General) -> Option<Found> {
-    general.is_only_read().then_some(Found { bytes: 1 << 50, device: false, bottomless: false })
+fn only_read(general: &General) -> Option<FoundPath> {
+    general.is_only_read().then_some(FoundPath { bytes: 1 << 50, device: false, bottomless: false })
 }
 
 /// Checks a block device: it may be read; writing requires permission or that no data is lost. Its size is fixed.

@@ -4,7 +4,7 @@ use super::super::UsageError;
 use super::super::settings::Settings;
 use super::super::{lenient_number, number};
 use super::sequence::Stretch;
-use super::{Part, errors};
+use super::{FilePart, errors};
 use fathom_workload::{Access, Amount, Bytes, Mix, Record, Stream, Zone};
 
 /// Direction and order of a job in fio's terms.
@@ -391,7 +391,7 @@ fn zones(text: &str) -> Result<Vec<Zone>, String> {
 }
 
 /// The amount of I/O in a part.
-pub fn amount(s: &Settings, stream: &Stream, part: &Part) -> Result<Amount, UsageError> {
+pub fn amount(s: &Settings, stream: &Stream, part: &FilePart) -> Result<Amount, UsageError> {
     let loops = s.number("loops")?.unwrap_or(1).max(1);
     let stretch = Stretch::of(part);
     let (uneven, stops) = (stretch.uneven(stream, loops), stretch.stops_after(stream));

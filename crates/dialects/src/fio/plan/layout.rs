@@ -2,7 +2,7 @@
 
 use super::super::UsageError;
 use super::files::{Make, Memory};
-use super::{Job, Notes, Part};
+use super::{FilePart, Job, Notes};
 use fathom_workload::{Access, Stream};
 
 const WORD: &str = "create_only";
@@ -54,7 +54,7 @@ fn holds_a_block(job: &Job) -> bool {
 }
 
 fn longest(job: &Job) -> u64 {
-    let of = |(clone, part): (usize, &Part)| match job.sizes.get(clone).map(Vec::as_slice) {
+    let of = |(clone, part): (usize, &FilePart)| match job.sizes.get(clone).map(Vec::as_slice) {
         None | Some([]) => part.length,
         Some(ends) => ends.iter().map(|end| end.saturating_sub(part.start)).max().unwrap_or(0),
     };

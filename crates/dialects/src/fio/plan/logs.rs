@@ -24,7 +24,7 @@ pub struct Logs {
     /// log2 of the number of histogram buckets merged into one.
     pub coarseness: u32,
     /// Statistic of the latencies in a window.
-    pub value: Value,
+    pub value: WindowStatistic,
     /// Whether each clone has its own file.
     pub per_job: bool,
     /// Whether offsets are logged; averages have none.
@@ -41,7 +41,7 @@ pub struct Logs {
 
 /// Statistic of the latencies in a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Value {
+pub enum WindowStatistic {
     /// Their mean.
     #[default]
     Mean,
@@ -71,7 +71,7 @@ impl Logs {
     #[must_use]
     pub fn intervals_ns(&self) -> Option<u64> {
         let whole = |width: &u64| width.is_multiple_of(LEAST_INTERVAL_NS);
-        self.width_ns.filter(whole).filter(|_| self.of_values() && self.value == Value::Mean)
+        self.width_ns.filter(whole).filter(|_| self.of_values() && self.value == WindowStatistic::Mean)
     }
 
     /// Whether a log is made from single operations.
@@ -125,9 +125,9 @@ pub fn read(s: &Settings) -> Result<Logs, UsageError> {
         ));
     }
     let value = match (s.word("log_window_value"), s.on("log_max_value", false)) {
-        (Some("avg" | "0"), _) | (None, false) => Value::Mean,
-        (Some("max" | "1"), _) | (None, true) => Value::Largest,
-        (Some("both" | "2"), _) => Value::Both,
+        (Some("avg" | "0"), _) | (None, false) => WindowStatistic::Mean,
+        (Some("max" | "1"), _) | (None, true) => WindowStatistic::Largest,
+        (Some("both" | "2"), _) => WindowStatistic::Both,
         (Some(other), _) => {
             return Err(s.wrong(
                 "log_window_value",
@@ -148,7 +148,7 @@ pub fn read(s: &Settings) -> Result<Logs, UsageError> {
     // The memory limit before compression is irrelevant: logs are written piece by piece.
     let _ = s.number("log_compression")?;
     let packed = s.on("log_store_compressed", false);
-    if packed && value == Value::Both {
+    if packed && value == WindowStatistic::Both {
         return Err(s
             .wrong("log_store_compressed", "an entry of a compressed log has room for one value")
             .hint("log_window_value=avg or max"));

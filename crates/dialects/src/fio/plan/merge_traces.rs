@@ -5,7 +5,7 @@ use super::super::settings::Settings;
 use super::super::{UsageError, World};
 use super::Notes;
 use super::replay::TRACE;
-use crate::trace::{Part, merge};
+use crate::trace::{CpuRecording, merge};
 use std::path::{Path, PathBuf};
 
 const FILE: &str = "merge_blktrace_file";
@@ -53,7 +53,7 @@ pub fn of(
             s.wrong(TRACE, format!("{TRACE}={trace}: {why}")).fio(fio)
         };
         let bytes = (world.trace)(Path::new(trace)).map_err(failed)?;
-        parts.push(Part { name: trace.clone(), bytes, time_percent, times: times as u64 });
+        parts.push(CpuRecording { name: trace.clone(), bytes, time_percent, times: times as u64 });
     }
     let bytes = merge(&parts, MOST).map_err(|why| s.wrong(FILE, format!("{FILE}={name}: {why}")))?;
     Ok(Some(Merged { path: name.into(), bytes }))

@@ -54,15 +54,15 @@ pub use commands::Commands;
 pub use engine::Priority;
 pub use files::{Make, Memory};
 pub use io_type::{Rw, Trims};
-pub use logs::{Logs, Value};
+pub use logs::{Logs, WindowStatistic};
 pub use merge_traces::Merged;
-pub use parts::Part;
-pub use report::{Report, Unified};
+pub use parts::FilePart;
+pub use report::{JobReport, Unified};
 pub(super) use verify_options::family as verify_family;
 
 use super::general::General;
 use super::settings::{Level, Settings};
-use super::table::State;
+use super::table::FioSupport;
 use super::{Spot, UsageError, World};
 use fathom_workload::{Access, Amount, Data, Stream, Verify, Workload};
 use std::path::{Path, PathBuf};
@@ -106,7 +106,7 @@ pub struct Job {
     /// File paths by clone.
     pub files: Vec<Vec<PathBuf>>,
     /// Part of the files for each clone.
-    pub parts: Vec<Part>,
+    pub parts: Vec<FilePart>,
     /// File sizes in bytes by clone, if a clone has several files; for one file see `parts`.
     pub sizes: Vec<Vec<u64>>,
     /// Preparation and cleanup.
@@ -148,7 +148,7 @@ pub struct Job {
     /// The merged trace that it replays.
     pub merged: Option<Merged>,
     /// Reporting options.
-    pub report: Report,
+    pub report: JobReport,
     /// Start delay, warm-up and runtime.
     pub times: pace::Times,
     /// Steady-state rule that ends it.
@@ -156,12 +156,12 @@ pub struct Job {
     /// CPU affinity.
     pub cpus: cpus::Cpus,
     /// Phases of the workload with its workers: the first entry is the job itself, the second its read-back.
-    pub places: Vec<Place>,
+    pub places: Vec<JobPlace>,
 }
 
 /// Position of a job's workers in the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct JobPlace {
     /// Phase number.
     pub phase: u32,
     /// Number of the first worker; the other clones follow.
@@ -221,7 +221,7 @@ fn job(
     notes: &mut Notes,
 ) -> Result<Job, UsageError> {
     for (_, setting) in settings.all() {
-        if let State::Harmless(why) = &setting.row.state {
+        if let FioSupport::Harmless(why) = &setting.row.state {
             notes.ignore(setting.row.name, why);
         }
     }

@@ -2,16 +2,16 @@
 
 use super::super::number::{self, Size};
 use super::super::settings::Settings;
-use super::super::{Found, UsageError};
+use super::super::{FoundPath, UsageError};
 use super::sequence::Stretch;
-use super::{Notes, Part, errors, parts, verify_options};
+use super::{FilePart, Notes, errors, parts, verify_options};
 use fathom_workload::{Access, Amount, Backend, Bytes, Direction, Pick, Record, Stream, Turns};
 
 /// The files of a clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MultiFile {
     /// Combined part: first byte of each file, total length, and size of the largest.
-    pub part: Part,
+    pub part: FilePart,
     /// Required size of each file in bytes; everything after the first byte is used.
     pub sizes: Vec<u64>,
 }
@@ -21,12 +21,12 @@ pub fn of(
     s: &Settings,
     stream: &Stream,
     clone: u32,
-    found: &[Option<Found>],
+    found: &[Option<FoundPath>],
     notes: &mut Notes,
 ) -> Result<MultiFile, UsageError> {
     let count = found.len().max(1) as u64;
     let share = |name| matches!(s.size(name), Ok(Some(Size::Percent(1..))));
-    let bytes_of = |found: &Option<Found>| found.map_or(0, |f| f.bytes);
+    let bytes_of = |found: &Option<FoundPath>| found.map_or(0, |f| f.bytes);
     let whole = found.first().map_or(0, bytes_of);
     let alike = found.iter().all(|one| bytes_of(one) == whole);
     if let Some(name) = ["offset", "offset_increment"].into_iter().find(|name| !alike && share(name)) {
@@ -92,7 +92,7 @@ pub fn of(
         sizes.iter().map(|bytes| (bytes - start) / block).fold(0, u64::saturating_add)
     })?;
     let size = most.unwrap_or(whole);
-    Ok(MultiFile { part: Part { start, length: whole, file, real: file, size, amount }, sizes })
+    Ok(MultiFile { part: FilePart { start, length: whole, file, real: file, size, amount }, sizes })
 }
 
 /// The amount for files with `whole` bytes in use, at most `most` of them in a pass.

@@ -3,7 +3,7 @@
 
 use super::super::number::Size;
 use super::super::settings::Settings;
-use super::super::{Found, UsageError};
+use super::super::{FoundPath, UsageError};
 use super::calls::NO_END;
 use super::{Notes, loops};
 use fathom_workload::ops::{Place, derive_seed};
@@ -11,7 +11,7 @@ use fathom_workload::{Access, Amount, Bytes, Stream};
 
 /// The part of a file that a clone works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct FilePart {
     /// First byte.
     pub start: u64,
     /// Length in bytes.
@@ -31,9 +31,9 @@ pub fn of_one_file(
     s: &Settings,
     stream: &Stream,
     clone: u32,
-    found: Option<Found>,
+    found: Option<FoundPath>,
     notes: &mut Notes,
-) -> Result<Part, UsageError> {
+) -> Result<FilePart, UsageError> {
     let null = !stream.backend.has_files();
     let there = found.map_or(0, |f| f.bytes);
     let each = file_size(s, stream, (clone, 0))?;
@@ -86,7 +86,7 @@ pub fn of_one_file(
     let length =
         if zones && !null && whole > length { whole_or_start(s, stream, whole, length)? } else { length };
     let real = if null { start.saturating_add(length) } else { there.max(file) };
-    Ok(Part { start, length, file, real, size, amount: Amount::Pass })
+    Ok(FilePart { start, length, file, real, size, amount: Amount::Pass })
 }
 
 /// Bytes worked on if each loop does `size` of them: all, or only the start if each loop starts over.
@@ -179,7 +179,7 @@ pub(super) fn start(
     sum.checked_next_multiple_of(unit).ok_or_else(too_far)
 }
 
-impl Part {
+impl FilePart {
     /// Bytes of I/O requested: `io_size`, or `size` if that is less than the part.
     pub fn asked(&self, s: &Settings) -> Result<Option<u64>, UsageError> {
         let size = Some(self.size).filter(|size| *size < self.length);

@@ -5,7 +5,7 @@ use super::errors;
 use super::files::{Make, Memory};
 use super::read_back;
 use super::sets::{self, Sets, Taken};
-use super::{Job, Place, loops, pace, state, steady, steps};
+use super::{Job, JobPlace, loops, pace, state, steady, steps};
 use fathom_workload::ops;
 use fathom_workload::{
     Action, Axes, Bytes, CacheState, Direction, Duration, Failed, Group, Holes, Phase, Pick, Program,
@@ -153,9 +153,9 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], all_of_it: &[
                 Memory::Read => CacheState::Warm,
             };
         }
-        job.places.push(Place { phase: number, worker });
+        job.places.push(JobPlace { phase: number, worker });
         // The position of the writers, even if they do not run.
-        let wrote = job.places.first().copied().unwrap_or(Place { phase: number, worker });
+        let wrote = job.places.first().copied().unwrap_or(JobPlace { phase: number, worker });
         for clone in 0..job.clones {
             let place = ops::Place { phase: wrote.phase, worker: wrote.worker + clone, repetition: 0 };
             let mut of_clone = group(job, sets, clone, back, (seed, place));

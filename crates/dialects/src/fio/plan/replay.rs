@@ -3,13 +3,13 @@
 //! requests to the devices.
 
 use super::super::general::General;
-use super::super::iolog::{self, Entry, Log};
+use super::super::iolog::{self, IologEntry, ParsedIolog};
 use super::super::settings::Settings;
 use super::super::{UsageError, World};
 use super::files::{self, JobFiles, Make, Memory, Ready};
 use super::io_type::{Rw, Trims};
 use super::merge_traces::{self, Merged};
-use super::{Notes, Part, blocks, errors, names};
+use super::{FilePart, Notes, blocks, errors, names};
 use fathom_workload::{Access, Amount, Bytes, Does, Duration, ListedOp, Mix, Pick, Stream};
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub struct Replay {
     pub merged: Option<Merged>,
 }
 
-struct Options {
+struct ReplayOptions {
     redirect: Option<String>,
     stalls: bool,
     time_percent: u64,
@@ -98,7 +98,7 @@ pub fn of(
     Ok(Some(Replay { files, rw: direction(&list), ends, list, amount, merged }))
 }
 
-fn options(s: &Settings) -> Result<Options, UsageError> {
+fn options(s: &Settings) -> Result<ReplayOptions, UsageError> {
     let time_percent = s.number("replay_time_scale")?.unwrap_or(100);
     if time_percent == 0 {
         return Err(s
@@ -114,7 +114,7 @@ fn options(s: &Settings) -> Result<Options, UsageError> {
             s.wrong("replay_skip", format!("replay_skip: {word:?} is none of read, write, trim, sync"))
         );
     }
-    Ok(Options {
+    Ok(ReplayOptions {
         redirect: s.text("replay_redirect").map(str::to_owned),
         stalls: !s.on("replay_no_stall", false),
         time_percent,
@@ -127,11 +127,11 @@ fn options(s: &Settings) -> Result<Options, UsageError> {
 /// Reads a trace in any format. A merged trace is not on disk yet.
 fn read(
     s: &Settings,
-    options: &Options,
+    options: &ReplayOptions,
     (trace, merged, most): (&str, Option<Vec<u8>>, usize),
     world: &World<'_>,
     notes: &mut Notes,
-) -> Result<Log, UsageError> {
+) -> Result<ParsedIolog, UsageError> {
     let failed = |what: String| s.wrong(TRACE, format!("{TRACE}={trace}: {what}"));
     let bytes = match merged {
         Some(bytes) => bytes,
@@ -156,8 +156,12 @@ fn read(
 }
 
 /// Files and operations after applying the options.
-fn changed(s: &Settings, options: &Options, log: Log) -> Result<(Vec<PathBuf>, Vec<Entry>), UsageError> {
-    let kind = |entry: &Entry| match entry.does {
+fn changed(
+    s: &Settings,
+    options: &ReplayOptions,
+    log: ParsedIolog,
+) -> Result<(Vec<PathBuf>, Vec<IologEntry>), UsageError> {
+    let kind = |entry: &IologEntry| match entry.does {
         None | Some(Does::Trim) => "trim",
         Some(Does::Read) => "read",
         Some(Does::Write) => "write",
@@ -238,9 +242,9 @@ fn refuse_others(s: &Settings, notes: &mut Notes) -> Result<(), UsageError> {
     Ok(())
 }
 
-fn list(s: &Settings, options: &Options, entries: &[Entry]) -> Result<Vec<ListedOp>, UsageError> {
+fn list(s: &Settings, options: &ReplayOptions, entries: &[IologEntry]) -> Result<Vec<ListedOp>, UsageError> {
     let timed = options.stalls && entries.last().is_some_and(|e| e.at_ns > 0);
-    let one = |entry: &Entry| -> Result<ListedOp, UsageError> {
+    let one = |entry: &IologEntry| -> Result<ListedOp, UsageError> {
         let bytes = u32::try_from(entry.bytes).map_err(|_| {
             s.wrong(TRACE, format!("an operation of {} bytes; below 4 GiB is expected", entry.bytes))
         })?;
@@ -344,7 +348,7 @@ impl Replay {
         let ready = Ready { make, memory, keep: !s.on("unlink", false), foreign: self.files.iter().all(may) };
         let bytes = self.ends.iter().copied().max().unwrap_or(0);
         let part =
-            Part { start: 0, length: bytes, file: bytes, real: bytes, size: bytes, amount: self.amount };
+            FilePart { start: 0, length: bytes, file: bytes, real: bytes, size: bytes, amount: self.amount };
         let several = self.files.len() > 1;
         let sizes = vec![self.ends.clone(); if several { clones as usize } else { 0 }];
         Ok(JobFiles {

@@ -6,7 +6,7 @@ use super::logs::{self, Logs};
 
 /// Reporting options of a job.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Report {
+pub struct JobReport {
     /// fio version whose output is imitated.
     pub version: Version,
     /// Whether the group has one common report.
@@ -100,7 +100,7 @@ fn window(s: &Settings, name: &'static str) -> Result<u64, UsageError> {
 }
 
 /// Reads the options.
-pub fn read(s: &Settings, version: Version) -> Result<Report, UsageError> {
+pub fn read(s: &Settings, version: Version) -> Result<JobReport, UsageError> {
     let reduced = s.on("gtod_reduce", false);
     let shown = |name: &'static str| !s.on(name, reduced);
     let mut percentiles = s.floats("percentile_list")?.unwrap_or_else(|| PERCENTILES.to_vec());
@@ -110,7 +110,7 @@ pub fn read(s: &Settings, version: Version) -> Result<Report, UsageError> {
         );
     }
     percentiles.sort_by(f64::total_cmp);
-    Ok(Report {
+    Ok(JobReport {
         version,
         grouped: s.on("group_reporting", false),
         lat: shown("disable_lat"),

@@ -4,7 +4,7 @@ use super::super::UsageError;
 use super::super::number;
 use super::super::settings::Settings;
 use super::io_type::Rw;
-use super::{Notes, Part, backward, engine};
+use super::{FilePart, Notes, backward, engine};
 use fathom_workload::{Access, Bytes, Record, Stream};
 
 /// The maximum number of open zones in fio 3.42.
@@ -174,7 +174,7 @@ pub struct Stretch {
 
 impl Stretch {
     /// The part of a clone with one file.
-    pub fn of(part: &Part) -> Self {
+    pub fn of(part: &FilePart) -> Self {
         Self { start: part.start, length: part.length, real: part.real }
     }
 

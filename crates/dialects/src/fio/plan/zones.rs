@@ -4,7 +4,7 @@
 use super::super::UsageError;
 use super::super::number;
 use super::super::settings::Settings;
-use super::Part;
+use super::FilePart;
 use super::io_type::Rw;
 use fathom_workload::{Access, Amount, Record, Stream, Zone};
 
@@ -14,11 +14,11 @@ const WORD: &str = "random_distribution";
 ///
 /// # Errors
 /// Invalid or misfit zones, clones with different regions, or blocks outside the region.
-pub fn apply(s: &Settings, rw: Rw, stream: &mut Stream, parts: &mut [Part]) -> Result<(), UsageError> {
+pub fn apply(s: &Settings, rw: Rw, stream: &mut Stream, parts: &mut [FilePart]) -> Result<(), UsageError> {
     if rw.random && s.word(WORD) == Some("sequence") {
         return sequence(s, stream, parts);
     }
-    let one_block = |part: &Part| part.length < 2 * stream.record.unit().0;
+    let one_block = |part: &FilePart| part.length < 2 * stream.record.unit().0;
     if matches!(stream.access, Access::Zoned(_)) && stream.turns.is_none() && parts.iter().all(one_block) {
         stream.access = Access::Uniform;
         return Ok(());
@@ -43,7 +43,7 @@ pub fn apply(s: &Settings, rw: Rw, stream: &mut Stream, parts: &mut [Part]) -> R
 
 /// Checks the blocks of a sequence. A repeating sequence ends the job where it would leave the region, whatever the amount, as in
 /// fio 3.42.
-fn sequence(s: &Settings, stream: &Stream, parts: &mut [Part]) -> Result<(), UsageError> {
+fn sequence(s: &Settings, stream: &Stream, parts: &mut [FilePart]) -> Result<(), UsageError> {
     let wrong = |what: &str| s.wrong(WORD, format!("{WORD}=sequence: {what}"));
     let unsupported =
         |what: &str| Err(wrong(&format!("with {what} it is not supported")).hint("leave one of the two out"));

@@ -1,7 +1,7 @@
 //! Options for buffer contents, verification, and buffer placement.
 
 use super::Kind::{Bool, Bytes, Flag, Number, Text, Word};
-use super::{Row, also, done, harmless};
+use super::{FioOption, also, done, harmless};
 
 const VERIFY: super::Kind = Word(&[
     "0",
@@ -28,7 +28,7 @@ const VERIFY: super::Kind = Word(&[
 const MEMORY: super::Kind =
     Word(&["malloc", "shm", "shmhuge", "mmap", "mmaphuge", "mmapshared", "cudamalloc"]);
 
-pub(super) static ROWS: &[Row] = &[
+pub(super) static ROWS: &[FioOption] = &[
     done("zero_buffers", Flag, "write zeros"),
     done("refill_buffers", Flag, "new random data in every block; fathom always does this"),
     done("scramble_buffers", Bool, "make blocks differ; fathom's always do"),

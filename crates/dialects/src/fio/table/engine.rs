@@ -1,7 +1,7 @@
 //! Options for the engine, its depth, and durability.
 
 use super::Kind::{Bool, Flag, Number, Text, Word};
-use super::{Row, also, done, harmless, refused};
+use super::{FioOption, also, done, harmless, refused};
 
 const ENGINES: super::Kind = Word(&[
     "psync",
@@ -96,7 +96,7 @@ pub fn engines_of(option: &str) -> Option<&'static [&'static str]> {
     OF_ENGINES.iter().find(|of| of.0 == option).map(|of| of.1)
 }
 
-pub(super) static ROWS: &[Row] = &[
+pub(super) static ROWS: &[FioOption] = &[
     done(
         "ioengine",
         ENGINES,

@@ -1,7 +1,7 @@
 //! Options for files: which, how they are created, and what is cached.
 
 use super::Kind::{Bool, Number, Text, Word};
-use super::{Row, also, done, harmless};
+use super::{FioOption, also, done, harmless};
 
 const SERVICE: super::Kind =
     Word(&["roundrobin", "sequential", "random", "zipf", "pareto", "normal", "gauss"]);
@@ -10,7 +10,7 @@ const ALLOCATE: super::Kind = Word(&["none", "native", "posix", "keep", "truncat
 /// As observed in fio 3.42: the offsets of zonemode=none and strided are the same with and without them.
 const OF_ZBD: &str = "in fio, too, it changes only jobs with zonemode=zbd, which is refused";
 
-pub(super) static ROWS: &[Row] = &[
+pub(super) static ROWS: &[FioOption] = &[
     done("filename", Text, "files, separated by colons; all clones share them"),
     done("directory", Text, "directories, assigned to the clones in turn"),
     done("filename_format", Text, "names of the files: $jobname, $jobnum, $filenum, $clientuid"),

@@ -3,7 +3,7 @@
 use super::Kind::{
     Bool, Bytes, BytesTriple, Flag, Float, Number, Range, RangeTriple, Size, SplitTriple, Text, Time, Word,
 };
-use super::{Row, also, done, harmless, refused};
+use super::{FioOption, also, done, harmless, refused};
 use crate::fio::number::S;
 
 const RW: super::Kind = Word(&[
@@ -20,7 +20,7 @@ const RW: super::Kind = Word(&[
     "randtrimwrite",
 ]);
 
-pub(super) static ROWS: &[Row] = &[
+pub(super) static ROWS: &[FioOption] = &[
     done("name", Text, "name of the job"),
     done("description", Text, "a sentence about the job"),
     also(

@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 
 /// One option.
 #[derive(Debug)]
-pub struct Row {
+pub struct FioOption {
     /// Primary name.
     pub name: &'static str,
     /// Alternative names.
@@ -28,14 +28,14 @@ pub struct Row {
     /// Type of the value.
     pub kind: Kind,
     /// How it is handled.
-    pub state: State,
+    pub state: FioSupport,
     /// One-line description.
     pub help: &'static str,
 }
 
 /// How an option is handled.
 #[derive(Debug)]
-pub enum State {
+pub enum FioSupport {
     /// Works as in fio.
     Done,
     /// Accepted without effect on the measurement, for this reason.
@@ -170,7 +170,7 @@ pub fn word(text: &str, words: &'static [&'static str]) -> Result<&'static str, 
     found.copied().ok_or_else(|| format!("{given:?} is none of the valid values: {}", words.join(", ")))
 }
 
-impl State {
+impl FioSupport {
     /// Whether a value of a refused option requests nothing special.
     #[must_use]
     pub fn lets_pass(&self, value: Option<&str>) -> bool {
@@ -181,12 +181,12 @@ impl State {
     }
 }
 
-const fn done(name: &'static str, kind: Kind, help: &'static str) -> Row {
-    Row { name, aliases: &[], kind, state: State::Done, help }
+const fn done(name: &'static str, kind: Kind, help: &'static str) -> FioOption {
+    FioOption { name, aliases: &[], kind, state: FioSupport::Done, help }
 }
 
-const fn harmless(name: &'static str, kind: Kind, help: &'static str, why: &'static str) -> Row {
-    Row { name, aliases: &[], kind, state: State::Harmless(why), help }
+const fn harmless(name: &'static str, kind: Kind, help: &'static str, why: &'static str) -> FioOption {
+    FioOption { name, aliases: &[], kind, state: FioSupport::Harmless(why), help }
 }
 
 const fn refused(
@@ -196,17 +196,17 @@ const fn refused(
     help: &'static str,
     why: &'static str,
     instead: &'static str,
-) -> Row {
-    Row { name, aliases: &[], kind, state: State::Refused { unless, why, instead }, help }
+) -> FioOption {
+    FioOption { name, aliases: &[], kind, state: FioSupport::Refused { unless, why, instead }, help }
 }
 
 /// The row with aliases added.
-const fn also(row: Row, aliases: &'static [&'static str]) -> Row {
-    Row { aliases, ..row }
+const fn also(row: FioOption, aliases: &'static [&'static str]) -> FioOption {
+    FioOption { aliases, ..row }
 }
 
 /// All rows, in table order.
-pub fn rows() -> impl Iterator<Item = &'static Row> {
+pub fn rows() -> impl Iterator<Item = &'static FioOption> {
     [
         io_type::ROWS,
         files::ROWS,
@@ -224,17 +224,18 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
 
 /// Finds a row by name or alias.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static Row> {
+pub fn find(name: &str) -> Option<&'static FioOption> {
     rows().find(|row| row.name == name || row.aliases.contains(&name))
 }
 
 /// Rows with a name or alias that begins with `start`: the command line accepts a unique prefix.
 #[must_use]
-pub fn beginning_with(start: &str) -> Vec<&'static Row> {
+pub fn beginning_with(start: &str) -> Vec<&'static FioOption> {
     let begins =
-        |row: &&Row| std::iter::once(&row.name).chain(row.aliases).any(|name| name.starts_with(start));
-    let all: Vec<&Row> = rows().filter(begins).collect();
-    let of_fio: Vec<&Row> = all.iter().copied().filter(|row| !NOT_OF_FIO_3_33.contains(&row.name)).collect();
+        |row: &&FioOption| std::iter::once(&row.name).chain(row.aliases).any(|name| name.starts_with(start));
+    let all: Vec<&FioOption> = rows().filter(begins).collect();
+    let of_fio: Vec<&FioOption> =
+        all.iter().copied().filter(|row| !NOT_OF_FIO_3_33.contains(&row.name)).collect();
     if of_fio.len() == 1 { of_fio } else { all }
 }
 
@@ -260,10 +261,10 @@ pub fn markdown() -> String {
         let names: Vec<String> =
             std::iter::once(&row.name).chain(row.aliases).map(|name| format!("`{name}`")).collect();
         let (state, words) = match &row.state {
-            State::Done => ("done", String::new()),
-            State::Harmless(why) => ("harmless", format!(": {why}")),
-            State::Refused { unless: [], why, instead } => ("refused", format!(": {why}; {instead}")),
-            State::Refused { unless, why, instead } => {
+            FioSupport::Done => ("done", String::new()),
+            FioSupport::Harmless(why) => ("harmless", format!(": {why}")),
+            FioSupport::Refused { unless: [], why, instead } => ("refused", format!(": {why}; {instead}")),
+            FioSupport::Refused { unless, why, instead } => {
                 ("refused", format!(" (but for {}): {why}; {instead}", unless.join(", ")))
             }
         };
@@ -290,7 +291,7 @@ mod tests {
     #[test]
     fn what_a_refused_option_lets_pass_is_of_its_kind() {
         for row in rows() {
-            if let State::Refused { unless, why, instead } = &row.state {
+            if let FioSupport::Refused { unless, why, instead } = &row.state {
                 for value in *unless {
                     assert_eq!(row.kind.check(Some(value), 1024), Ok(()), "{}", row.name);
                 }

@@ -1,7 +1,7 @@
 //! Options of engines for remote machines or special devices: listed so that errors can give the reason.
 
 use super::Kind::Text;
-use super::{Row, refused};
+use super::{FioOption, refused};
 
 macro_rules! refused_rows {
     ($($name:literal: $help:literal, $engine:literal;)*) => {
@@ -9,7 +9,7 @@ macro_rules! refused_rows {
     };
 }
 
-pub(super) static ROWS: &[Row] = refused_rows! {
+pub(super) static ROWS: &[FioOption] = refused_rows! {
     "hostname": "other end of the connection", "net";
     "port": "its port", "net";
     "protocol": "its protocol", "net";

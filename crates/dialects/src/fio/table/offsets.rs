@@ -1,12 +1,12 @@
 //! Options for block selection, order and random numbers.
 
 use super::Kind::{Bool, Flag, Number, Text, Word};
-use super::{Row, also, done, harmless};
+use super::{FioOption, also, done, harmless};
 
 const DISTRIBUTION: super::Kind =
     Word(&["random", "zipf", "pareto", "normal", "zoned", "zoned_abs", "sequence"]);
 
-pub(super) static ROWS: &[Row] = &[
+pub(super) static ROWS: &[FioOption] = &[
     done("norandommap", Flag, "random blocks with repeats; otherwise each once a pass"),
     harmless(
         "softrandommap",

@@ -1,10 +1,10 @@
 //! Options for pacing: rates, pauses, latency targets.
 
 use super::Kind::{Bool, BytesTriple, Flag, Float, Number, Text, Time, Word};
-use super::{Row, also, done, harmless};
+use super::{FioOption, also, done, harmless};
 use crate::fio::number::{MS, S, US};
 
-pub(super) static ROWS: &[Row] = &[
+pub(super) static ROWS: &[FioOption] = &[
     done("rate", BytesTriple, "bytes a second, for reads and writes each"),
     done("rate_iops", BytesTriple, "operations a second, for reads and writes each"),
     also(

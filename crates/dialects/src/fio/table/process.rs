@@ -1,11 +1,11 @@
 //! Options for processes: CPUs, priorities, errors.
 
 use super::Kind::{Bool, Number, Signed, Text, Word};
-use super::{Row, also, done, harmless};
+use super::{FioOption, also, done, harmless};
 
 const ERRORS: super::Kind = Word(&["none", "read", "write", "io", "verify", "all", "0", "1"]);
 
-pub(super) static ROWS: &[Row] = &[
+pub(super) static ROWS: &[FioOption] = &[
     done("cpus_allowed", Text, "CPUs of a job: 0,2-4"),
     done(
         "cpus_allowed_policy",

@@ -1,10 +1,10 @@
 //! Options for reporting: output, percentiles, logs, groups.
 
 use super::Kind::{Bool, Flag, Floats, Number, OptionalText, Text, Time, Word};
-use super::{Row, also, done, harmless};
+use super::{FioOption, also, done, harmless};
 use crate::fio::number::MS;
 
-pub(super) static ROWS: &[Row] = &[
+pub(super) static ROWS: &[FioOption] = &[
     done("group_reporting", Flag, "one report for each group"),
     done("stats", Bool, "0: leave this job out of the report"),
     done("per_job_logs", Bool, "a log for each clone; 0: one for all"),

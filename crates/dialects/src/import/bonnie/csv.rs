@@ -15,7 +15,7 @@ impl Run {
             return false;
         }
         let fields: Vec<&str> = line.split(',').collect();
-        let layout = Layout::of(&fields);
+        let layout = CsvLayout::of(&fields);
         let Some(layout) = layout else { return false };
         let pair_fits = |at: usize| is_value(fields[at]) && is_value(fields[at + 1]);
         let fits = (0..HALF).all(|t| pair_fits(layout.sizes + 2 * t) && pair_fits(layout.files + 2 * t));
@@ -58,7 +58,7 @@ fn is_value(field: &str) -> bool {
 }
 
 /// Positions of the fields.
-struct Layout {
+struct CsvLayout {
     version: Option<usize>,
     /// Distance of the size from the name.
     after_name: usize,
@@ -69,7 +69,7 @@ struct Layout {
     latencies: Option<usize>,
 }
 
-impl Layout {
+impl CsvLayout {
     fn of(fields: &[&str]) -> Option<Self> {
         let is_new = fields.first().is_some_and(|f| f.starts_with("1.9"));
         Some(match fields.len() {

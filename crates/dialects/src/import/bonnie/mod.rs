@@ -15,10 +15,10 @@ use fathom_record::imported::units::{BYTES_PER_S, NS, OPS_PER_S, PERCENT};
 const APART: usize = 3;
 
 /// A test: its name, whether it reads and writes file data, and whether its rate is of files or seeks.
-type Test = (&'static str, bool, bool, bool);
+type BonnieTest = (&'static str, bool, bool, bool);
 
 /// Tests of the first table, in order, then those of the second.
-const TESTS: [Test; 12] = [
+const TESTS: [BonnieTest; 12] = [
     ("write by character", false, true, false),
     ("write", false, true, false),
     ("rewrite", true, true, false),
@@ -85,7 +85,7 @@ struct Run {
 
 impl Default for Run {
     fn default() -> Self {
-        let of = |&(name, reads, writes, _): &Test| Phase { reads, writes, ..cell(name) };
+        let of = |&(name, reads, writes, _): &BonnieTest| Phase { reads, writes, ..cell(name) };
         Self { version: String::new(), named: None, cells: TESTS.iter().map(of).collect() }
     }
 }
@@ -172,7 +172,7 @@ impl Run {
             self.version = version.into();
         }
         let heads = (at + 1..at + 4).find(|&n| lines.at(n).contains("/sec %CP"))?;
-        let columns = Columns::of(lines.at(heads));
+        let columns = ColumnEnds::of(lines.at(heads));
         let row = heads + 1;
         let mut last = heads;
         if self.row(first, &columns, lines, row, block) {
@@ -193,7 +193,14 @@ impl Run {
     }
 
     /// "marvin  2G 13035  33  7130   3 ...": name and size or number of files, then rate and CPU percentage of each test.
-    fn row(&mut self, first: usize, columns: &Columns, lines: &Lines, n: usize, block: &mut Block) -> bool {
+    fn row(
+        &mut self,
+        first: usize,
+        columns: &ColumnEnds,
+        lines: &Lines,
+        n: usize,
+        block: &mut Block,
+    ) -> bool {
         // A row that was wrapped goes on in the next line, and its last number may be cut.
         let goes_on = lines.trimmed(n + 1).split_whitespace().next().is_some_and(is_value);
         let Some((before, size, cells)) = columns.cells(lines.at(n), first == CREATE).filter(|_| !goes_on)
@@ -219,12 +226,12 @@ impl Run {
 }
 
 /// Column, rate and CPU percentage.
-type Cell<'l> = (usize, &'l str, &'l str);
+type TestColumns<'l> = (usize, &'l str, &'l str);
 
 /// End positions of a table's columns.
-struct Columns(Vec<usize>);
+struct ColumnEnds(Vec<usize>);
 
-impl Columns {
+impl ColumnEnds {
     fn of(heads: &str) -> Self {
         Self(heads.match_indices("%CP").map(|(at, word)| at + word.len()).collect())
     }
@@ -236,7 +243,11 @@ impl Columns {
     }
 
     /// The text before the cells, the size or number of files at its end, and the cells.
-    fn cells<'l>(&self, line: &'l str, is_of_files: bool) -> Option<(&'l str, &'l str, Vec<Cell<'l>>)> {
+    fn cells<'l>(
+        &self,
+        line: &'l str,
+        is_of_files: bool,
+    ) -> Option<(&'l str, &'l str, Vec<TestColumns<'l>>)> {
         let words = words(line);
         let size_of = |n: usize| Some(words.get(n)?.1.rsplit(')').next()?).filter(|word| is_size(word));
         let before = |n: usize| line[..words[n].0].trim();
@@ -273,7 +284,7 @@ impl Columns {
 
 /// The cells behind the size, as they are printed: ten blanks, or a rate in six columns and a percentage in four. A rate that needs seven
 /// moves what is behind it, or takes a column of the percentage.
-fn aligned<'l>(size_end: usize, words: &[(usize, &'l str)], most: usize) -> Option<Vec<Cell<'l>>> {
+fn aligned<'l>(size_end: usize, words: &[(usize, &'l str)], most: usize) -> Option<Vec<TestColumns<'l>>> {
     let mut pairs = words.chunks(2).peekable();
     let mut cells = Vec::new();
     let (mut end, mut is_narrow) = (size_end, false);

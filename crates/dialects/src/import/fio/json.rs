@@ -6,7 +6,7 @@ use super::super::cell::{add, cell, converted, run};
 use super::super::json_leaves::{Leaf, scan};
 use super::super::lines::Lines;
 use super::super::units::Unit;
-use super::names::Job;
+use super::names::JobOptions;
 use fathom_record::imported::names::{OPERATIONS, THROUGHPUT, TIME};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT};
 use fathom_record::{Phase, Status};
@@ -44,7 +44,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         if !leaf.number {
             return;
         }
-        let Some(Place { key, of, name, phase }) = place(&leaf, &all) else { return };
+        let Some(NumberPlace { key, of, name, phase }) = place(&leaf, &all) else { return };
         let Ok(value) = leaf.text.parse::<f64>() else { return };
         let Some((name, unit)) = meaning(&name, &all.age) else { return };
         let is_of_device = key.1 == DEVICE;
@@ -96,10 +96,10 @@ const DEVICE: u8 = 6;
 /// Jobs by index, with global options and other names in the document.
 #[derive(Default)]
 struct Jobs {
-    all: Job,
-    jobs: BTreeMap<usize, Job>,
+    all: JobOptions,
+    jobs: BTreeMap<usize, JobOptions>,
     /// By job, direction, and index in the list.
-    priorities: BTreeMap<[String; 3], Priority>,
+    priorities: BTreeMap<[String; 3], PriorityLatencies>,
     /// Device names by index.
     devices: BTreeMap<String, String>,
     age: Age,
@@ -114,13 +114,13 @@ struct Age {
 
 /// A priority with separate latencies.
 #[derive(Default)]
-struct Priority {
+struct PriorityLatencies {
     class: String,
     level: String,
     hint: String,
 }
 
-impl Priority {
+impl PriorityLatencies {
     /// Prefix of its figures' names.
     fn told(&self) -> String {
         let hint = match self.hint.as_str() {
@@ -167,7 +167,7 @@ impl Jobs {
 }
 
 /// Position of a number.
-struct Place {
+struct NumberPlace {
     /// Job, kind of cell, and device.
     key: (usize, u8, String),
     /// Prefix for its priority.
@@ -178,14 +178,14 @@ struct Place {
 }
 
 /// The cell and name of a number; `None` if it is not a figure.
-fn place(leaf: &Leaf, all: &Jobs) -> Option<Place> {
+fn place(leaf: &Leaf, all: &Jobs) -> Option<NumberPlace> {
     let path: Vec<&str> = leaf.path.iter().map(String::as_str).collect();
     match path.as_slice() {
         ["jobs" | "client_stats", n, rest @ ..] => {
             let job = all.jobs.get(&n.parse().ok()?)?;
             let at = |kind, of: String, name: &[&str], phase| {
                 let n = n.parse().ok()?;
-                Some(Place { key: (n, kind, String::new()), of, name: name.join("."), phase })
+                Some(NumberPlace { key: (n, kind, String::new()), of, name: name.join("."), phase })
             };
             match rest {
                 [direction @ ("read" | "write" | "trim" | "mixed"), name @ ..] => {
@@ -209,7 +209,7 @@ fn place(leaf: &Leaf, all: &Jobs) -> Option<Place> {
         }
         ["disk_util", n, name] => {
             let device = all.devices.get(*n).map_or(*n, String::as_str);
-            Some(Place {
+            Some(NumberPlace {
                 key: (usize::MAX, DEVICE, (*n).to_owned()),
                 of: String::new(),
                 name: (*name).to_owned(),

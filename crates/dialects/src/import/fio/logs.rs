@@ -22,7 +22,7 @@ const MOST_APART_MS: u64 = 50;
 /// Latencies added to the histogram at a time.
 const TOGETHER: usize = 1 << 14;
 
-struct Entry {
+struct LogEntry {
     time_ms: u64,
     value: u64,
     direction: u64,
@@ -31,7 +31,7 @@ struct Entry {
 
 /// Quantity in a log.
 #[derive(Clone, Copy, PartialEq)]
-enum What {
+enum LogQuantity {
     Bandwidth,
     Operations,
     Latency(bool, bool),
@@ -45,17 +45,19 @@ pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block
     let (log, n) = context
         .cut_log
         .filter(|cut| cut.next == at)
-        .map(|cut| read(lines, at, Log::behind(what, cut)))
+        .map(|cut| read(lines, at, ImportedLog::behind(what, cut)))
         .filter(|(log, _)| log.lines > 0)
-        .or_else(|| Some(read(lines, at, Log::of(what))).filter(|(log, _)| log.lines >= FEWEST))?;
+        .or_else(|| Some(read(lines, at, ImportedLog::of(what))).filter(|(log, _)| log.lines >= FEWEST))?;
     if !lines.is_cut(n) {
         return Some(log.block(n - 1));
     }
     Some(match log.what {
-        What::Latency(..) | What::Unknown => Block { last: n - 1, goes_on: Some(log), ..Block::default() },
+        LogQuantity::Latency(..) | LogQuantity::Unknown => {
+            Block { last: n - 1, goes_on: Some(log), ..Block::default() }
+        }
         // Every line is an interval, which may exceed memory: the log is cut, and the next part knows the start of its first
         // interval.
-        What::Bandwidth | What::Operations => {
+        LogQuantity::Bandwidth | LogQuantity::Operations => {
             let times_ms = log.directions.each_ref().map(|direction| direction.time_ms);
             let cut_log = Some(Cut { next: n, time_ms: log.time_ms, times_ms });
             Block { cut_log, ..log.block(n - 1) }
@@ -64,7 +66,7 @@ pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block
 }
 
 /// Reads the lines of a log. Returns it with the number of the next line.
-fn read(lines: &Lines, at: usize, mut log: Log) -> (Log, usize) {
+fn read(lines: &Lines, at: usize, mut log: ImportedLog) -> (ImportedLog, usize) {
     let mut n = at;
     while n < lines.len() && log.takes(lines.trimmed(n)) {
         n += 1;
@@ -83,8 +85,8 @@ pub(in super::super) struct Cut {
 }
 
 /// A log being read.
-pub(in super::super) struct Log {
-    what: What,
+pub(in super::super) struct ImportedLog {
+    what: LogQuantity,
     lines: usize,
     time_ms: u64,
     directions: [Direction; 3],
@@ -108,13 +110,13 @@ struct Direction {
     intervals: Vec<Interval>,
 }
 
-impl Log {
-    fn of(what: What) -> Self {
+impl ImportedLog {
+    fn of(what: LogQuantity) -> Self {
         Self { what, lines: 0, time_ms: 0, directions: Default::default() }
     }
 
     /// Continues after a cut.
-    fn behind(what: What, cut: Cut) -> Self {
+    fn behind(what: LogQuantity, cut: Cut) -> Self {
         let directions = cut.times_ms.map(|time_ms| Direction { time_ms, ..Direction::default() });
         Self { time_ms: cut.time_ms, directions, ..Self::of(what) }
     }
@@ -141,10 +143,10 @@ impl Log {
             }
         }
         let word = match self.what {
-            What::Bandwidth => "bandwidth",
-            What::Operations => "operations per second",
-            What::Latency(..) => "latencies",
-            What::Unknown => "values the file's name says nothing of",
+            LogQuantity::Bandwidth => "bandwidth",
+            LogQuantity::Operations => "operations per second",
+            LogQuantity::Latency(..) => "latencies",
+            LogQuantity::Unknown => "values the file's name says nothing of",
         };
         let what = format!("fio log, {} lines: {word}", self.lines);
         let run = Run { doubts, ..run("fio", "fio".into(), phases) };
@@ -153,22 +155,24 @@ impl Log {
 }
 
 impl Direction {
-    fn take(&mut self, what: What, e: &Entry) {
+    fn take(&mut self, what: LogQuantity, e: &LogEntry) {
         if self.lines == 0 {
             (self.first_bytes, self.began_ms) = (e.bytes, e.time_ms);
         }
         self.several_sizes |= e.bytes != self.first_bytes;
         self.averages |= e.bytes == 0;
         match what {
-            What::Latency(..) => {
+            LogQuantity::Latency(..) => {
                 self.latencies.push(e.value);
                 if self.latencies.len() >= TOGETHER {
                     self.gather();
                 }
             }
-            What::Bandwidth | What::Operations if e.bytes > 0 => self.count(e),
-            What::Bandwidth | What::Operations => self.intervals.push(interval(what, e, self.time_ms)),
-            What::Unknown => {}
+            LogQuantity::Bandwidth | LogQuantity::Operations if e.bytes > 0 => self.count(e),
+            LogQuantity::Bandwidth | LogQuantity::Operations => {
+                self.intervals.push(interval(what, e, self.time_ms))
+            }
+            LogQuantity::Unknown => {}
         }
         self.lines += 1;
         self.sum += e.value as f64;
@@ -177,7 +181,7 @@ impl Direction {
     }
 
     /// Counts an operation in the interval that ends with its millisecond.
-    fn count(&mut self, e: &Entry) {
+    fn count(&mut self, e: &LogEntry) {
         let ns = |ms: u64| ms.saturating_mul(1_000_000);
         let end_ns = ns(e.time_ms.saturating_add(1));
         if self.intervals.last().is_none_or(|last| last.end_ns != end_ns) {
@@ -191,8 +195,8 @@ impl Direction {
     }
 
     /// Whether its lines are operations rather than means.
-    fn is_of_operations(&self, what: What) -> bool {
-        matches!(what, What::Bandwidth | What::Operations) && !self.averages
+    fn is_of_operations(&self, what: LogQuantity) -> bool {
+        matches!(what, LogQuantity::Bandwidth | LogQuantity::Operations) && !self.averages
     }
 
     /// The time of its operations, if that is long enough for a rate.
@@ -203,7 +207,7 @@ impl Direction {
     }
 
     /// Says why there is no rate.
-    fn doubt(&self, what: What, name: &str, seq: usize) -> Option<Doubt> {
+    fn doubt(&self, what: LogQuantity, name: &str, seq: usize) -> Option<Doubt> {
         let is_without = self.is_of_operations(what) && self.span_ms().is_none();
         is_without.then(|| Doubt {
             code: "rate-of-operations".into(),
@@ -221,36 +225,36 @@ impl Direction {
     }
 }
 
-fn entry(line: &str) -> Option<Entry> {
+fn entry(line: &str) -> Option<LogEntry> {
     let fields: Vec<u64> = line.split(',').map(|f| f.trim().parse().ok()).collect::<Option<_>>()?;
     // Seven fields with offset and issue time.
     match fields.as_slice() {
         &[time_ms, value, direction, bytes, ..] if direction <= 2 && fields.len() <= 7 => {
-            Some(Entry { time_ms, value, direction, bytes })
+            Some(LogEntry { time_ms, value, direction, bytes })
         }
         _ => None,
     }
 }
 
-fn what(file: &str) -> What {
+fn what(file: &str) -> LogQuantity {
     let name = file.rsplit('/').next().unwrap_or(file);
     let is = |word: &str| name.contains(&format!("_{word}.")) || name.ends_with(&format!("_{word}"));
     match () {
-        () if is("bw") => What::Bandwidth,
-        () if is("iops") => What::Operations,
-        () if is("slat") => What::Latency(true, false),
-        () if is("clat") => What::Latency(false, true),
-        () if is("lat") => What::Latency(false, false),
-        () => What::Unknown,
+        () if is("bw") => LogQuantity::Bandwidth,
+        () if is("iops") => LogQuantity::Operations,
+        () if is("slat") => LogQuantity::Latency(true, false),
+        () if is("clat") => LogQuantity::Latency(false, true),
+        () if is("lat") => LogQuantity::Latency(false, false),
+        () => LogQuantity::Unknown,
     }
 }
 
-fn phase(what: What, name: &str, mut of: Direction, line: usize) -> Phase {
+fn phase(what: LogQuantity, name: &str, mut of: Direction, line: usize) -> Phase {
     let mut phase = cell(name);
     (phase.reads, phase.writes) = (name == "read", name == "write");
     phase.axes.record_bytes = Some(of.first_bytes).filter(|&first| first > 0 && !of.several_sizes);
     match what {
-        What::Latency(submission, completion) if !of.averages => {
+        LogQuantity::Latency(submission, completion) if !of.averages => {
             of.gather();
             phase.repetitions[0].workers.push(timed(name, submission, completion, of));
         }
@@ -288,12 +292,12 @@ fn timed(name: &str, submission: bool, completion: bool, of: Direction) -> Worke
 }
 
 /// The average of a window, with its end time.
-fn interval(what: What, e: &Entry, before_ms: u64) -> Interval {
+fn interval(what: LogQuantity, e: &LogEntry, before_ms: u64) -> Interval {
     let width_ms = e.time_ms.saturating_sub(before_ms);
     let amount =
         |per_s: u64| (u128::from(per_s) * u128::from(width_ms) / 1000).min(u128::from(u64::MAX)) as u64;
     let (ops, bytes) = match what {
-        What::Bandwidth => (0, amount(e.value.saturating_mul(1024))),
+        LogQuantity::Bandwidth => (0, amount(e.value.saturating_mul(1024))),
         _ => (amount(e.value), 0),
     };
     let ns = |ms: u64| ms.saturating_mul(1_000_000);
@@ -301,9 +305,9 @@ fn interval(what: What, e: &Entry, before_ms: u64) -> Interval {
 }
 
 /// The rate of operations by their number and sizes.
-fn rate(phase: &mut Phase, what: What, of: &Direction, span_ms: u64, line: usize) {
+fn rate(phase: &mut Phase, what: LogQuantity, of: &Direction, span_ms: u64, line: usize) {
     let (name, unit, amount, word) = match what {
-        What::Bandwidth => (THROUGHPUT, BYTES_PER_S, of.bytes, "bytes"),
+        LogQuantity::Bandwidth => (THROUGHPUT, BYTES_PER_S, of.bytes, "bytes"),
         _ => (OPERATIONS, OPS_PER_S, of.lines, "operations"),
     };
     let printed = format!("{amount} {word} in {span_ms} ms");
@@ -311,14 +315,14 @@ fn rate(phase: &mut Phase, what: What, of: &Direction, span_ms: u64, line: usize
 }
 
 /// The mean of all lines, which fio prints as well. That of the rates of single operations is no throughput.
-fn mean(phase: &mut Phase, what: What, of: &Direction, line: usize) {
+fn mean(phase: &mut Phase, what: LogQuantity, of: &Direction, line: usize) {
     let mean = of.sum / of.lines.max(1) as f64;
     let (name, unit, factor, word) = match what {
         _ if of.is_of_operations(what) => ("mean value", UNKNOWN, 1.0, ""),
-        What::Bandwidth => (THROUGHPUT, BYTES_PER_S, 1024.0, "KiB/s"),
-        What::Operations => (OPERATIONS, OPS_PER_S, 1.0, "per second"),
-        What::Latency(..) => ("latency avg", NS, 1.0, "ns"),
-        What::Unknown => ("mean value", UNKNOWN, 1.0, ""),
+        LogQuantity::Bandwidth => (THROUGHPUT, BYTES_PER_S, 1024.0, "KiB/s"),
+        LogQuantity::Operations => (OPERATIONS, OPS_PER_S, 1.0, "per second"),
+        LogQuantity::Latency(..) => ("latency avg", NS, 1.0, "ns"),
+        LogQuantity::Unknown => ("mean value", UNKNOWN, 1.0, ""),
     };
     let printed = format!("mean of {} lines, {mean:.3} {word}", of.lines);
     add(phase, figure(name, mean * factor, unit, printed.trim_end().into(), line));

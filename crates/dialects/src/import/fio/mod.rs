@@ -9,7 +9,7 @@ mod one_run;
 mod states;
 mod terse;
 
-pub(super) use logs::{Cut, Log};
+pub(super) use logs::{Cut, ImportedLog};
 
 use super::Block;
 use super::context::Context;

@@ -6,7 +6,7 @@ use fathom_record::Phase;
 
 /// Known options of a job.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Job {
+pub(super) struct JobOptions {
     pub(super) name: String,
     /// Value of `rw`.
     pub(super) rw: String,
@@ -19,7 +19,7 @@ pub(super) struct Job {
     pub(super) error: i64,
 }
 
-impl Job {
+impl JobOptions {
     /// Takes an option as given.
     pub(super) fn option(&mut self, key: &str, value: &str) {
         match key {
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn options_make_cells() {
-        let mut job = Job::default();
+        let mut job = JobOptions::default();
         for (key, value) in
             [("rw", "randrw"), ("bs", "4k-4k"), ("size", "1GiB"), ("iodepth", "8"), ("direct", "1")]
         {

@@ -5,7 +5,7 @@ use super::super::Block;
 use super::super::cell::{add, cell, converted, figure, run};
 use super::super::lines::{Lines, leading};
 use super::super::units::{Prefix, Unit, unit};
-use super::names::Job;
+use super::names::JobOptions;
 use super::terse;
 use fathom_record::imported::names::{OPERATIONS, THROUGHPUT, TIME};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT};
@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 
 /// State while reading a report.
 #[derive(Default)]
-struct Report {
+struct NormalReport {
     version: String,
     /// Options printed before the start, by job name.
-    told: BTreeMap<String, Job>,
-    job: Job,
+    told: BTreeMap<String, JobOptions>,
+    job: JobOptions,
     phases: Vec<Phase>,
     /// Whether the last of `phases` is a direction's cell.
     direction: bool,
@@ -40,7 +40,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     if !(is_told(first) || is_job(first)) {
         return None;
     }
-    let mut report = Report::default();
+    let mut report = NormalReport::default();
     let mut block = Block { last: at, ..Block::default() };
     let mut unknown = Vec::new();
     for n in at..lines.len() {
@@ -88,7 +88,7 @@ fn is_job(line: &str) -> bool {
     line.contains(": (groupid=") && line.contains("jobs=")
 }
 
-impl Report {
+impl NormalReport {
     fn takes(&mut self, line: &str, n: usize) -> bool {
         if is_told(line) {
             return self.options(line);
@@ -123,7 +123,7 @@ impl Report {
 
     fn options(&mut self, line: &str) -> bool {
         let name = line.split(": (g=").next().unwrap_or("").to_string();
-        let mut job = Job { name: name.clone(), ..Job::default() };
+        let mut job = JobOptions { name: name.clone(), ..JobOptions::default() };
         for pair in line.split([',', ' ']) {
             if let Some((key, value)) = pair.split_once('=') {
                 job.option(key, value);
@@ -139,7 +139,7 @@ impl Report {
 
     fn head(&mut self, line: &str) -> bool {
         let name = line.split(": (groupid=").next().unwrap_or("").to_string();
-        self.job = self.told.get(&name).cloned().unwrap_or(Job { name, ..Job::default() });
+        self.job = self.told.get(&name).cloned().unwrap_or(JobOptions { name, ..JobOptions::default() });
         // Repeated with --status-interval: the earlier report is included in this one.
         let head = line.split("pid=").map(|part| part.split(':').next().unwrap_or(part)).collect::<String>();
         if self.heads.contains(&head) {

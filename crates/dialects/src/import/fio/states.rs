@@ -5,7 +5,7 @@ use super::super::lines::Lines;
 
 /// Identity and time of a status document.
 #[derive(Default)]
-struct State {
+struct StatusIdentity {
     /// Names and, in newer releases, start times of the jobs.
     jobs: Vec<String>,
     has_starts: bool,
@@ -16,7 +16,7 @@ struct State {
     version: String,
 }
 
-impl State {
+impl StatusIdentity {
     fn of(lines: &Lines, at: usize) -> Option<Self> {
         let mut state = Self::default();
         scan(lines.document(at), |leaf| {
@@ -59,5 +59,5 @@ pub(super) fn next(lines: &Lines, at: usize, last: usize) -> Option<usize> {
     if !lines.document(next).next()?.trim_start().starts_with('{') {
         return None;
     }
-    State::of(lines, at)?.goes_on(&State::of(lines, next)?).then_some(next)
+    StatusIdentity::of(lines, at)?.goes_on(&StatusIdentity::of(lines, next)?).then_some(next)
 }

@@ -4,7 +4,7 @@ use super::super::Block;
 use super::super::cell::{add, converted, run};
 use super::super::lines::{Lines, number};
 use super::super::units::Unit;
-use super::names::Job;
+use super::names::JobOptions;
 use fathom_record::Phase;
 use fathom_record::imported::names::{OPERATIONS, THROUGHPUT, TIME};
 use fathom_record::imported::units::{BYTES, BYTES_PER_S, COUNT, NS, OPS_PER_S, PERCENT};
@@ -48,7 +48,7 @@ const LAST: [(&str, &str, f64); 15] = [
 const MOST_JOBS: usize = 1000;
 
 /// Field layout of a version.
-struct Layout {
+struct TerseLayout {
     /// Fields before the first direction.
     head: usize,
     directions: &'static [&'static str],
@@ -56,7 +56,7 @@ struct Layout {
     last: usize,
 }
 
-impl Layout {
+impl TerseLayout {
     fn of(version: &str) -> Option<Self> {
         let three = &["read", "write", "trim"][..];
         Some(match version {
@@ -90,7 +90,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
 
 fn job(line: &str, n: usize, version: &mut String) -> Option<Vec<Phase>> {
     let fields: Vec<&str> = line.split(';').collect();
-    let layout = Layout::of(fields.first()?)?;
+    let layout = TerseLayout::of(fields.first()?)?;
     // Version 2 has no program name, and puts the job before its group.
     let (head, name) = if fields[0] == "2" { (4, 1) } else { (layout.head, 2) };
     let numbers = |range: std::ops::Range<usize>| {
@@ -102,7 +102,7 @@ fn job(line: &str, n: usize, version: &mut String) -> Option<Vec<Phase>> {
     if head == 5 {
         *version = fields[1].into();
     }
-    let job = Job { name: fields[name].into(), ..Job::default() };
+    let job = JobOptions { name: fields[name].into(), ..JobOptions::default() };
     let mut phases = Vec::new();
     let width = FIRST.len() + PERCENTILES + layout.last;
     for (which, direction) in layout.directions.iter().enumerate() {
@@ -118,7 +118,7 @@ fn job(line: &str, n: usize, version: &mut String) -> Option<Vec<Phase>> {
     Some(phases)
 }
 
-fn read(job: &Job, direction: &str, fields: &[&str], n: usize) -> Phase {
+fn read(job: &JobOptions, direction: &str, fields: &[&str], n: usize) -> Phase {
     let mut phase = job.cell(direction);
     let mut put = |(name, base, factor): (&str, &'static str, f64), text: &str| {
         let Some(value) = number(text.trim_end_matches('%')) else { return };
@@ -145,7 +145,7 @@ fn read(job: &Job, direction: &str, fields: &[&str], n: usize) -> Phase {
 }
 
 /// CPU times, depths and devices after the directions.
-fn processors(job: &Job, fields: &[&str], n: usize) -> Option<Phase> {
+fn processors(job: &JobOptions, fields: &[&str], n: usize) -> Option<Phase> {
     let mut phase = job.cell("job");
     let mut device = "";
     let mut in_device = 0;

@@ -15,7 +15,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         return None;
     }
     let mut phases: Vec<Phase> = Vec::new();
-    let mut row = Row::default();
+    let mut row = IostatJsonRow::default();
     let scanned = scan(lines.document(at), |leaf| {
         let path: Vec<&str> = leaf.path.iter().map(String::as_str).collect();
         match path.as_slice() {
@@ -47,13 +47,13 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
 }
 
 #[derive(Default)]
-struct Row {
+struct IostatJsonRow {
     place: Vec<String>,
     name: String,
     figures: Vec<Figure>,
 }
 
-impl Row {
+impl IostatJsonRow {
     /// Moves to a position in the document; the row of another position is then complete.
     fn is_of(&mut self, place: &[&str], phases: &mut Vec<Phase>) {
         if self.place == place {

@@ -18,7 +18,7 @@ const MOST_HEADS: usize = 50;
 pub(super) const PROCESSORS: &str = "processors";
 const SOLARIS: &str = "extended device statistics";
 
-enum Table {
+enum IostatTable {
     None,
     /// Column names, and whether the device is the last column.
     Devices(Vec<String>, bool),
@@ -31,7 +31,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     }
     let mut block = Block { last: at, ..Block::default() };
     let mut phases: Vec<Phase> = Vec::new();
-    let mut table = Table::None;
+    let mut table = IostatTable::None;
     let mut n = at;
     while n < lines.len() {
         let line = lines.trimmed(n);
@@ -48,8 +48,8 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
             continue;
         } else if let Some((name, values)) = row(&table, &words) {
             let columns = match &table {
-                Table::Devices(columns, _) | Table::Processors(columns) => columns.as_slice(),
-                Table::None => &[],
+                IostatTable::Devices(columns, _) | IostatTable::Processors(columns) => columns.as_slice(),
+                IostatTable::None => &[],
             };
             let figures = columns.iter().zip(values).map(|(c, w)| column(c, w, n)).collect();
             push(&mut phases, name, figures);
@@ -79,10 +79,10 @@ fn finished(phases: Vec<Phase>) -> Option<(String, Vec<Run>)> {
 fn is_opening(lines: &Lines, at: usize) -> bool {
     let head = |n: usize| heads(&lines.trimmed(n).split_whitespace().collect::<Vec<_>>());
     match head(at) {
-        Some(Table::Devices(..)) => true,
+        Some(IostatTable::Devices(..)) => true,
         Some(_) => lines
             .find(at + 1, 5, |l| {
-                matches!(heads(&l.split_whitespace().collect::<Vec<_>>()), Some(Table::Devices(..)))
+                matches!(heads(&l.split_whitespace().collect::<Vec<_>>()), Some(IostatTable::Devices(..)))
             })
             .is_some(),
         None if lines.trimmed(at) == SOLARIS => head(at + 1).is_some(),
@@ -105,18 +105,18 @@ pub(super) fn is_host(line: &str) -> bool {
     line.starts_with("Linux ") && line.ends_with("CPU)")
 }
 
-fn heads(words: &[&str]) -> Option<Table> {
+fn heads(words: &[&str]) -> Option<IostatTable> {
     let owned = |words: &[&str]| words.iter().map(|w| (*w).to_string()).collect();
     match words {
         ["Device" | "Device:", columns @ ..] if are_columns(columns) => {
-            Some(Table::Devices(owned(columns), false))
+            Some(IostatTable::Devices(owned(columns), false))
         }
         [columns @ .., "device" | "Device"] if are_columns(columns) => {
-            Some(Table::Devices(owned(columns), true))
+            Some(IostatTable::Devices(owned(columns), true))
         }
-        ["avg-cpu:", columns @ ..] => Some(Table::Processors(owned(columns))),
+        ["avg-cpu:", columns @ ..] => Some(IostatTable::Processors(owned(columns))),
         ["us", "sy", ..] if words.iter().all(|w| matches!(*w, "us" | "sy" | "wt" | "id" | "st")) => {
-            Some(Table::Processors(owned(words)))
+            Some(IostatTable::Processors(owned(words)))
         }
         _ => None,
     }
@@ -127,14 +127,14 @@ fn are_columns(words: &[&str]) -> bool {
     words.contains(&"r/s") || matches!(words, ["tps" | "w/s" | "d/s" | "f/s", ..] | ["aqu-sz", "%util"])
 }
 
-type Row<'t> = (&'t str, Vec<&'t str>);
+type IostatRow<'t> = (&'t str, Vec<&'t str>);
 
-fn row<'t>(table: &Table, words: &[&'t str]) -> Option<Row<'t>> {
+fn row<'t>(table: &IostatTable, words: &[&'t str]) -> Option<IostatRow<'t>> {
     let (name, cells, columns) = match table {
-        Table::None => return None,
-        Table::Devices(columns, true) => (*words.last()?, &words[..words.len() - 1], columns),
-        Table::Devices(columns, false) => (*words.first()?, &words[1..], columns),
-        Table::Processors(columns) => (PROCESSORS, words, columns),
+        IostatTable::None => return None,
+        IostatTable::Devices(columns, true) => (*words.last()?, &words[..words.len() - 1], columns),
+        IostatTable::Devices(columns, false) => (*words.first()?, &words[1..], columns),
+        IostatTable::Processors(columns) => (PROCESSORS, words, columns),
     };
     let all_are_values = cells.iter().all(|w| value(w).is_some());
     (all_are_values && cells.len() == columns.len() && !cells.is_empty()).then(|| (name, cells.to_vec()))

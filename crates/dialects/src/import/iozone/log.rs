@@ -13,7 +13,7 @@ const MOST_UNKNOWN: usize = 3;
 
 /// Section of the log.
 #[derive(PartialEq)]
-enum Part {
+enum LogSection {
     Head,
     Contributors,
     Figures,
@@ -29,7 +29,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     let mut head = Head::default();
     let mut phases: Vec<Phase> = Vec::new();
     let mut block = Block { last: at, ..Block::default() };
-    let mut part = if banner { Part::Head } else { Part::Figures };
+    let mut part = if banner { LogSection::Head } else { LogSection::Figures };
     let mut table = false;
     // Number of values of the table's rows.
     let mut width = None;
@@ -43,8 +43,8 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         }
         let known = if line.is_empty() {
             // Blank lines may occur anywhere; they end the list of contributors.
-            if part == Part::Contributors {
-                part = Part::Head;
+            if part == LogSection::Contributors {
+                part = LogSection::Head;
             }
             n += 1;
             continue;
@@ -54,31 +54,31 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
             break;
         } else if rows::is_head(line) || rows::is_above_head(line) {
             (table, width) = (true, None);
-            part = Part::Figures;
+            part = LogSection::Figures;
             true
         } else if let Some(read) = report::table(lines, n, &head) {
             report::merge(&mut phases, read.phases);
             block.left.append(&mut unknown);
             (n, block.last) = (read.last + 1, read.last);
-            part = Part::Figures;
+            part = LogSection::Figures;
             continue;
-        } else if part == Part::Figures && is_error(line) {
+        } else if part == LogSection::Figures && is_error(line) {
             errors.push(line.into());
             true
         } else if !errors.is_empty() {
             // Nothing follows.
             break;
         } else if throughput::takes(&mut phases, &head, line, n) {
-            part = Part::Figures;
+            part = LogSection::Figures;
             true
         } else if table && rows::takes(&mut phases, &head, &mut width, lines.at(n), n) {
             true
         } else {
             if line.starts_with("Contributors") {
-                part = Part::Contributors;
+                part = LogSection::Contributors;
             }
             // Other banner lines are ignored; they contain no figures.
-            head.takes(line) || part == Part::Contributors || (part == Part::Head && n - at < 80)
+            head.takes(line) || part == LogSection::Contributors || (part == LogSection::Head && n - at < 80)
         };
         if known {
             block.last = n;

@@ -11,7 +11,7 @@ mod throughput;
 use super::context::Context;
 use super::lines::Lines;
 use super::{Block, units::Unit};
-use crate::iozone::worksheet::{Sheet, Value};
+use crate::iozone::worksheet::{Sheet, WorksheetCell};
 use fathom_record::imported::units::BYTES_PER_S;
 
 /// IOzone's default unit: KiB per second.
@@ -28,8 +28,8 @@ pub(super) fn sheet_as_text(sheet: &Sheet) -> String {
         Default::default();
     for cell in &sheet.cells {
         let text = match &cell.value {
-            Value::Text(text) => text.replace(['\n', '\r', '\t'], " "),
-            Value::Number(number) => number.to_string(),
+            WorksheetCell::Text(text) => text.replace(['\n', '\r', '\t'], " "),
+            WorksheetCell::Number(number) => number.to_string(),
         };
         rows.entry(cell.row).or_default().insert(cell.column, text);
     }

@@ -20,7 +20,7 @@ const SENTENCE: &str = "The top row is records sizes";
 const THROUGHPUT_SENTENCE: &str = "Throughput report Y-axis is type of test";
 
 /// A table and its position.
-pub(super) struct Table {
+pub(super) struct SurfaceTable {
     pub(super) phases: Vec<Phase>,
     pub(super) last: usize,
 }
@@ -95,7 +95,7 @@ fn host_named_before(lines: &Lines, at: usize) -> Option<&str> {
 }
 
 /// A report with its title at this line.
-pub(super) fn table(lines: &Lines, at: usize, head: &Head) -> Option<Table> {
+pub(super) fn table(lines: &Lines, at: usize, head: &Head) -> Option<SurfaceTable> {
     let title = lines.trimmed(at).trim_matches('"').trim();
     if title.starts_with(THROUGHPUT_SENTENCE) {
         return throughput(lines, at, head);
@@ -111,7 +111,7 @@ pub(super) fn table(lines: &Lines, at: usize, head: &Head) -> Option<Table> {
     })?;
     let top = lines.find(at + 1, 3, |l| !l.is_empty())?;
     let records = sizes(lines.at(top))?;
-    let mut read = Table { phases: Vec::new(), last: top };
+    let mut read = SurfaceTable { phases: Vec::new(), last: top };
     let mut n = top + 1;
     while n < lines.len() {
         let line = lines.at(n);
@@ -143,10 +143,10 @@ fn sizes(line: &str) -> Option<Vec<f64>> {
     sizes.filter(|s| !s.is_empty() && s.is_sorted() && s[0] > 0.0)
 }
 
-type Value<'t> = Option<(f64, &'t str)>;
+type PrintedValue<'t> = Option<(f64, &'t str)>;
 
 /// File size and values of a row; a missing value is an empty field.
-fn row(line: &str) -> Option<(f64, Vec<Value<'_>>)> {
+fn row(line: &str) -> Option<(f64, Vec<PrintedValue<'_>>)> {
     let value = |w: &'_ str| -> Option<(f64, usize)> { Some((number(w)?, w.len())) };
     let fields: Vec<&str> = if line.contains('\t') {
         line.split('\t').map(str::trim).collect()
@@ -155,7 +155,7 @@ fn row(line: &str) -> Option<(f64, Vec<Value<'_>>)> {
     };
     let (first, rest) = fields.split_first()?;
     let file = quoted_number(first)?;
-    let mut values: Vec<Value> = Vec::with_capacity(rest.len());
+    let mut values: Vec<PrintedValue> = Vec::with_capacity(rest.len());
     for field in rest {
         match (field.is_empty(), value(field)) {
             (true, _) => values.push(None),
@@ -170,8 +170,8 @@ fn row(line: &str) -> Option<(f64, Vec<Value<'_>>)> {
 }
 
 /// The throughput report: a row per test, a value per number of processes.
-fn throughput(lines: &Lines, at: usize, head: &Head) -> Option<Table> {
-    let mut read = Table { phases: Vec::new(), last: at };
+fn throughput(lines: &Lines, at: usize, head: &Head) -> Option<SurfaceTable> {
+    let mut read = SurfaceTable { phases: Vec::new(), last: at };
     let mut head = head.clone();
     let counts = match (head.arguments('l').first(), head.arguments('u').first()) {
         (Some(&low), Some(&high)) if low <= high => (low..=high.min(low.saturating_add(4096))).collect(),

@@ -6,7 +6,7 @@ use super::super::iostat::in_unit;
 use super::super::json_leaves::scan;
 use super::super::lines::Lines;
 use super::super::units::Unit;
-use super::{Table, When, figure, named};
+use super::{SarTable, When, figure, named};
 use fathom_record::Figure;
 use fathom_record::imported::units::UNKNOWN;
 
@@ -18,8 +18,8 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     if !first.starts_with("\"sysstat\"") {
         return None;
     }
-    let mut table = Table::default();
-    let mut row = Row::default();
+    let mut table = SarTable::default();
+    let mut row = SarRow::default();
     let (mut time, mut is_of_sadf) = (String::new(), false);
     let scanned = scan(lines.document(at), |leaf| {
         let path: Vec<&str> = leaf.path.iter().map(String::as_str).collect();
@@ -76,15 +76,15 @@ fn of(kind: &str, inner: &[&str], key: &str, word: &str, n: usize) -> Figure {
 }
 
 #[derive(Default)]
-struct Row {
+struct SarRow {
     place: Vec<String>,
     name: String,
     figures: Vec<Figure>,
 }
 
-impl Row {
+impl SarRow {
     /// Moves to a position in the document; the row of another position is then complete.
-    fn is_of(&mut self, place: &[&str], time: &str, table: &mut Table) {
+    fn is_of(&mut self, place: &[&str], time: &str, table: &mut SarTable) {
         if self.place == place {
             return;
         }

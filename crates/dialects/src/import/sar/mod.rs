@@ -85,7 +85,7 @@ fn text(lines: &Lines, at: usize) -> Option<Block> {
         return None;
     }
     let mut block = Block { last: at, ..Block::default() };
-    let mut table = Table::default();
+    let mut table = SarTable::default();
     let mut columns: Vec<String> = Vec::new();
     for n in first..lines.len() {
         let words = words(lines, n);
@@ -165,13 +165,13 @@ fn figure(column: &str, word: &str, n: usize) -> Figure {
 
 /// The rows so far. Tables of one time, and a table of many times after another, share their repetitions.
 #[derive(Default)]
-struct Table {
+struct SarTable {
     phases: Vec<Phase>,
     /// The time of each repetition of each phase.
     times: Vec<Vec<String>>,
 }
 
-impl Table {
+impl SarTable {
     fn push(&mut self, name: &str, when: &When, figures: Vec<Figure>) {
         let (name, time) = match when {
             When::At(time) => (name.to_owned(), *time),

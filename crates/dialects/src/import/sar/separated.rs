@@ -3,7 +3,7 @@
 use super::super::Block;
 use super::super::iostat::value;
 use super::super::lines::Lines;
-use super::{MOST_LINES, Table, When, figure, figures, named};
+use super::{MOST_LINES, SarTable, When, figure, figures, named};
 
 const OPENING: &str = "# hostname;interval;timestamp;";
 /// Columns before those of a table.
@@ -15,7 +15,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
         return None;
     }
     let mut block = Block { last: at, ..Block::default() };
-    let mut table = Table::default();
+    let mut table = SarTable::default();
     let mut columns: Vec<String> = Vec::new();
     for n in at..lines.len().min(at + MOST_LINES) {
         let line = lines.trimmed(n);

@@ -22,7 +22,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let mut phase = cell("fileio");
     let (mut version, mut command) = (String::new(), Vec::new());
     let mut unknown = Vec::new();
-    let mut reports = report::Report::default();
+    let mut reports = report::SysbenchReport::default();
     for n in at..lines.len() {
         let line = lines.trimmed(n);
         if line.is_empty() {

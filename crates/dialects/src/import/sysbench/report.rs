@@ -13,12 +13,12 @@ const MIB_PER_S: Unit = Unit { base: BYTES_PER_S, factor: 1048576.0 };
 
 /// Current section of the report.
 #[derive(Default)]
-pub(super) struct Report {
+pub(super) struct SysbenchReport {
     section: String,
     reported: bool,
 }
 
-impl Report {
+impl SysbenchReport {
     /// Whether the run's figures have been read.
     pub(super) fn done(&self) -> bool {
         self.reported

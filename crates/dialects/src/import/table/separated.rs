@@ -3,7 +3,7 @@
 
 use super::super::context::Context;
 use super::super::lines::{Lines, decimal, fields};
-use super::{Block, Cells, MOST_CELLS, Meaning, Row, is_gap, of_cells, scaled};
+use super::{Block, MOST_CELLS, Meaning, TableCells, TextRow, is_gap, of_cells, scaled};
 
 /// Lines below headings that may not fit them, if none does.
 const FEW: usize = 8;
@@ -30,7 +30,7 @@ pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block
             && row.iter().skip(1).all(|cell| !is_gap(cell))
             && row.iter().skip(1).any(|cell| Meaning::of_heading(cell).is_some())
     };
-    let (mut rows, mut partly): (Vec<Row>, Vec<usize>) = (Vec::new(), Vec::new());
+    let (mut rows, mut partly): (Vec<TextRow>, Vec<usize>) = (Vec::new(), Vec::new());
     let (mut last, mut is_unclear) = (at, false);
     for n in at + 1..lines.len() {
         if !lines.at(n).contains(separator) {
@@ -54,7 +54,7 @@ pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block
         }
         last = n;
     }
-    of_cells(lines, Cells { at, last, heads, rows, partly, has_semicolons: separator == ';' }, context)
+    of_cells(lines, TableCells { at, last, heads, rows, partly, has_semicolons: separator == ';' }, context)
 }
 
 /// "12,5": with three digits behind it the comma might group them.

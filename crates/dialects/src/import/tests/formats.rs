@@ -3,7 +3,7 @@
 
 use super::{Imported, import, told};
 use crate::import::{Kind, Outputs};
-use crate::iozone::worksheet::{self, Sheet, SheetCell, Value};
+use crate::iozone::worksheet::{self, Sheet, SheetCell, WorksheetCell};
 use base64::Engine as _;
 use fathom_record::imported::names::{THROUGHPUT, TIME};
 use fathom_record::{Phase, Status};
@@ -48,7 +48,8 @@ fn iozone_sheets_as_text_and_as_worksheet_are_the_same() {
     let mut sheet = Sheet::default();
     for (row, line) in (0u32..).zip(fixture("iozone-sheet.txt").lines().take(11)) {
         for (column, field) in (0u32..).zip(line.split('\t')).filter(|(_, f)| !f.is_empty()) {
-            let value = field.parse().map_or_else(|_| Value::Text(field.into()), Value::Number);
+            let value =
+                field.parse().map_or_else(|_| WorksheetCell::Text(field.into()), WorksheetCell::Number);
             sheet.cells.push(SheetCell { row, column, value });
         }
     }
@@ -632,7 +633,8 @@ fn a_worksheet_in_a_mail_has_the_first_line_of_its_part() {
     let mut sheet = Sheet::default();
     for (row, line) in (0u32..).zip(fixture("iozone-sheet.txt").lines().take(11)) {
         for (column, field) in (0u32..).zip(line.split('\t')).filter(|(_, f)| !f.is_empty()) {
-            let value = field.parse().map_or_else(|_| Value::Text(field.into()), Value::Number);
+            let value =
+                field.parse().map_or_else(|_| WorksheetCell::Text(field.into()), WorksheetCell::Number);
             sheet.cells.push(SheetCell { row, column, value });
         }
     }

@@ -1,10 +1,10 @@
 //! Alibaba's block traces: volume, R or W, offset and length in bytes, µs since 1970. Each line is an arrival.
 
 use super::arrivals::Arrivals;
-use super::cursor::{Fault, fields};
+use super::cursor::{LineFault, fields};
 use super::extent::{direction, event};
-use super::lines::{Line, LineForm, Order};
-use crate::trace::{About, Format};
+use super::lines::{EventLine, EventOrder, LineForm};
+use crate::trace::{About, TraceFormat};
 use fathom_record::BlockEvent;
 use fathom_record::block::BlockAction;
 
@@ -30,14 +30,14 @@ pub(super) fn recognise(lines: &[&str]) -> bool {
 }
 
 impl LineForm for Alibaba {
-    const ORDER: Order = Order::Requests;
+    const ORDER: EventOrder = EventOrder::Requests;
 
-    fn line(&mut self, line: &str, number: u64, out: &mut Vec<BlockEvent>) -> Result<Line, Fault> {
+    fn line(&mut self, line: &str, number: u64, out: &mut Vec<BlockEvent>) -> Result<EventLine, LineFault> {
         if line.trim().is_empty() || number == 1 && is_header(line) {
-            return Ok(Line::Read);
+            return Ok(EventLine::Read);
         }
         let Some([volume, kind, offset, bytes, time]) = fields::<5>(line, ',') else {
-            return Err(Fault::new(0, "expected 5 fields: volume,R|W,offset,length,microseconds"));
+            return Err(LineFault::new(0, "expected 5 fields: volume,R|W,offset,length,microseconds"));
         };
         let us: u64 = time.number("a time in microseconds since 1970")?;
         let time_ns = us.checked_mul(NS_PER_US).ok_or_else(|| time.not("a time before 2554"))?;
@@ -46,10 +46,10 @@ impl LineForm for Alibaba {
         let device = self.arrivals.devices.number(&format!("volume{}", volume.text), volume.byte)?;
         let place = self.arrivals.extents.of(offset, bytes)?;
         out.push(event(time_ns, device, BlockAction::Queue, flags, place));
-        Ok(Line::Read)
+        Ok(EventLine::Read)
     }
 
     fn about(&self) -> About {
-        self.arrivals.about(Format::Alibaba, Some(0), "")
+        self.arrivals.about(TraceFormat::Alibaba, Some(0), "")
     }
 }

@@ -2,7 +2,7 @@
 
 use super::devices::Devices;
 use super::extent::Extents;
-use crate::trace::{About, Format};
+use crate::trace::{About, TraceFormat};
 use fathom_record::block::log::LogHeader;
 
 /// Devices and extents of a format with arrivals only.
@@ -20,7 +20,7 @@ impl Default for Arrivals {
 
 impl Arrivals {
     /// Information about the trace; `wall_ns` is the Unix time of time 0, if the format has it.
-    pub(super) fn about(&self, format: Format, wall_ns: Option<i64>, note: &str) -> About {
+    pub(super) fn about(&self, format: TraceFormat, wall_ns: Option<i64>, note: &str) -> About {
         let mut notes = vec![format!(
             "{} tells when requests arrived and not when they were done: arrivals only.{note}",
             sentence(format.title())

@@ -5,11 +5,11 @@
 //! Not available: flags, merges, errors, CPUs. bpftrace's format also lacks direction, sector and size, and its
 //! latency, in whole milliseconds, starts when the request is accounted, before the queue.
 
-use super::cursor::{Cursor, Fault, Word};
+use super::cursor::{Cursor, LineFault, Word};
 use super::devices::Devices;
 use super::extent::{Extents, event};
-use super::lines::{Line, LineForm, Order};
-use crate::trace::{About, Format};
+use super::lines::{EventLine, EventOrder, LineForm};
+use crate::trace::{About, TraceFormat};
 use fathom_record::BlockEvent;
 use fathom_record::block::log::LogHeader;
 use fathom_record::block::{BlockAction, RequestFlags};
@@ -20,7 +20,7 @@ const NS_PER_MS: u64 = 1_000_000;
 const SHIFT_NS: u64 = 3600 * NS_PER_S;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Column {
+enum BiosnoopColumn {
     Seconds,
     Milliseconds,
     Task,
@@ -35,7 +35,7 @@ enum Column {
     Pattern,
 }
 
-impl Column {
+impl BiosnoopColumn {
     fn of(title: &str) -> Option<Self> {
         Some(match title {
             "TIME(s)" => Self::Seconds,
@@ -56,7 +56,7 @@ impl Column {
 
 #[derive(Debug, Default)]
 pub(super) struct Biosnoop {
-    columns: Vec<Column>,
+    columns: Vec<BiosnoopColumn>,
     devices: Devices,
     extents: Extents,
     queueing: bool,
@@ -72,7 +72,7 @@ fn is_header(line: &str) -> bool {
 }
 
 impl Biosnoop {
-    fn header(&mut self, line: &str) -> Result<(), Fault> {
+    fn header(&mut self, line: &str) -> Result<(), LineFault> {
         let mut cursor = Cursor::new(line);
         self.columns.clear();
         loop {
@@ -80,24 +80,28 @@ impl Biosnoop {
             if word.text.is_empty() {
                 break;
             }
-            let column = Column::of(word.text).ok_or_else(|| word.not("a column of biosnoop"))?;
+            let column = BiosnoopColumn::of(word.text).ok_or_else(|| word.not("a column of biosnoop"))?;
             if self.columns.contains(&column) {
                 return Err(word.not("each column once"));
             }
             self.columns.push(column);
         }
         let has = |c| self.columns.contains(&c);
-        let timed = has(Column::Seconds) || has(Column::Milliseconds);
-        if !(timed && has(Column::Task) && has(Column::LatencyMs) && has(Column::Disk)) {
-            return Err(Fault::new(0, "expected at least the columns TIME, COMM, DISK and LAT(ms)"));
+        let timed = has(BiosnoopColumn::Seconds) || has(BiosnoopColumn::Milliseconds);
+        if !(timed
+            && has(BiosnoopColumn::Task)
+            && has(BiosnoopColumn::LatencyMs)
+            && has(BiosnoopColumn::Disk))
+        {
+            return Err(LineFault::new(0, "expected at least the columns TIME, COMM, DISK and LAT(ms)"));
         }
-        self.queueing = has(Column::QueueMs);
+        self.queueing = has(BiosnoopColumn::QueueMs);
         Ok(())
     }
 
     /// The fields of a row. A task name may contain blanks, so the fields after it are split from the right.
-    fn row<'a>(&self, line: &'a str) -> Result<Vec<Word<'a>>, Fault> {
-        let task = self.columns.iter().position(|c| *c == Column::Task).unwrap_or(0);
+    fn row<'a>(&self, line: &'a str) -> Result<Vec<Word<'a>>, LineFault> {
+        let task = self.columns.iter().position(|c| *c == BiosnoopColumn::Task).unwrap_or(0);
         let behind = self.columns.len() - task - 1;
         let mut words = vec![Word { text: "", byte: 0 }; self.columns.len()];
         let mut cursor = Cursor::new(line);
@@ -114,7 +118,7 @@ impl Biosnoop {
             *word = Word { text: &rest.text[start..], byte: rest.byte + start };
             if word.text.is_empty() {
                 let wanted = self.columns.len();
-                return Err(Fault::new(
+                return Err(LineFault::new(
                     rest.byte,
                     format!("expected a row of {wanted} columns as in the header"),
                 ));
@@ -127,26 +131,26 @@ impl Biosnoop {
 }
 
 impl LineForm for Biosnoop {
-    const ORDER: Order = Order::Requests;
+    const ORDER: EventOrder = EventOrder::Requests;
 
-    fn line(&mut self, line: &str, number: u64, out: &mut Vec<BlockEvent>) -> Result<Line, Fault> {
+    fn line(&mut self, line: &str, number: u64, out: &mut Vec<BlockEvent>) -> Result<EventLine, LineFault> {
         if is_header(line) {
             self.header(line)?;
-            return Ok(Line::Read);
+            return Ok(EventLine::Read);
         }
         if line.trim().is_empty() || self.columns.is_empty() && number < 40 {
             // bpftrace first prints the number of attached probes.
-            return Ok(Line::Read);
+            return Ok(EventLine::Read);
         }
         if self.columns.is_empty() {
-            return Err(Fault::new(
+            return Err(LineFault::new(
                 0,
                 "expected biosnoop's header (TIME(s) COMM PID DISK ...) before its rows",
             ));
         }
         let words = self.row(line)?;
         let word = |column| self.columns.iter().position(|c| *c == column).map(|at| words[at]);
-        let time = match (word(Column::Seconds), word(Column::Milliseconds)) {
+        let time = match (word(BiosnoopColumn::Seconds), word(BiosnoopColumn::Milliseconds)) {
             (Some(s), _) => s.time(NS_PER_S, "a time in seconds")?,
             (None, Some(ms)) => ms.time(NS_PER_MS, "a time in milliseconds")?,
             (None, None) => 0,
@@ -155,28 +159,28 @@ impl LineForm for Biosnoop {
             Some(ms) => ms.time(NS_PER_MS, "a latency in milliseconds"),
             None => Ok(0),
         };
-        let (lasted, queued) = (latency(Column::LatencyMs)?, latency(Column::QueueMs)?);
-        let flags = match word(Column::Kind) {
+        let (lasted, queued) = (latency(BiosnoopColumn::LatencyMs)?, latency(BiosnoopColumn::QueueMs)?);
+        let flags = match word(BiosnoopColumn::Kind) {
             // Letters of rwbs; the oldest versions print only R or W, and F and D for requests without data.
             Some(w) if w.text.bytes().all(|b| b.is_ascii_uppercase()) => RequestFlags::parse(w.text),
             Some(w) => return Err(w.not("a direction as R or W")),
             None => RequestFlags::default(),
         };
-        let sector = match word(Column::Sector) {
+        let sector = match word(BiosnoopColumn::Sector) {
             Some(Word { text: "-1", .. }) | None => 0,
             Some(sector) => sector.number("a sector")?,
         };
-        let sectors = match word(Column::Bytes) {
+        let sectors = match word(BiosnoopColumn::Bytes) {
             Some(bytes) => self.extents.of(Word { text: "0", byte: 0 }, bytes)?.1,
             None => 0,
         };
-        let disk = word(Column::Disk).unwrap_or(words[0]);
+        let disk = word(BiosnoopColumn::Disk).unwrap_or(words[0]);
         let device = self.devices.number(disk.text, disk.byte)?;
-        let pid = match word(Column::Pid) {
+        let pid = match word(BiosnoopColumn::Pid) {
             Some(Word { text: "-1", .. }) | None => 0,
             Some(pid) => pid.number("a process number")?,
         };
-        let task = word(Column::Task).map_or([0; 16], |t| BlockEvent::task_of(t.text));
+        let task = word(BiosnoopColumn::Task).map_or([0; 16], |t| BlockEvent::task_of(t.text));
         let Some(done) = time.checked_add(SHIFT_NS) else {
             return Err(words[0].not("a time below 500 years"));
         };
@@ -191,13 +195,13 @@ impl LineForm for Biosnoop {
         }
         out.push(at(issued, BlockAction::Issue));
         out.push(at(done, BlockAction::Complete));
-        Ok(Line::Read)
+        Ok(EventLine::Read)
     }
 
     fn about(&self) -> About {
         let mut notes =
             vec!["biosnoop tells neither merges nor errors nor how a request was flagged.".into()];
-        if !self.columns.is_empty() && !self.columns.contains(&Column::Bytes) {
+        if !self.columns.is_empty() && !self.columns.contains(&BiosnoopColumn::Bytes) {
             notes.push(
                 "This form of biosnoop tells neither direction, place nor size of a request, and its latency in whole \
                  milliseconds begins before the queue."
@@ -207,9 +211,15 @@ impl LineForm for Biosnoop {
         notes.extend(self.extents.note());
         let header = LogHeader {
             queueing: self.queueing,
-            source: Format::Biosnoop.word().into(),
+            source: TraceFormat::Biosnoop.word().into(),
             ..LogHeader::default()
         };
-        About { format: Format::Biosnoop, header, devices: self.devices.list(), notes, ..About::default() }
+        About {
+            format: TraceFormat::Biosnoop,
+            header,
+            devices: self.devices.list(),
+            notes,
+            ..About::default()
+        }
     }
 }

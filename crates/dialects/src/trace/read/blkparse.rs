@@ -3,9 +3,9 @@
 //!
 //! Not available: lost events, and the processes of completed requests (it prints 0).
 
-use super::cursor::{Cursor, Fault, Word};
-use super::lines::{Line, LineForm, Order};
-use crate::trace::{About, Format};
+use super::cursor::{Cursor, LineFault, Word};
+use super::lines::{EventLine, EventOrder, LineForm};
+use crate::trace::{About, TraceFormat};
 use fathom_record::BlockEvent;
 use fathom_record::block::event::TASK_NAME_BYTES;
 use fathom_record::block::log::{LogDevice, LogHeader};
@@ -16,7 +16,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 const MAX_DEVICES: usize = 1 << 12;
 
 #[derive(Debug, Default)]
-pub(super) struct Blkparse {
+pub(super) struct BlkparseReader {
     devices: BTreeSet<DeviceNumber>,
     passed_over: u64,
 }
@@ -27,7 +27,7 @@ pub(super) fn recognise(lines: &[&str]) -> bool {
 }
 
 /// The columns common to all lines.
-struct Head<'a> {
+struct LineHead<'a> {
     device: DeviceNumber,
     cpu: u16,
     time_ns: u64,
@@ -36,7 +36,7 @@ struct Head<'a> {
     rwbs: Word<'a>,
 }
 
-fn head(line: &str) -> Result<(Head<'_>, Cursor<'_>), Fault> {
+fn head(line: &str) -> Result<(LineHead<'_>, Cursor<'_>), LineFault> {
     let mut cursor = Cursor::new(line);
     // The minor number is padded on the right, so the column is one word.
     let device = cursor.word().device()?;
@@ -49,7 +49,7 @@ fn head(line: &str) -> Result<(Head<'_>, Cursor<'_>), Fault> {
         return Err(action.not("an action's letter"));
     }
     let rwbs = cursor.word();
-    Ok((Head { device, cpu, time_ns, pid, action, rwbs }, cursor))
+    Ok((LineHead { device, cpu, time_ns, pid, action, rwbs }, cursor))
 }
 
 /// Whether events have ended: blkparse finishes with tables per CPU and in total.
@@ -60,15 +60,15 @@ fn closes(line: &str) -> bool {
     cpu || line.starts_with("Total (")
 }
 
-impl LineForm for Blkparse {
-    const ORDER: Order = Order::Ordered;
+impl LineForm for BlkparseReader {
+    const ORDER: EventOrder = EventOrder::Ordered;
 
-    fn line(&mut self, line: &str, _: u64, out: &mut Vec<BlockEvent>) -> Result<Line, Fault> {
+    fn line(&mut self, line: &str, _: u64, out: &mut Vec<BlockEvent>) -> Result<EventLine, LineFault> {
         if closes(line) {
-            return Ok(Line::End);
+            return Ok(EventLine::End);
         }
         if line.trim().is_empty() || line.starts_with("Input file ") {
-            return Ok(Line::Read);
+            return Ok(EventLine::Read);
         }
         let (head, mut cursor) = head(line)?;
         let action = match head.action.text {
@@ -87,7 +87,7 @@ impl LineForm for Blkparse {
             // Sleeps, bounces, aborts, driver data, messages.
             "S" | "B" | "a" | "d" | "m" => {
                 self.passed_over += 1;
-                return Ok(Line::Read);
+                return Ok(EventLine::Read);
             }
             _ => return Err(head.action.not("one of the actions Q X M F G I D R C P U UT A S B m")),
         };
@@ -108,7 +108,7 @@ impl LineForm for Blkparse {
             self.devices.insert(event.device);
         }
         out.push(event);
-        Ok(Line::Read)
+        Ok(EventLine::Read)
     }
 
     fn about(&self) -> About {
@@ -119,13 +119,13 @@ impl LineForm for Blkparse {
         }
         let devices = self.devices.iter().map(|&number| LogDevice { number, ..LogDevice::default() });
         let header =
-            LogHeader { queueing: true, source: Format::Blkparse.word().into(), ..LogHeader::default() };
-        About { format: Format::Blkparse, header, devices: devices.collect(), notes, ..About::default() }
+            LogHeader { queueing: true, source: TraceFormat::Blkparse.word().into(), ..LogHeader::default() };
+        About { format: TraceFormat::Blkparse, header, devices: devices.collect(), notes, ..About::default() }
     }
 }
 
 /// The rwbs word. A flush alone is "FN" here, plugging is "N": the N means that there is no data, not that it is a command.
-fn flags(word: Word<'_>, action: BlockAction) -> Result<RequestFlags, Fault> {
+fn flags(word: Word<'_>, action: BlockAction) -> Result<RequestFlags, LineFault> {
     if word.text.is_empty() || !word.text.bytes().all(|b| b.is_ascii_uppercase()) {
         return Err(word.not("what is done as letters of RWDEFNASM"));
     }
@@ -139,7 +139,7 @@ fn flags(word: Word<'_>, action: BlockAction) -> Result<RequestFlags, Fault> {
 }
 
 /// The fields after rwbs, depending on the action.
-fn what(event: &mut BlockEvent, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+fn what(event: &mut BlockEvent, cursor: &mut Cursor<'_>) -> Result<(), LineFault> {
     match event.action {
         BlockAction::Plug => named(event, cursor),
         BlockAction::Unplug => {
@@ -180,7 +180,7 @@ fn what(event: &mut BlockEvent, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
 }
 
 /// "992 + 24 [fio]", "[fio]" for a flush, "36 (12 00 ..) [fio]" for a driver command.
-fn place(event: &mut BlockEvent, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+fn place(event: &mut BlockEvent, cursor: &mut Cursor<'_>) -> Result<(), LineFault> {
     if !cursor.rest().text.starts_with('[') {
         let first = cursor.word();
         if cursor.rest().text.starts_with('(') {
@@ -196,12 +196,12 @@ fn place(event: &mut BlockEvent, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
     named(event, cursor)
 }
 
-fn named(event: &mut BlockEvent, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+fn named(event: &mut BlockEvent, cursor: &mut Cursor<'_>) -> Result<(), LineFault> {
     event.task = BlockEvent::task_of(cursor.bracketed("a process name")?.text);
     Ok(())
 }
 
-fn skip_command(cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+fn skip_command(cursor: &mut Cursor<'_>) -> Result<(), LineFault> {
     let rest = cursor.rest();
     loop {
         let word = cursor.word();
@@ -215,7 +215,7 @@ fn skip_command(cursor: &mut Cursor<'_>) -> Result<(), Fault> {
 }
 
 /// blkparse prints the kernel's negative 16-bit number as unsigned: 65531 is -5.
-fn errno(word: Word<'_>) -> Result<i32, Fault> {
+fn errno(word: Word<'_>) -> Result<i32, LineFault> {
     let digits = word.text.strip_prefix('-');
     let size: u16 = Word { text: digits.unwrap_or(word.text), ..word }.number("an error number")?;
     Ok(if digits.is_some() { -i32::from(size) } else { size.cast_signed().into() })

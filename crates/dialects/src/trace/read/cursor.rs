@@ -4,12 +4,12 @@ use fathom_record::block::DeviceNumber;
 
 /// An error in a line with its byte position.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct LineFault {
     pub(super) byte: usize,
     pub(super) what: String,
 }
 
-impl Fault {
+impl LineFault {
     pub(super) fn new(byte: usize, what: impl Into<String>) -> Self {
         Self { byte, what: what.into() }
     }
@@ -23,25 +23,25 @@ pub(super) struct Word<'a> {
 
 impl<'a> Word<'a> {
     /// An error that something else was expected here.
-    pub(super) fn not(&self, expected: &str) -> Fault {
+    pub(super) fn not(&self, expected: &str) -> LineFault {
         let shown: String = self.text.chars().take(40).collect();
         let found = if shown.is_empty() { "nothing".into() } else { format!("\"{shown}\"") };
-        Fault::new(self.byte, format!("expected {expected}, found {found}"))
+        LineFault::new(self.byte, format!("expected {expected}, found {found}"))
     }
 
-    pub(super) fn number<T: TryFrom<u64>>(&self, what: &str) -> Result<T, Fault> {
+    pub(super) fn number<T: TryFrom<u64>>(&self, what: &str) -> Result<T, LineFault> {
         let digits = !self.text.is_empty() && self.text.bytes().all(|b| b.is_ascii_digit());
         let value = if digits { self.text.parse::<u64>().ok() } else { None };
         value.and_then(|v| T::try_from(v).ok()).ok_or_else(|| self.not(what))
     }
 
     /// A number, possibly with decimals, in units of `unit_ns`, converted to ns; excess decimals are cut off.
-    pub(super) fn time(&self, unit_ns: u64, what: &str) -> Result<u64, Fault> {
+    pub(super) fn time(&self, unit_ns: u64, what: &str) -> Result<u64, LineFault> {
         decimal(self.text, unit_ns).ok_or_else(|| self.not(what))
     }
 
     /// "8,0": a device number.
-    pub(super) fn device(&self) -> Result<DeviceNumber, Fault> {
+    pub(super) fn device(&self) -> Result<DeviceNumber, LineFault> {
         let number = || {
             let (major, minor) = self.text.split_once(',')?;
             Some(DeviceNumber { major: digits(major)?, minor: digits(minor)? })
@@ -107,19 +107,19 @@ impl<'a> Cursor<'a> {
     }
 
     /// Checks that the next word is `text`.
-    pub(super) fn expect(&mut self, text: &str) -> Result<(), Fault> {
+    pub(super) fn expect(&mut self, text: &str) -> Result<(), LineFault> {
         let word = self.word();
         if word.text == text { Ok(()) } else { Err(word.not(&format!("\"{text}\""))) }
     }
 
     /// "+ 8": a number of sectors.
-    pub(super) fn plus(&mut self) -> Result<u32, Fault> {
+    pub(super) fn plus(&mut self) -> Result<u32, LineFault> {
         self.expect("+")?;
         self.word().number("a number of sectors")
     }
 
     /// "[what]" up to the last bracket of the line; the text after it remains.
-    pub(super) fn bracketed(&mut self, what: &str) -> Result<Word<'a>, Fault> {
+    pub(super) fn bracketed(&mut self, what: &str) -> Result<Word<'a>, LineFault> {
         let rest = self.rest();
         let inner = rest.text.strip_prefix('[').and_then(|t| t.rfind(']').map(|end| &t[..end]));
         let Some(inner) = inner else { return Err(rest.not(&format!("{what} in square brackets"))) };

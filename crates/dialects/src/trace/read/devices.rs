@@ -1,7 +1,7 @@
 //! Devices of formats with names or with numbers other than the kernel's: each gets a number with major 0, which no block
 //! device has.
 
-use super::cursor::Fault;
+use super::cursor::LineFault;
 use fathom_record::block::DeviceNumber;
 use fathom_record::block::log::LogDevice;
 use std::collections::HashMap;
@@ -25,19 +25,19 @@ impl Devices {
     }
 
     /// The number for a name, which is at `byte` of its line.
-    pub(super) fn number(&mut self, name: &str, byte: usize) -> Result<DeviceNumber, Fault> {
+    pub(super) fn number(&mut self, name: &str, byte: usize) -> Result<DeviceNumber, LineFault> {
         if let Some(&number) = self.numbers.get(name) {
             return Ok(number);
         }
         if name.is_empty() || name.len() > MAX_NAME_BYTES {
             let bytes = name.len();
-            return Err(Fault::new(
+            return Err(LineFault::new(
                 byte,
                 format!("a device's name of {bytes} bytes; 1 to {MAX_NAME_BYTES} are expected"),
             ));
         }
         if self.list.len() >= MAX_NAMES {
-            return Err(Fault::new(byte, format!("more than {MAX_NAMES} devices in one trace")));
+            return Err(LineFault::new(byte, format!("more than {MAX_NAMES} devices in one trace")));
         }
         let number = DeviceNumber { major: 0, minor: self.list.len() as u32 + 1 };
         self.numbers.insert(name.into(), number);

@@ -2,10 +2,10 @@
 //! Each line is an arrival.
 
 use super::arrivals::Arrivals;
-use super::cursor::{Cursor, Fault, Word};
+use super::cursor::{Cursor, LineFault, Word};
 use super::extent::event;
-use super::lines::{Line, LineForm, Order};
-use crate::trace::{About, Format};
+use super::lines::{EventLine, EventOrder, LineForm};
+use crate::trace::{About, TraceFormat};
 use fathom_record::BlockEvent;
 use fathom_record::block::{BlockAction, RequestFlags};
 
@@ -36,7 +36,7 @@ pub(super) fn recognise(lines: &[&str]) -> bool {
         && lines.iter().take(100).any(|l| l.split_whitespace().next().is_some_and(|w| w.contains('.')))
 }
 
-fn flags(word: Word<'_>) -> Result<RequestFlags, Fault> {
+fn flags(word: Word<'_>) -> Result<RequestFlags, LineFault> {
     let digits = word.text.trim_start_matches("0x");
     let bits = u32::from_str_radix(digits, 16)
         .map_err(|_| word.not("flags in hexadecimal, 1 for read, 0 for write"))?;
@@ -44,14 +44,14 @@ fn flags(word: Word<'_>) -> Result<RequestFlags, Fault> {
 }
 
 impl LineForm for DiskSim {
-    const ORDER: Order = Order::Requests;
+    const ORDER: EventOrder = EventOrder::Requests;
 
-    fn line(&mut self, line: &str, _: u64, out: &mut Vec<BlockEvent>) -> Result<Line, Fault> {
+    fn line(&mut self, line: &str, _: u64, out: &mut Vec<BlockEvent>) -> Result<EventLine, LineFault> {
         if line.trim().is_empty() {
-            return Ok(Line::Read);
+            return Ok(EventLine::Read);
         }
         let Some([time, unit, block, blocks, kind]) = words(line) else {
-            return Err(Fault::new(0, "expected 5 columns: milliseconds device block blocks flags"));
+            return Err(LineFault::new(0, "expected 5 columns: milliseconds device block blocks flags"));
         };
         let time_ns = time.time(NS_PER_MS, "an arrival in milliseconds")?;
         let place = (block.number("a block's number")?, blocks.number("a number of blocks")?);
@@ -59,10 +59,10 @@ impl LineForm for DiskSim {
         let _: u64 = unit.number("a device's number")?;
         let device = self.arrivals.devices.number(&format!("disk{}", unit.text), unit.byte)?;
         out.push(event(time_ns, device, BlockAction::Queue, flags, place));
-        Ok(Line::Read)
+        Ok(EventLine::Read)
     }
 
     fn about(&self) -> About {
-        self.arrivals.about(Format::DiskSim, None, " Blocks are taken as 512 bytes.")
+        self.arrivals.about(TraceFormat::DiskSim, None, " Blocks are taken as 512 bytes.")
     }
 }

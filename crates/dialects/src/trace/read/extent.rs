@@ -1,6 +1,6 @@
 //! Converts byte ranges to the kernel's 512-byte sectors, and requests with a response time to two events.
 
-use super::cursor::{Fault, Word};
+use super::cursor::{LineFault, Word};
 use fathom_record::BlockEvent;
 use fathom_record::block::event::{SECTOR_BYTES, TASK_NAME_BYTES};
 use fathom_record::block::{BlockAction, DeviceNumber, RequestFlags};
@@ -13,7 +13,7 @@ pub(super) struct Extents {
 
 impl Extents {
     /// First sector and number of sectors for a byte range, widened to whole sectors.
-    pub(super) fn of(&mut self, offset: Word<'_>, bytes: Word<'_>) -> Result<(u64, u32), Fault> {
+    pub(super) fn of(&mut self, offset: Word<'_>, bytes: Word<'_>) -> Result<(u64, u32), LineFault> {
         let from: u64 = offset.number("an offset in bytes")?;
         let length: u64 = bytes.number("a size in bytes")?;
         let Some(to) = from.checked_add(length) else {
@@ -55,7 +55,7 @@ pub(super) fn event(
 }
 
 /// Parses a direction ("Read", "r", "0") with the format's words.
-pub(super) fn direction(word: Word<'_>, read: &[&str], write: &[&str]) -> Result<RequestFlags, Fault> {
+pub(super) fn direction(word: Word<'_>, read: &[&str], write: &[&str]) -> Result<RequestFlags, LineFault> {
     let is = |words: &[&str]| words.iter().any(|w| w.eq_ignore_ascii_case(word.text));
     if is(read) {
         Ok(RequestFlags::READ)

@@ -3,11 +3,11 @@
 //!
 //! Not available: completion times, and in version 2 any times except `wait`.
 
-use super::cursor::{Cursor, Fault};
+use super::cursor::{Cursor, LineFault};
 use super::devices::Devices;
 use super::extent::{Extents, event};
-use super::lines::{Line, LineForm, Order};
-use crate::trace::{About, Format};
+use super::lines::{EventLine, EventOrder, LineForm};
+use crate::trace::{About, TraceFormat};
 use fathom_record::BlockEvent;
 use fathom_record::block::log::LogHeader;
 use fathom_record::block::{BlockAction, RequestFlags};
@@ -15,7 +15,7 @@ use fathom_record::block::{BlockAction, RequestFlags};
 const NS_PER_US: u64 = 1_000;
 
 #[derive(Debug)]
-pub(super) struct Iolog {
+pub(super) struct IologReader {
     version: u8,
     devices: Devices,
     extents: Extents,
@@ -24,7 +24,7 @@ pub(super) struct Iolog {
     waits: bool,
 }
 
-impl Default for Iolog {
+impl Default for IologReader {
     fn default() -> Self {
         let (devices, extents) = (Devices::of_arrivals(), Extents::default());
         Self { version: 0, devices, extents, now_ns: 0, waits: false }
@@ -43,39 +43,40 @@ fn version(line: &str) -> Option<u8> {
     }
 }
 
-impl LineForm for Iolog {
-    const ORDER: Order = Order::Ordered;
+impl LineForm for IologReader {
+    const ORDER: EventOrder = EventOrder::Ordered;
 
-    fn line(&mut self, line: &str, number: u64, out: &mut Vec<BlockEvent>) -> Result<Line, Fault> {
+    fn line(&mut self, line: &str, number: u64, out: &mut Vec<BlockEvent>) -> Result<EventLine, LineFault> {
         if self.version == 0 {
             self.version = version(line).ok_or_else(|| {
-                Fault::new(0, "expected \"fio version 2 iolog\" or \"fio version 3 iolog\" (version 1 and others are not read)")
+                LineFault::new(0, "expected \"fio version 2 iolog\" or \"fio version 3 iolog\" (version 1 and others are not read)")
             })?;
-            return Ok(Line::Read);
+            return Ok(EventLine::Read);
         }
         if line.trim().is_empty() {
-            return Ok(Line::Read);
+            return Ok(EventLine::Read);
         }
         let _ = number;
         let mut cursor = Cursor::new(line);
         if self.version == 3 {
             let time: u64 = cursor.word().number("a time in microseconds")?;
-            self.now_ns =
-                time.checked_mul(NS_PER_US).ok_or_else(|| Fault::new(0, "expected a time below 2^64 ns"))?;
+            self.now_ns = time
+                .checked_mul(NS_PER_US)
+                .ok_or_else(|| LineFault::new(0, "expected a time below 2^64 ns"))?;
         }
         let file = cursor.word();
         let action = cursor.word();
         let flags = match action.text {
             "add" | "open" | "close" => {
                 self.devices.number(file.text, file.byte)?;
-                return Ok(Line::Read);
+                return Ok(EventLine::Read);
             }
             "wait" if self.version == 2 => {
                 let us: u64 = cursor.word().number("a number of microseconds")?;
                 let later = us.checked_mul(NS_PER_US).and_then(|ns| self.now_ns.checked_add(ns));
                 self.now_ns = later.ok_or_else(|| action.not("waits of less than 2^64 ns in all"))?;
                 self.waits = true;
-                return Ok(Line::Read);
+                return Ok(EventLine::Read);
             }
             "read" => RequestFlags::READ,
             "write" => RequestFlags::WRITE,
@@ -91,7 +92,7 @@ impl LineForm for Iolog {
         let (offset, length) = (cursor.word(), cursor.word());
         let place = if flags == RequestFlags::PREFLUSH { (0, 0) } else { self.extents.of(offset, length)? };
         out.push(event(self.now_ns, device, BlockAction::Queue, flags, place));
-        Ok(Line::Read)
+        Ok(EventLine::Read)
     }
 
     fn about(&self) -> About {
@@ -104,9 +105,9 @@ impl LineForm for Iolog {
         let header = LogHeader {
             queueing: true,
             arrivals_only: true,
-            source: Format::Iolog.word().into(),
+            source: TraceFormat::Iolog.word().into(),
             ..LogHeader::default()
         };
-        About { format: Format::Iolog, header, devices: self.devices.list(), notes, ..About::default() }
+        About { format: TraceFormat::Iolog, header, devices: self.devices.list(), notes, ..About::default() }
     }
 }

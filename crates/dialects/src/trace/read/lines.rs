@@ -2,10 +2,10 @@
 //! completions. A format only parses single lines.
 
 use super::Decode;
-use super::cursor::Fault;
+use super::cursor::LineFault;
 use super::reorder::Reorder;
-use super::source::{Source, is_cut};
-use crate::trace::{About, Place, TraceError};
+use super::source::{TraceText, is_cut};
+use crate::trace::{About, TraceError, TracePlace};
 use fathom_record::BlockEvent;
 use std::collections::VecDeque;
 use std::io::{BufRead, ErrorKind};
@@ -15,14 +15,14 @@ const MAX_LINE_BYTES: usize = 16 << 10;
 
 /// Whether a format's events are in order of time or must be sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum EventOrder {
     /// In order; each line is an event.
     Ordered,
     /// Lines are requests, whose completions fall between the starts of others.
     Requests,
 }
 
-pub(super) enum Line {
+pub(super) enum EventLine {
     /// Parsed; its events were added to the list.
     Read,
     /// Events end here; the rest is ignored.
@@ -31,15 +31,15 @@ pub(super) enum Line {
 
 /// Parser for the lines of a format.
 pub(super) trait LineForm {
-    const ORDER: Order;
+    const ORDER: EventOrder;
     /// Parses a line; `number` counts from 1.
-    fn line(&mut self, line: &str, number: u64, out: &mut Vec<BlockEvent>) -> Result<Line, Fault>;
+    fn line(&mut self, line: &str, number: u64, out: &mut Vec<BlockEvent>) -> Result<EventLine, LineFault>;
     /// Information known so far.
     fn about(&self) -> About;
 }
 
 /// A text in a line-based format.
-pub(super) struct Text<F> {
+pub(super) struct LineTrace<F> {
     file: String,
     reader: Box<dyn BufRead>,
     form: F,
@@ -52,8 +52,8 @@ pub(super) struct Text<F> {
     cut: bool,
 }
 
-impl<F: LineForm> Text<F> {
-    pub(super) fn new(source: Source, form: F) -> Self {
+impl<F: LineForm> LineTrace<F> {
+    pub(super) fn new(source: TraceText, form: F) -> Self {
         let (file, reader) = source.into_reader();
         Self {
             file,
@@ -117,7 +117,7 @@ impl<F: LineForm> Text<F> {
         // Columns count characters, faults have byte offsets.
         let before = &self.line[..byte.min(self.line.len())];
         let column = String::from_utf8_lossy(before).chars().count() + 1;
-        TraceError::new(&self.file, Place::Line(self.number.max(1), column), what)
+        TraceError::new(&self.file, TracePlace::Line(self.number.max(1), column), what)
     }
 
     /// Parses one line into `fresh`.
@@ -129,8 +129,8 @@ impl<F: LineForm> Text<F> {
         self.fresh.clear();
         let text = String::from_utf8_lossy(&self.line);
         match self.form.line(&text, self.number, &mut self.fresh) {
-            Ok(Line::Read) => Ok(()),
-            Ok(Line::End) => {
+            Ok(EventLine::Read) => Ok(()),
+            Ok(EventLine::End) => {
                 self.ended = true;
                 Ok(())
             }
@@ -145,13 +145,13 @@ impl<F: LineForm> Text<F> {
     }
 }
 
-impl<F: LineForm> Decode for Text<F> {
+impl<F: LineForm> Decode for LineTrace<F> {
     fn event(&mut self) -> Result<Option<BlockEvent>, TraceError> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Ok(Some(event));
             }
-            if F::ORDER == Order::Requests
+            if F::ORDER == EventOrder::Requests
                 && let Some(event) = self.window.take(self.ended)
             {
                 return Ok(Some(event));
@@ -161,8 +161,8 @@ impl<F: LineForm> Decode for Text<F> {
             }
             self.step()?;
             match F::ORDER {
-                Order::Ordered => self.ready.extend(self.fresh.drain(..)),
-                Order::Requests => self.fresh.drain(..).for_each(|e| self.window.put(e)),
+                EventOrder::Ordered => self.ready.extend(self.fresh.drain(..)),
+                EventOrder::Requests => self.fresh.drain(..).for_each(|e| self.window.put(e)),
             }
         }
     }

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 pub(super) struct Heads<T> {
-    heap: BinaryHeap<Reverse<Head<T>>>,
+    heap: BinaryHeap<Reverse<NextEvent<T>>>,
 }
 
-struct Head<T> {
+struct NextEvent<T> {
     time_ns: u64,
     stream: usize,
     what: T,
@@ -19,21 +19,21 @@ impl<T> Default for Heads<T> {
     }
 }
 
-impl<T> PartialEq for Head<T> {
+impl<T> PartialEq for NextEvent<T> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl<T> Eq for Head<T> {}
+impl<T> Eq for NextEvent<T> {}
 
-impl<T> PartialOrd for Head<T> {
+impl<T> PartialOrd for NextEvent<T> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<T> Ord for Head<T> {
+impl<T> Ord for NextEvent<T> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (self.time_ns, self.stream).cmp(&(other.time_ns, other.stream))
     }
@@ -41,7 +41,7 @@ impl<T> Ord for Head<T> {
 
 impl<T> Heads<T> {
     pub(super) fn put(&mut self, time_ns: u64, stream: usize, what: T) {
-        self.heap.push(Reverse(Head { time_ns, stream, what }));
+        self.heap.push(Reverse(NextEvent { time_ns, stream, what }));
     }
 
     /// Removes the earliest head. Returns it with its stream, whose next item must be inserted.

@@ -24,12 +24,12 @@ mod tracefs;
 #[cfg(test)]
 mod tests;
 
-pub use blktrace::{Part, merge};
+pub use blktrace::{CpuRecording, merge};
 
-use super::{About, Format, TraceError};
+use super::{About, TraceError, TraceFormat};
 use fathom_record::BlockEvent;
-use lines::Text;
-use source::Source;
+use lines::LineTrace;
+use source::TraceText;
 use std::io::Read;
 
 /// A reader for a format.
@@ -74,25 +74,25 @@ impl Iterator for Trace {
 }
 
 /// Opens a trace. `form` overrides format detection. `file` is its name in errors.
-pub fn open(file: &str, input: Box<dyn Read>, form: Option<Format>) -> Result<Trace, TraceError> {
-    let source = Source::new(file, input)?;
+pub fn open(file: &str, input: Box<dyn Read>, form: Option<TraceFormat>) -> Result<Trace, TraceError> {
+    let source = TraceText::new(file, input)?;
     let format = match form {
         Some(format) => format,
         None => recognise(&source)?,
     };
     let decode: Box<dyn Decode> = match format {
-        Format::Own => Box::new(own::Own::new(source)?),
-        Format::Blktrace => Box::new(blktrace::Blktrace::new(vec![source])),
-        Format::Blkparse => Box::new(Text::new(source, blkparse::Blkparse::default())),
-        Format::Tracefs => Box::new(Text::new(source, tracefs::Tracefs::default())),
-        Format::Biosnoop => Box::new(Text::new(source, biosnoop::Biosnoop::default())),
-        Format::Iolog => Box::new(Text::new(source, iolog::Iolog::default())),
-        Format::Msr => Box::new(Text::new(source, msr::Msr::default())),
-        Format::DiskSim => Box::new(Text::new(source, disksim::DiskSim::default())),
-        Format::MqSim => Box::new(Text::new(source, mqsim::MqSim::default())),
-        Format::Spc => Box::new(Text::new(source, spc::Spc::default())),
-        Format::Alibaba => Box::new(Text::new(source, alibaba::Alibaba::default())),
-        Format::Tencent => Box::new(Text::new(source, tencent::Tencent::default())),
+        TraceFormat::Own => Box::new(own::EventLogReader::new(source)?),
+        TraceFormat::Blktrace => Box::new(blktrace::Blktrace::new(vec![source])),
+        TraceFormat::Blkparse => Box::new(LineTrace::new(source, blkparse::BlkparseReader::default())),
+        TraceFormat::Tracefs => Box::new(LineTrace::new(source, tracefs::TracefsReader::default())),
+        TraceFormat::Biosnoop => Box::new(LineTrace::new(source, biosnoop::Biosnoop::default())),
+        TraceFormat::Iolog => Box::new(LineTrace::new(source, iolog::IologReader::default())),
+        TraceFormat::Msr => Box::new(LineTrace::new(source, msr::Msr::default())),
+        TraceFormat::DiskSim => Box::new(LineTrace::new(source, disksim::DiskSim::default())),
+        TraceFormat::MqSim => Box::new(LineTrace::new(source, mqsim::MqSim::default())),
+        TraceFormat::Spc => Box::new(LineTrace::new(source, spc::Spc::default())),
+        TraceFormat::Alibaba => Box::new(LineTrace::new(source, alibaba::Alibaba::default())),
+        TraceFormat::Tencent => Box::new(LineTrace::new(source, tencent::Tencent::default())),
     };
     Ok(Trace { decode, failed: false })
 }
@@ -101,12 +101,12 @@ pub fn open(file: &str, input: Box<dyn Read>, form: Option<Format>) -> Result<Tr
 pub fn open_together(files: Vec<(String, Box<dyn Read>)>) -> Result<Trace, TraceError> {
     let mut sources = Vec::with_capacity(files.len());
     for (file, input) in files {
-        let source = Source::new(&file, input)?;
+        let source = TraceText::new(&file, input)?;
         // An idle CPU leaves an empty file.
         if !source.head().is_empty() && !blktrace::recognise(source.head()) {
             return Err(TraceError::new(
                 &file,
-                super::Place::Whole,
+                super::TracePlace::Whole,
                 "only the files of blktrace's binary form are one trace together; name files of other forms one \
                  by one",
             ));
@@ -117,27 +117,27 @@ pub fn open_together(files: Vec<(String, Box<dyn Read>)>) -> Result<Trace, Trace
 }
 
 /// Detects the format from the first bytes.
-fn recognise(source: &Source) -> Result<Format, TraceError> {
+fn recognise(source: &TraceText) -> Result<TraceFormat, TraceError> {
     let head = source.head();
     if own::recognise(head) {
-        return Ok(Format::Own);
+        return Ok(TraceFormat::Own);
     }
     if blktrace::recognise(head) {
-        return Ok(Format::Blktrace);
+        return Ok(TraceFormat::Blktrace);
     }
     let text = source.head_text();
     let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).take(200).collect();
     let found = [
-        (Format::Iolog, iolog::recognise as fn(&[&str]) -> bool),
-        (Format::Biosnoop, biosnoop::recognise),
-        (Format::Tracefs, tracefs::recognise),
-        (Format::Blkparse, blkparse::recognise),
-        (Format::Msr, msr::recognise),
-        (Format::Alibaba, alibaba::recognise),
-        (Format::Spc, spc::recognise),
-        (Format::Tencent, tencent::recognise),
-        (Format::DiskSim, disksim::recognise),
-        (Format::MqSim, mqsim::recognise),
+        (TraceFormat::Iolog, iolog::recognise as fn(&[&str]) -> bool),
+        (TraceFormat::Biosnoop, biosnoop::recognise),
+        (TraceFormat::Tracefs, tracefs::recognise),
+        (TraceFormat::Blkparse, blkparse::recognise),
+        (TraceFormat::Msr, msr::recognise),
+        (TraceFormat::Alibaba, alibaba::recognise),
+        (TraceFormat::Spc, spc::recognise),
+        (TraceFormat::Tencent, tencent::recognise),
+        (TraceFormat::DiskSim, disksim::recognise),
+        (TraceFormat::MqSim, mqsim::recognise),
     ]
     .into_iter()
     .find(|(_, is)| is(&lines));

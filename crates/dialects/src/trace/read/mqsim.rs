@@ -1,11 +1,11 @@
 //! MQSim's ASCII format: arrival in integer ns, device, sector, sectors, 1 for read or 0 for write. Each line is an arrival.
 
 use super::arrivals::Arrivals;
-use super::cursor::Fault;
+use super::cursor::LineFault;
 use super::disksim::{is_row, words};
 use super::extent::{direction, event};
-use super::lines::{Line, LineForm, Order};
-use crate::trace::{About, Format};
+use super::lines::{EventLine, EventOrder, LineForm};
+use crate::trace::{About, TraceFormat};
 use fathom_record::BlockEvent;
 use fathom_record::block::BlockAction;
 
@@ -20,14 +20,14 @@ pub(super) fn recognise(lines: &[&str]) -> bool {
 }
 
 impl LineForm for MqSim {
-    const ORDER: Order = Order::Requests;
+    const ORDER: EventOrder = EventOrder::Requests;
 
-    fn line(&mut self, line: &str, _: u64, out: &mut Vec<BlockEvent>) -> Result<Line, Fault> {
+    fn line(&mut self, line: &str, _: u64, out: &mut Vec<BlockEvent>) -> Result<EventLine, LineFault> {
         if line.trim().is_empty() {
-            return Ok(Line::Read);
+            return Ok(EventLine::Read);
         }
         let Some([time, unit, sector, sectors, kind]) = words(line) else {
-            return Err(Fault::new(0, "expected 5 columns: nanoseconds device sector sectors 0|1"));
+            return Err(LineFault::new(0, "expected 5 columns: nanoseconds device sector sectors 0|1"));
         };
         let time_ns = time.number("an arrival in whole nanoseconds")?;
         let place = (sector.number("a sector")?, sectors.number("a number of sectors")?);
@@ -35,10 +35,10 @@ impl LineForm for MqSim {
         let _: u64 = unit.number("a device's number")?;
         let device = self.arrivals.devices.number(&format!("disk{}", unit.text), unit.byte)?;
         out.push(event(time_ns, device, BlockAction::Queue, flags, place));
-        Ok(Line::Read)
+        Ok(EventLine::Read)
     }
 
     fn about(&self) -> About {
-        self.arrivals.about(Format::MqSim, None, "")
+        self.arrivals.about(TraceFormat::MqSim, None, "")
     }
 }

@@ -3,11 +3,11 @@
 //!
 //! Not available: waiting above the disk driver (where times were taken), flags, processes, errors.
 
-use super::cursor::{Fault, fields};
+use super::cursor::{LineFault, fields};
 use super::devices::Devices;
 use super::extent::{Extents, direction, event};
-use super::lines::{Line, LineForm, Order};
-use crate::trace::{About, Format};
+use super::lines::{EventLine, EventOrder, LineForm};
+use crate::trace::{About, TraceFormat};
 use fathom_record::BlockEvent;
 use fathom_record::block::BlockAction;
 use fathom_record::block::log::LogHeader;
@@ -34,14 +34,14 @@ pub(super) fn recognise(lines: &[&str]) -> bool {
 }
 
 impl LineForm for Msr {
-    const ORDER: Order = Order::Requests;
+    const ORDER: EventOrder = EventOrder::Requests;
 
-    fn line(&mut self, line: &str, number: u64, out: &mut Vec<BlockEvent>) -> Result<Line, Fault> {
+    fn line(&mut self, line: &str, number: u64, out: &mut Vec<BlockEvent>) -> Result<EventLine, LineFault> {
         if line.trim().is_empty() || number == 1 && line.starts_with("Timestamp") {
-            return Ok(Line::Read);
+            return Ok(EventLine::Read);
         }
         let Some([time, host, disk, kind, offset, bytes, response]) = fields::<7>(line, ',') else {
-            return Err(Fault::new(
+            return Err(LineFault::new(
                 0,
                 "expected 7 fields: time,host,disk,Read|Write,offset,size,response time",
             ));
@@ -57,7 +57,7 @@ impl LineForm for Msr {
         let place = self.extents.of(offset, bytes)?;
         out.push(event(issued, device, BlockAction::Issue, flags, place));
         out.push(event(done, device, BlockAction::Complete, flags, place));
-        Ok(Line::Read)
+        Ok(EventLine::Read)
     }
 
     fn about(&self) -> About {
@@ -65,7 +65,7 @@ impl LineForm for Msr {
             vec!["The CSV of MSR Cambridge tells neither merges nor errors nor who issued a request.".into()];
         notes.extend(self.extents.note());
         let header =
-            LogHeader { wall_ns: Some(0), source: Format::Msr.word().into(), ..LogHeader::default() };
-        About { format: Format::Msr, header, devices: self.devices.list(), notes, ..About::default() }
+            LogHeader { wall_ns: Some(0), source: TraceFormat::Msr.word().into(), ..LogHeader::default() };
+        About { format: TraceFormat::Msr, header, devices: self.devices.list(), notes, ..About::default() }
     }
 }

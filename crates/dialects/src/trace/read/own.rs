@@ -1,8 +1,8 @@
 //! Reads fathom's own event log; its format is in `fathom_record::block::log`.
 
 use super::Decode;
-use super::source::Source;
-use crate::trace::{About, Format, Place, TraceError};
+use super::source::TraceText;
+use crate::trace::{About, TraceError, TraceFormat, TracePlace};
 use fathom_record::BlockEvent;
 use fathom_record::block::log::{LogError, LogReader, MAGIC};
 use std::io::BufRead;
@@ -11,14 +11,14 @@ pub(super) fn recognise(head: &[u8]) -> bool {
     head.starts_with(&MAGIC)
 }
 
-pub(super) struct Own {
+pub(super) struct EventLogReader {
     file: String,
     reader: LogReader<Box<dyn BufRead>>,
     ended: bool,
 }
 
-impl Own {
-    pub(super) fn new(source: Source) -> Result<Self, TraceError> {
+impl EventLogReader {
+    pub(super) fn new(source: TraceText) -> Result<Self, TraceError> {
         let (file, input) = source.into_reader();
         match LogReader::new(input) {
             Ok(reader) => Ok(Self { file, reader, ended: false }),
@@ -29,12 +29,12 @@ impl Own {
 
 fn error(file: &str, error: LogError) -> TraceError {
     match error {
-        LogError::Malformed { byte, what } => TraceError::new(file, Place::Byte(byte), what),
-        other => TraceError::new(file, Place::Whole, other.to_string()),
+        LogError::Malformed { byte, what } => TraceError::new(file, TracePlace::Byte(byte), what),
+        other => TraceError::new(file, TracePlace::Whole, other.to_string()),
     }
 }
 
-impl Decode for Own {
+impl Decode for EventLogReader {
     fn event(&mut self) -> Result<Option<BlockEvent>, TraceError> {
         let event = self.reader.next().transpose().map_err(|e| error(&self.file, e))?;
         self.ended = event.is_none();
@@ -47,7 +47,7 @@ impl Decode for Own {
             notes.push("The recording was cut off: it is read up to its last whole event.".into());
         }
         About {
-            format: Format::Own,
+            format: TraceFormat::Own,
             header: self.reader.header().clone(),
             devices: self.reader.devices().to_vec(),
             lost: self.reader.lost(),

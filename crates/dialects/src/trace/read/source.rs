@@ -1,13 +1,13 @@
 //! The decompressed bytes of a trace, with a look at their beginning.
 
-use crate::trace::{Format, NAME_THE_FORM, Place, TraceError};
+use crate::trace::{NAME_THE_FORM, TraceError, TraceFormat, TracePlace};
 use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
 
 /// Bytes examined at the beginning.
 const HEAD_BYTES: usize = 16 << 10;
 const BUFFER_BYTES: usize = 64 << 10;
 
-pub(super) struct Source {
+pub(super) struct TraceText {
     file: String,
     head: Vec<u8>,
     /// Whether `head` is the whole input.
@@ -16,9 +16,10 @@ pub(super) struct Source {
     cut: bool,
 }
 
-impl Source {
+impl TraceText {
     pub(super) fn new(file: &str, mut input: Box<dyn Read>) -> Result<Self, TraceError> {
-        let fail = |e: std::io::Error| TraceError::new(file, Place::Whole, format!("it cannot be read: {e}"));
+        let fail =
+            |e: std::io::Error| TraceError::new(file, TracePlace::Whole, format!("it cannot be read: {e}"));
         let (magic, _) = fill(&mut input, 4).map_err(fail)?;
         let input = Cursor::new(magic.clone()).chain(input);
         let mut rest: Box<dyn Read> = match magic.as_slice() {
@@ -53,7 +54,7 @@ impl Source {
 
     /// The error for an unrecognised file.
     pub(super) fn unknown(&self, first: Option<&str>) -> TraceError {
-        let forms: Vec<&str> = Format::ALL.iter().map(|f| f.word()).collect();
+        let forms: Vec<&str> = TraceFormat::ALL.iter().map(|f| f.word()).collect();
         let found = match first {
             None if self.head.is_empty() => "it is empty".into(),
             None => "it holds only blank lines".into(),
@@ -68,7 +69,7 @@ impl Source {
             "this is no block trace that fathom knows by its content: {found}. It reads {}{NAME_THE_FORM}",
             forms.join(", ")
         );
-        TraceError::new(&self.file, Place::Whole, what)
+        TraceError::new(&self.file, TracePlace::Whole, what)
     }
 }
 

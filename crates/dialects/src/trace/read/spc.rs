@@ -2,10 +2,10 @@
 //! r or w, seconds. Further fields are ignored. Each line is an arrival.
 
 use super::arrivals::Arrivals;
-use super::cursor::{Fault, Word, fields};
+use super::cursor::{LineFault, Word, fields};
 use super::extent::{direction, event};
-use super::lines::{Line, LineForm, Order};
-use crate::trace::{About, Format};
+use super::lines::{EventLine, EventOrder, LineForm};
+use crate::trace::{About, TraceFormat};
 use fathom_record::BlockEvent;
 use fathom_record::block::BlockAction;
 
@@ -31,14 +31,14 @@ pub(super) fn recognise(lines: &[&str]) -> bool {
 }
 
 impl LineForm for Spc {
-    const ORDER: Order = Order::Requests;
+    const ORDER: EventOrder = EventOrder::Requests;
 
-    fn line(&mut self, line: &str, _: u64, out: &mut Vec<BlockEvent>) -> Result<Line, Fault> {
+    fn line(&mut self, line: &str, _: u64, out: &mut Vec<BlockEvent>) -> Result<EventLine, LineFault> {
         if line.trim().is_empty() {
-            return Ok(Line::Read);
+            return Ok(EventLine::Read);
         }
         let Some([unit, block, bytes, kind, time]) = row(line) else {
-            return Err(Fault::new(0, "expected 5 fields: unit,block,bytes,r|w,seconds"));
+            return Err(LineFault::new(0, "expected 5 fields: unit,block,bytes,r|w,seconds"));
         };
         let sector: u64 = block.number("a block's number")?;
         let (_, sectors) = self.arrivals.extents.of(Word { text: "0", byte: 0 }, bytes)?;
@@ -47,10 +47,10 @@ impl LineForm for Spc {
         let _: u64 = unit.number("the number of a storage unit")?;
         let device = self.arrivals.devices.number(&format!("asu{}", unit.text), unit.byte)?;
         out.push(event(time_ns, device, BlockAction::Queue, flags, (sector, sectors)));
-        Ok(Line::Read)
+        Ok(EventLine::Read)
     }
 
     fn about(&self) -> About {
-        self.arrivals.about(Format::Spc, None, "")
+        self.arrivals.about(TraceFormat::Spc, None, "")
     }
 }

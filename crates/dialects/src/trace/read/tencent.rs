@@ -2,10 +2,10 @@
 //! arrival; times are whole seconds, so gaps and rates within a second are unknown.
 
 use super::arrivals::Arrivals;
-use super::cursor::{Fault, fields};
+use super::cursor::{LineFault, fields};
 use super::extent::{direction, event};
-use super::lines::{Line, LineForm, Order};
-use crate::trace::{About, Format};
+use super::lines::{EventLine, EventOrder, LineForm};
+use crate::trace::{About, TraceFormat};
 use fathom_record::BlockEvent;
 use fathom_record::block::BlockAction;
 
@@ -30,14 +30,14 @@ pub(super) fn recognise(lines: &[&str]) -> bool {
 }
 
 impl LineForm for Tencent {
-    const ORDER: Order = Order::Requests;
+    const ORDER: EventOrder = EventOrder::Requests;
 
-    fn line(&mut self, line: &str, number: u64, out: &mut Vec<BlockEvent>) -> Result<Line, Fault> {
+    fn line(&mut self, line: &str, number: u64, out: &mut Vec<BlockEvent>) -> Result<EventLine, LineFault> {
         if line.trim().is_empty() || number == 1 && is_header(line) {
-            return Ok(Line::Read);
+            return Ok(EventLine::Read);
         }
         let Some([time, sector, sectors, kind, volume]) = fields::<5>(line, ',') else {
-            return Err(Fault::new(0, "expected 5 fields: seconds,sector,sectors,0|1,volume"));
+            return Err(LineFault::new(0, "expected 5 fields: seconds,sector,sectors,0|1,volume"));
         };
         let time_ns = time.time(NS_PER_S, "a time in seconds since 1970")?;
         let place = (sector.number("a sector")?, sectors.number("a number of sectors")?);
@@ -45,10 +45,10 @@ impl LineForm for Tencent {
         let _: u64 = volume.number("a volume's number")?;
         let device = self.arrivals.devices.number(&format!("volume{}", volume.text), volume.byte)?;
         out.push(event(time_ns, device, BlockAction::Queue, flags, place));
-        Ok(Line::Read)
+        Ok(EventLine::Read)
     }
 
     fn about(&self) -> About {
-        self.arrivals.about(Format::Tencent, Some(0), " Times are whole seconds.")
+        self.arrivals.about(TraceFormat::Tencent, Some(0), " Times are whole seconds.")
     }
 }

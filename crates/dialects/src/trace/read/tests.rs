@@ -2,7 +2,7 @@
 //! modelled on real traces; those of the kernel were recorded on a loop device.
 
 use super::*;
-use crate::trace::Place;
+use crate::trace::TracePlace;
 use fathom_record::block::{BlockAction, DeviceNumber, RequestFlags};
 use proptest::prelude::*;
 use std::io::Cursor;
@@ -97,7 +97,7 @@ fn the_kernels_text_of_6_18() {
     Remap 1303781529000 7,0 R 64+8 dd/18493@0
     Issue 1303781530000 7,0 N 0+0 dd/18493@0
     ");
-    assert_eq!((about.lost, about.format), (7, Format::Tracefs));
+    assert_eq!((about.lost, about.format), (7, TraceFormat::Tracefs));
     assert_eq!(about.notes.len(), 2, "{:?}", about.notes);
     assert!(about.header.queueing);
     assert_eq!(about.devices.len(), 1);
@@ -368,18 +368,24 @@ fn arrivals_of_research_traces() {
     let line = |text: &str| vec![text.to_string()];
     assert_eq!(
         one("0,20941264,8192,W,0.551706,and more\n"),
-        (Format::Spc, "asu0".into(), line("Queue 551706000 0,1 W 20941264+16"))
+        (TraceFormat::Spc, "asu0".into(), line("Queue 551706000 0,1 W 20941264+16"))
     );
     assert_eq!(
         one("device_id,opcode,offset,length,timestamp\n419,W,8192,16384,1577808144360767\n"),
-        (Format::Alibaba, "volume419".into(), line("Queue 1577808144360767000 0,1 W 16+32"))
+        (TraceFormat::Alibaba, "volume419".into(), line("Queue 1577808144360767000 0,1 W 16+32"))
     );
     assert_eq!(
         one("1538323200,12910952,128,0,1063\n"),
-        (Format::Tencent, "volume1063".into(), line("Queue 1538323200000000000 0,1 R 12910952+128"))
+        (TraceFormat::Tencent, "volume1063".into(), line("Queue 1538323200000000000 0,1 R 12910952+128"))
     );
-    assert_eq!(one("0.5 2 1000 8 1\n"), (Format::DiskSim, "disk2".into(), line("Queue 500000 0,1 R 1000+8")));
-    assert_eq!(one("12345 0 1000 8 0\n"), (Format::MqSim, "disk0".into(), line("Queue 12345 0,1 W 1000+8")));
+    assert_eq!(
+        one("0.5 2 1000 8 1\n"),
+        (TraceFormat::DiskSim, "disk2".into(), line("Queue 500000 0,1 R 1000+8"))
+    );
+    assert_eq!(
+        one("12345 0 1000 8 0\n"),
+        (TraceFormat::MqSim, "disk0".into(), line("Queue 12345 0,1 W 1000+8"))
+    );
 }
 
 #[test]
@@ -427,8 +433,9 @@ fn an_invalid_trace_is_reported() {
     );
     let endless = format!("12345 0 1000 8 0\n{}", "x".repeat(100_000));
     assert!(mistake(endless).contains("line 2, column 1: a line of more than"));
-    let mistaken = open("t", boxed(b"hello\n"), Some(Format::Msr)).unwrap().find_map(Result::err).unwrap();
-    assert_eq!(mistaken.place, Place::Line(1, 1));
+    let mistaken =
+        open("t", boxed(b"hello\n"), Some(TraceFormat::Msr)).unwrap().find_map(Result::err).unwrap();
+    assert_eq!(mistaken.place, TracePlace::Line(1, 1));
 }
 
 /// Found by fuzzing: a name ending in a multi-byte character.
@@ -451,17 +458,17 @@ fn times_that_are_cycles_are_refused() {
 proptest! {
     /// Any text after a line that determines the format.
     #[test]
-    fn no_text_panics(form in 0..Format::ALL.len(), lines in prop::collection::vec(line(), 0..6), noise in ".{0,40}") {
+    fn no_text_panics(form in 0..TraceFormat::ALL.len(), lines in prop::collection::vec(line(), 0..6), noise in ".{0,40}") {
         let mut text = lines.join("\n");
         text.push_str(&noise);
-        if let Ok(trace) = open("t", boxed(text.as_bytes()), Some(Format::ALL[form])) {
+        if let Ok(trace) = open("t", boxed(text.as_bytes()), Some(TraceFormat::ALL[form])) {
             let _ = trace.take(1000).count();
         }
     }
 
     #[test]
-    fn no_bytes_panic(form in 0..Format::ALL.len(), bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        if let Ok(trace) = open("t", boxed(&bytes), Some(Format::ALL[form])) {
+    fn no_bytes_panic(form in 0..TraceFormat::ALL.len(), bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        if let Ok(trace) = open("t", boxed(&bytes), Some(TraceFormat::ALL[form])) {
             let _ = trace.take(1000).count();
         }
         let _ = open("t", boxed(&bytes), None).map(|t| t.take(1000).count());

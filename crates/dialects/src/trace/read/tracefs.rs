@@ -4,10 +4,10 @@
 //! Not available: times below a microsecond, the process that a completion is for, the device of a plug (assumed to be the
 //! one that the task last requested), and device names.
 
-use super::cursor::{Cursor, Fault, Word};
+use super::cursor::{Cursor, LineFault, Word};
 use super::extent::event as bare;
-use super::lines::{Line, LineForm, Order};
-use crate::trace::{About, Format};
+use super::lines::{EventLine, EventOrder, LineForm};
+use crate::trace::{About, TraceFormat};
 use fathom_record::BlockEvent;
 use fathom_record::block::event::TASK_NAME_BYTES;
 use fathom_record::block::log::{LogDevice, LogHeader};
@@ -23,7 +23,7 @@ const UNKNOWN_TASK: &str = "<...>";
 const IDLE_TASK: &str = "<idle>";
 
 #[derive(Debug, Default)]
-pub(super) struct Tracefs {
+pub(super) struct TracefsReader {
     devices: BTreeSet<DeviceNumber>,
     /// The device of each task's last request, to which its plugs are attributed because the kernel names none.
     plugging: HashMap<u32, DeviceNumber>,
@@ -41,7 +41,7 @@ pub(super) fn recognise(lines: &[&str]) -> bool {
 }
 
 /// The columns before an event's text.
-struct Column<'a> {
+struct EventColumns<'a> {
     task: &'a str,
     pid: u32,
     cpu: u16,
@@ -51,7 +51,7 @@ struct Column<'a> {
 /// Parses the columns before the event. The task name may contain any character, so this searches for the first text like "-PID [CPU]".
 /// The event's name and text follow, if there are any.
 #[allow(clippy::type_complexity)]
-fn task_column(line: &str) -> Option<(Column<'_>, Option<(&str, usize)>)> {
+fn task_column(line: &str) -> Option<(EventColumns<'_>, Option<(&str, usize)>)> {
     let (open, cpu, behind) = line.match_indices('[').find_map(|(open, _)| {
         let digits = line[open + 1..].find(']').map(|end| &line[open + 1..open + 1 + end])?;
         let is_cpu = digits.len() >= 3 && digits.bytes().all(|b| b.is_ascii_digit());
@@ -76,10 +76,10 @@ fn task_column(line: &str) -> Option<(Column<'_>, Option<(&str, usize)>)> {
     let name = cursor.word();
     let event =
         name.text.strip_suffix(':').map(|n| (n.strip_prefix("block:").unwrap_or(n), cursor.rest().byte));
-    Some((Column { task, pid, cpu, time }, event))
+    Some((EventColumns { task, pid, cpu, time }, event))
 }
 
-impl Tracefs {
+impl TracefsReader {
     /// Handles lines that are not events.
     fn is_aside(&mut self, line: &str) -> bool {
         let text = line.trim();
@@ -110,23 +110,23 @@ impl Tracefs {
     }
 }
 
-impl LineForm for Tracefs {
-    const ORDER: Order = Order::Ordered;
+impl LineForm for TracefsReader {
+    const ORDER: EventOrder = EventOrder::Ordered;
 
-    fn line(&mut self, line: &str, _: u64, out: &mut Vec<BlockEvent>) -> Result<Line, Fault> {
+    fn line(&mut self, line: &str, _: u64, out: &mut Vec<BlockEvent>) -> Result<EventLine, LineFault> {
         if self.is_aside(line) {
-            return Ok(Line::Read);
+            return Ok(EventLine::Read);
         }
         let Some((column, event)) = task_column(line) else {
             let what = "expected a line of the kernel's trace: TASK-PID [CPU] flags seconds: event: text";
-            return Err(Fault::new(0, what));
+            return Err(LineFault::new(0, what));
         };
         let Some((name, at)) = event else {
-            return Err(Fault::new(column.time.byte, "expected an event's name behind the time"));
+            return Err(LineFault::new(column.time.byte, "expected an event's name behind the time"));
         };
         let Some(action) = action(name) else {
             self.other_events += 1;
-            return Ok(Line::Read);
+            return Ok(EventLine::Read);
         };
         if !column.time.text.contains('.') {
             return Err(column
@@ -156,7 +156,7 @@ impl LineForm for Tracefs {
             self.devices.insert(event.device);
         }
         out.push(event);
-        Ok(Line::Read)
+        Ok(EventLine::Read)
     }
 
     fn about(&self) -> About {
@@ -174,11 +174,11 @@ impl LineForm for Tracefs {
         let devices = self.devices.iter().map(|&number| LogDevice { number, ..LogDevice::default() });
         let header = LogHeader {
             queueing: self.queueing,
-            source: Format::Tracefs.word().into(),
+            source: TraceFormat::Tracefs.word().into(),
             ..LogHeader::default()
         };
         About {
-            format: Format::Tracefs,
+            format: TraceFormat::Tracefs,
             header,
             devices: devices.collect(),
             lost: self.lost.saturating_add(self.overwritten),
@@ -210,7 +210,11 @@ fn action(name: &str) -> Option<BlockAction> {
 }
 
 /// Parses the event's text. Returns the task it names.
-fn what<'a>(event: &mut BlockEvent, cursor: &mut Cursor<'a>, name: &str) -> Result<Option<&'a str>, Fault> {
+fn what<'a>(
+    event: &mut BlockEvent,
+    cursor: &mut Cursor<'a>,
+    name: &str,
+) -> Result<Option<&'a str>, LineFault> {
     match event.action {
         BlockAction::Plug => return Ok(Some(cursor.bracketed("a task's name")?.text)),
         BlockAction::Unplug => {
@@ -259,7 +263,7 @@ fn what<'a>(event: &mut BlockEvent, cursor: &mut Cursor<'a>, name: &str) -> Resu
     Ok(Some(last.text))
 }
 
-fn skip_command(cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+fn skip_command(cursor: &mut Cursor<'_>) -> Result<(), LineFault> {
     let rest = cursor.rest();
     if rest.text.starts_with('(') {
         loop {
@@ -275,6 +279,6 @@ fn skip_command(cursor: &mut Cursor<'_>) -> Result<(), Fault> {
     Err(rest.not("the driver's command in parentheses"))
 }
 
-fn errno(word: Word<'_>) -> Result<i32, Fault> {
+fn errno(word: Word<'_>) -> Result<i32, LineFault> {
     word.text.parse().map_err(|_| word.not("an error number"))
 }

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-pub(super) struct Blkparse<'w> {
+pub(super) struct BlkparseWriter<'w> {
     out: Box<dyn Write + 'w>,
     line: String,
     origin_ns: Option<u64>,
@@ -19,7 +19,7 @@ pub(super) struct Blkparse<'w> {
     sequence: HashMap<u16, u64>,
 }
 
-impl<'w> Blkparse<'w> {
+impl<'w> BlkparseWriter<'w> {
     pub(super) fn new(out: Box<dyn Write + 'w>) -> Self {
         Self { out, line: String::new(), origin_ns: None, sequence: HashMap::new() }
     }
@@ -73,7 +73,7 @@ fn line(text: &mut String, event: &BlockEvent, origin_ns: u64, sequence: u64) {
     };
 }
 
-impl EventWriter for Blkparse<'_> {
+impl EventWriter for BlkparseWriter<'_> {
     fn event(&mut self, event: &BlockEvent, _: &dyn Fn() -> About) -> io::Result<()> {
         let origin = *self.origin_ns.get_or_insert(event.time_ns);
         let sequence = self.sequence.entry(event.cpu).or_default();

@@ -6,7 +6,7 @@
 
 use super::EventWriter;
 use super::csv::operation;
-use super::names::Names;
+use super::names::FileNames;
 use crate::trace::About;
 use fathom_record::BlockEvent;
 use fathom_record::block::{BlockAction, DeviceNumber};
@@ -17,9 +17,9 @@ const NS_PER_US: u64 = 1_000;
 /// Limit on remembered requeued requests.
 const MOST_GIVEN_BACK: usize = 1 << 16;
 
-pub(super) struct Iolog<'w> {
+pub(super) struct IologWriter<'w> {
     out: Box<dyn Write + 'w>,
-    names: Names,
+    names: FileNames,
     /// Opened devices, in order.
     opened: Vec<DeviceNumber>,
     bios: HashSet<DeviceNumber>,
@@ -31,12 +31,12 @@ pub(super) struct Iolog<'w> {
     left_out: u64,
 }
 
-impl<'w> Iolog<'w> {
+impl<'w> IologWriter<'w> {
     pub(super) fn new(mut out: Box<dyn Write + 'w>) -> io::Result<Self> {
         out.write_all(b"fio version 3 iolog\n")?;
         Ok(Self {
             out,
-            names: Names::default(),
+            names: FileNames::default(),
             opened: Vec::new(),
             bios: HashSet::new(),
             given_back: HashSet::new(),
@@ -63,7 +63,7 @@ fn file_name(name: &str) -> String {
     }
 }
 
-impl EventWriter for Iolog<'_> {
+impl EventWriter for IologWriter<'_> {
     fn event(&mut self, event: &BlockEvent, about: &dyn Fn() -> About) -> io::Result<()> {
         let new = !self.opened.contains(&event.device);
         if new && self.told <= self.opened.len() {

@@ -33,10 +33,10 @@ pub fn writer<'w>(
     writer: &str,
 ) -> io::Result<Box<dyn EventWriter + 'w>> {
     Ok(match output {
-        Output::Own => Box::new(own::Own::new(out, about, writer)?),
-        Output::Tracefs => Box::new(tracefs::Tracefs::new(out)?),
-        Output::Blkparse => Box::new(blkparse::Blkparse::new(out)),
+        Output::Own => Box::new(own::EventLogWriter::new(out, about, writer)?),
+        Output::Tracefs => Box::new(tracefs::TracefsWriter::new(out)?),
+        Output::Blkparse => Box::new(blkparse::BlkparseWriter::new(out)),
         Output::Csv => Box::new(csv::Csv::new(out, about)?),
-        Output::Iolog => Box::new(iolog::Iolog::new(out)?),
+        Output::Iolog => Box::new(iolog::IologWriter::new(out)?),
     })
 }

@@ -6,11 +6,11 @@ use fathom_record::block::DeviceNumber;
 use std::collections::HashMap;
 
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct FileNames {
     names: HashMap<DeviceNumber, String>,
 }
 
-impl Names {
+impl FileNames {
     /// A device's name, or its number if it has none.
     pub(super) fn of(&mut self, number: DeviceNumber, about: &dyn Fn() -> About) -> &str {
         self.names.entry(number).or_insert_with(|| {

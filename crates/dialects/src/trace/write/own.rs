@@ -8,14 +8,14 @@ use fathom_record::block::log::{LogEnd, LogHeader, LogWriter};
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-pub(super) struct Own<'w> {
+pub(super) struct EventLogWriter<'w> {
     log: LogWriter<Box<dyn Write + 'w>>,
     known: HashSet<DeviceNumber>,
     first_ns: Option<u64>,
     last_ns: u64,
 }
 
-impl<'w> Own<'w> {
+impl<'w> EventLogWriter<'w> {
     pub(super) fn new(out: Box<dyn Write + 'w>, about: &About, writer: &str) -> io::Result<Self> {
         let header = LogHeader { writer: writer.into(), ..about.header.clone() };
         let log = LogWriter::new(out, &header)?;
@@ -35,7 +35,7 @@ impl<'w> Own<'w> {
     }
 }
 
-impl EventWriter for Own<'_> {
+impl EventWriter for EventLogWriter<'_> {
     fn event(&mut self, event: &BlockEvent, about: &dyn Fn() -> About) -> io::Result<()> {
         if !self.known.contains(&event.device) {
             self.devices(&about())?;

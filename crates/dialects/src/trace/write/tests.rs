@@ -1,7 +1,7 @@
 //! Output formats: their text, and round trips of what they can represent.
 
 use super::*;
-use crate::trace::{Format, open};
+use crate::trace::{TraceFormat, open};
 use fathom_record::block::log::{LogDevice, LogHeader};
 use fathom_record::block::{BlockAction, DeviceNumber, RequestFlags};
 use proptest::prelude::*;
@@ -46,7 +46,7 @@ fn text(output: Output, events: &[BlockEvent]) -> String {
     String::from_utf8(written(output, events, &about()).0).unwrap()
 }
 
-fn read(bytes: Vec<u8>, form: Option<Format>) -> (Vec<BlockEvent>, About) {
+fn read(bytes: Vec<u8>, form: Option<TraceFormat>) -> (Vec<BlockEvent>, About) {
     let mut trace = open("t", Box::new(Cursor::new(bytes)), form).unwrap();
     let events = trace.by_ref().map(|e| e.unwrap_or_else(|e| panic!("{e}"))).collect();
     (events, trace.about())
@@ -174,7 +174,7 @@ fn arrivals_become_rows_and_lines_too() {
 #[test]
 fn losses_are_carried_on() {
     let lossy = About { lost: 12, ..about() };
-    for (output, form) in [(Output::Own, Format::Own), (Output::Tracefs, Format::Tracefs)] {
+    for (output, form) in [(Output::Own, TraceFormat::Own), (Output::Tracefs, TraceFormat::Tracefs)] {
         let (bytes, notes) = written(output, &story(), &lossy);
         let (_, read) = read(bytes, None);
         assert_eq!((read.format, read.lost, notes.len()), (form, 12, 0));
@@ -256,7 +256,7 @@ proptest! {
     #[test]
     fn blkparses_text_loses_the_origin_and_the_tasks_of_completions(events in events()) {
         let (bytes, _) = written(Output::Blkparse, &events, &about());
-        let (read, _) = read(bytes, Some(Format::Blkparse));
+        let (read, _) = read(bytes, Some(TraceFormat::Blkparse));
         let origin = events[0].time_ns;
         let expected: Vec<BlockEvent> = events.iter().map(|e| {
             let mut e = BlockEvent { time_ns: e.time_ns - origin, ..*e };

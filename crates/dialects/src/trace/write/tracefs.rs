@@ -24,12 +24,12 @@ const HEAD: &str = "\
 #              | |         |   |||||     |         |
 ";
 
-pub(super) struct Tracefs<'w> {
+pub(super) struct TracefsWriter<'w> {
     out: Box<dyn Write + 'w>,
     line: String,
 }
 
-impl<'w> Tracefs<'w> {
+impl<'w> TracefsWriter<'w> {
     pub(super) fn new(mut out: Box<dyn Write + 'w>) -> io::Result<Self> {
         out.write_all(HEAD.as_bytes())?;
         Ok(Self { out, line: String::new() })
@@ -96,7 +96,7 @@ pub(super) fn line(text: &mut String, event: &BlockEvent) {
     };
 }
 
-impl EventWriter for Tracefs<'_> {
+impl EventWriter for TracefsWriter<'_> {
     fn event(&mut self, event: &BlockEvent, _: &dyn Fn() -> About) -> io::Result<()> {
         self.line.clear();
         line(&mut self.line, event);

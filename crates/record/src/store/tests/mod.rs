@@ -18,8 +18,7 @@ use super::*;
 use crate::{Clock, Ending, Histogram, Jitter, OpKind, OpStat, Phase, Repetition, Row, Run, Status, Worker};
 pub(crate) use any_run::any_run;
 pub(super) use any_worker::{any_histogram, figure, number, words};
-pub(crate) use sample::sample_run;
-pub(crate) use versions::sample_of_second_version;
+pub(crate) use sample::{plain_sample_run, sample_run};
 
 /// A path for a store, in a directory that does not exist yet.
 fn scratch() -> (tempfile::TempDir, PathBuf) {

@@ -101,7 +101,7 @@ fn the_documented_queries_answer_for_flows_too() {
 #[test]
 fn nothing_is_written_for_what_was_not_watched() {
     let mut store = Store::open(":memory:").expect("opens");
-    let mut run = sample_of_second_version();
+    let mut run = plain_sample_run();
     // Watched without any stall: the column says so, and there is no row.
     run.phases[1].repetitions[0].jitter = Some(Jitter::default());
     store.save(&run).expect("saves");

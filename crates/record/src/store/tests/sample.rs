@@ -4,6 +4,29 @@ use crate::store::block_tests::{sample_block, sample_findings};
 use crate::*;
 use std::collections::BTreeMap;
 
+/// The sample run with only what every phase has.
+pub(crate) fn plain_sample_run() -> Run {
+    let mut run = Run { trust: Vec::new(), ..sample_run() };
+    for r in run.phases.iter_mut().flat_map(|p| &mut p.repetitions) {
+        for interval in &mut r.intervals {
+            interval.moved.clear();
+            interval.latencies.clear();
+        }
+        for w in &mut r.workers {
+            *w = Worker { drained_ops: 0, ramp_ops: 0, settled_depth: None, behind_ns: 0, ..w.clone() };
+            w.rows.clear();
+            if let Ending::Failed(error) = &mut w.ending {
+                error.compared = None;
+            }
+        }
+        r.findings.clear();
+        r.physical.machine_cpu_ns = None;
+        (r.block, r.steady, r.jitter, r.extents) = (None, None, None, None);
+        (r.ramp_ns, r.cache) = (0, Default::default());
+    }
+    run
+}
+
 pub(crate) fn sample_run() -> Run {
     Run {
         id: "20261121T210531-1a2b3c".into(),

@@ -6,7 +6,7 @@ use super::super::super::trace::writer;
 use super::super::line::{LogForm, Replay};
 use crate::exit::Usage;
 use anyhow::Context as _;
-use fathom_dialects::trace::{self, About, EventWriter, Format};
+use fathom_dialects::trace::{self, About, EventWriter, TraceFormat};
 use fathom_record::BlockEvent;
 use fathom_record::block::log::{LogClock, LogDevice, LogHeader};
 use fathom_sim::replay::DEVICE;
@@ -70,5 +70,5 @@ fn about(o: &Replay) -> About {
         writer: writer(),
         ..LogHeader::default()
     };
-    About { format: Format::Own, header, devices: vec![device], ..About::default() }
+    About { format: TraceFormat::Own, header, devices: vec![device], ..About::default() }
 }

@@ -2,12 +2,12 @@
 
 use super::record::{PerCpu, Record};
 use super::words::is_note;
-use crate::trace::{Place, TraceError};
+use crate::trace::{TraceError, TracePlace};
 use std::io::Cursor;
 
 /// A recording and how it is merged.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct CpuRecording {
     /// Name for errors.
     pub name: String,
     /// Contents of the file.
@@ -22,11 +22,11 @@ pub struct Part {
 ///
 /// # Errors
 /// If a part is not a blktrace recording, or there are more than `most` events in total.
-pub fn merge(parts: &[Part], most: usize) -> Result<Vec<u8>, TraceError> {
+pub fn merge(parts: &[CpuRecording], most: usize) -> Result<Vec<u8>, TraceError> {
     let mut all: Vec<Record> = Vec::new();
     for part in parts {
         let own = records(part)?;
-        let wrong = |what: &str| TraceError::new(&part.name, Place::Whole, what);
+        let wrong = |what: &str| TraceError::new(&part.name, TracePlace::Whole, what);
         let many = u64::try_from(own.len()).ok().and_then(|n| n.checked_mul(part.times));
         if many.is_none_or(|many| many.saturating_add(all.len() as u64) > most as u64) {
             return Err(wrong(&format!("with it the traces have more than {most} events together")));
@@ -46,7 +46,7 @@ pub fn merge(parts: &[Part], most: usize) -> Result<Vec<u8>, TraceError> {
     Ok(bytes)
 }
 
-fn records(part: &Part) -> Result<Vec<Record>, TraceError> {
+fn records(part: &CpuRecording) -> Result<Vec<Record>, TraceError> {
     let mut file = PerCpu::new(part.name.clone(), Box::new(Cursor::new(part.bytes.clone())));
     let mut records = Vec::new();
     while let Some(record) = file.record()? {
@@ -57,7 +57,7 @@ fn records(part: &Part) -> Result<Vec<Record>, TraceError> {
     if file.cut {
         return Err(TraceError::new(
             &part.name,
-            Place::Whole,
+            TracePlace::Whole,
             "it ends in the middle of a record, and is not merged",
         ));
     }
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     /// A recording of reads that arrived at these times, in us.
-    fn part(name: &str, times_us: &[u64], time_percent: f64, times: u64) -> Part {
+    fn part(name: &str, times_us: &[u64], time_percent: f64, times: u64) -> CpuRecording {
         let mut bytes = Vec::new();
         for time in times_us {
             let record = Record {
@@ -85,12 +85,12 @@ mod tests {
             };
             record.write(1, &mut bytes);
         }
-        Part { name: name.into(), bytes, time_percent, times }
+        CpuRecording { name: name.into(), bytes, time_percent, times }
     }
 
-    fn times_us(parts: &[Part]) -> Vec<u64> {
+    fn times_us(parts: &[CpuRecording]) -> Vec<u64> {
         let bytes = merge(parts, 100).unwrap();
-        let part = Part { bytes, ..part("merged", &[], 100.0, 1) };
+        let part = CpuRecording { bytes, ..part("merged", &[], 100.0, 1) };
         records(&part).unwrap().iter().map(|record| record.time_ns / 1000).collect()
     }
 
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn invalid_or_too_long_recordings_are_refused() {
-        let junk = Part { bytes: vec![b'x'; 64], ..part("junk", &[], 100.0, 1) };
+        let junk = CpuRecording { bytes: vec![b'x'; 64], ..part("junk", &[], 100.0, 1) };
         assert!(merge(&[junk], 100).unwrap_err().to_string().contains("expected a record of blktrace"));
         for times in [51, u64::MAX] {
             let why = merge(&[part("a", &[10, 20], 100.0, times)], 100).unwrap_err().to_string();

@@ -9,15 +9,15 @@ mod merge;
 mod record;
 mod words;
 
-pub use merge::{Part, merge};
+pub use merge::{CpuRecording, merge};
 pub(super) use record::recognise;
 
 use super::Decode;
 use super::extent::event;
 use super::merge::Heads;
 use super::reorder::Reorder;
-use super::source::Source;
-use crate::trace::{About, Format, TraceError};
+use super::source::TraceText;
+use crate::trace::{About, TraceError, TraceFormat};
 use fathom_record::BlockEvent;
 use fathom_record::block::event::TASK_NAME_BYTES;
 use fathom_record::block::log::{LogDevice, LogHeader};
@@ -48,7 +48,7 @@ pub(super) struct Blktrace {
 }
 
 impl Blktrace {
-    pub(super) fn new(sources: Vec<Source>) -> Self {
+    pub(super) fn new(sources: Vec<TraceText>) -> Self {
         let files: Vec<PerCpu> = sources
             .into_iter()
             .map(|source| {
@@ -183,9 +183,9 @@ impl Decode for Blktrace {
         let header = LogHeader {
             wall_ns: self.wall_ns,
             queueing: true,
-            source: Format::Blktrace.word().into(),
+            source: TraceFormat::Blktrace.word().into(),
             ..LogHeader::default()
         };
-        About { format: Format::Blktrace, header, devices: devices.collect(), notes, ..About::default() }
+        About { format: TraceFormat::Blktrace, header, devices: devices.collect(), notes, ..About::default() }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::words::is_note;
 use crate::trace::read::source::is_cut;
-use crate::trace::{Place, TraceError};
+use crate::trace::{TraceError, TracePlace};
 use std::io::{BufRead, Read};
 
 /// Upper three bytes of the magic number; the lowest byte is the version.
@@ -17,17 +17,17 @@ pub(in crate::trace::read) fn recognise(head: &[u8]) -> bool {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
+enum ByteOrder {
     Little,
     Big,
 }
 
-fn order(bytes: &[u8]) -> Option<Order> {
+fn order(bytes: &[u8]) -> Option<ByteOrder> {
     let four: [u8; 4] = bytes.get(..4)?.try_into().ok()?;
     if u32::from_le_bytes(four) & !0xff == MAGIC {
-        Some(Order::Little)
+        Some(ByteOrder::Little)
     } else if u32::from_be_bytes(four) & !0xff == MAGIC {
-        Some(Order::Big)
+        Some(ByteOrder::Big)
     } else {
         None
     }
@@ -92,16 +92,16 @@ impl PerCpu {
         };
         let u32_at = |at: usize| {
             let four = [raw[at], raw[at + 1], raw[at + 2], raw[at + 3]];
-            if order == Order::Little { u32::from_le_bytes(four) } else { u32::from_be_bytes(four) }
+            if order == ByteOrder::Little { u32::from_le_bytes(four) } else { u32::from_be_bytes(four) }
         };
         // Two halves in the machine's byte order.
         let u64_at = |at: usize| {
             let (first, second) = (u64::from(u32_at(at)), u64::from(u32_at(at + 4)));
-            if order == Order::Little { second << 32 | first } else { first << 32 | second }
+            if order == ByteOrder::Little { second << 32 | first } else { first << 32 | second }
         };
         let u16_at = |at: usize| {
             let two = [raw[at], raw[at + 1]];
-            if order == Order::Little { u16::from_le_bytes(two) } else { u16::from_be_bytes(two) }
+            if order == ByteOrder::Little { u16::from_le_bytes(two) } else { u16::from_be_bytes(two) }
         };
         let version = u32_at(0) & 0xff;
         if version != VERSION {
@@ -128,7 +128,7 @@ impl PerCpu {
         self.byte = start + (RECORD_BYTES + payload.len()) as u64;
         // Numbers in notes are in the machine's byte order, which is not known later.
         let note = is_note(record.action) && record.action & 0xffff == 1;
-        if note && order == Order::Big {
+        if note && order == ByteOrder::Big {
             payload.chunks_exact_mut(4).for_each(<[u8]>::reverse);
         }
         record.payload = payload;
@@ -158,6 +158,6 @@ impl PerCpu {
     }
 
     fn fault(&self, what: &str) -> TraceError {
-        TraceError::new(&self.file, Place::Byte(self.byte), what)
+        TraceError::new(&self.file, TracePlace::Byte(self.byte), what)
     }
 }
