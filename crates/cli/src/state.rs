@@ -5,7 +5,7 @@ use crate::exit::Usage;
 use crate::{console, sweeper};
 use anyhow::Context as _;
 use fathom_engine::Ledger;
-use fathom_record::Store;
+use fathom_record::{Store, StoreError};
 use fathom_state::{Directory, Untrusted, place, trust};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -107,16 +107,50 @@ pub fn kept(named: Option<&Path>) -> anyhow::Result<Store> {
     Ok(Store::not_yet(path)?)
 }
 
+/// Checks that the store that --store names can be used, before anything is measured. Makes nothing.
+pub fn check_store(path: &Path) -> Result<(), Usage> {
+    let above = check_directory(path)?;
+    let wrong = |why: String| Usage(format!("--store: {why}"));
+    if std::fs::metadata(path).is_ok_and(|about| about.is_dir()) {
+        return Err(wrong(format!("{} is a directory; name a file", path.display())));
+    }
+    if trust::user() == 0 {
+        let _ = trusted(path).map_err(|e| wrong(format!("{e:#}")))?;
+    }
+    match std::fs::metadata(path) {
+        Ok(_) => match Store::check(path) {
+            // After a crash a store may need a writer before it can be read.
+            Err(
+                e @ (StoreError::NotADatabase { .. }
+                | StoreError::Foreign { .. }
+                | StoreError::Newer { .. }
+                | StoreError::Older { .. }),
+            ) => Err(wrong(e.to_string())),
+            _ => Ok(()),
+        },
+        Err(_) => rustix::fs::access(above, rustix::fs::Access::WRITE_OK)
+            .map_err(|e| wrong(format!("{} cannot be made: {}", path.display(), std::io::Error::from(e)))),
+    }
+}
+
+/// The directory of a store that is named, which must exist.
+fn check_directory(path: &Path) -> Result<&Path, Usage> {
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let why = match std::fs::metadata(above) {
+        Ok(about) if about.is_dir() => return Ok(above),
+        Ok(_) => format!("{} is no directory", above.display()),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            format!("there is no directory {}; make it first, or name another file", above.display())
+        }
+        Err(e) => format!("{}: {e}", above.display()),
+    };
+    Err(Usage(format!("--store: {why}")))
+}
+
 /// Opens the store for reading and writing.
 pub fn store(named: Option<&Path>) -> anyhow::Result<Store> {
-    if let Some(above) = named.and_then(Path::parent).filter(|above| !above.as_os_str().is_empty())
-        && !above.is_dir()
-    {
-        let above = above.display();
-        return Err(Usage(format!(
-            "--store: there is no directory {above}; make it first, or name another file"
-        ))
-        .into());
+    if let Some(path) = named {
+        check_directory(path)?;
     }
     let path = named.map_or_else(Store::default_path, |path| Ok(path.to_owned()))?;
     // A store that an ordinary user names may be shared; that is their choice.
@@ -131,25 +165,35 @@ const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// Ensures that no other user can change or redirect the store; creates an empty file for this user alone if missing.
 fn prepare(path: &Path) -> anyhow::Result<()> {
-    let unused = || {
-        format!(
-            "the store {} is not used; --store FILE names one in a directory that only you can write to",
-            path.display()
-        )
-    };
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return Ok(()) };
+    let unused = || not_used(path);
+    let Some((directory, name, exists)) = trusted(path)? else { return Ok(()) };
+    if !exists {
+        let made = directory.create(&name);
+        // Another fathom may have created it meanwhile; it is checked either way.
+        if directory.file(&name).with_context(unused)?.is_none() {
+            let _ = made.with_context(unused)?;
+        }
+    }
+    Ok(())
+}
+
+/// The directory of a store, its name there, and whether it exists; an error if another user can change or redirect it.
+fn trusted(path: &Path) -> anyhow::Result<Option<(Directory, String, bool)>> {
+    let unused = || not_used(path);
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return Ok(None) };
     let whole = std::path::absolute(path).with_context(unused)?;
     let above = whole.parent().unwrap_or(Path::new("/")).to_path_buf();
     let directory = Directory::make(&above).with_context(unused)?;
     for beside in BESIDE {
         let _ = directory.file(&format!("{name}{beside}")).with_context(unused)?;
     }
-    if directory.file(name).with_context(unused)?.is_none() {
-        let made = directory.create(name);
-        // Another fathom may have created it meanwhile; it is checked either way.
-        if directory.file(name).with_context(unused)?.is_none() {
-            let _ = made.with_context(unused)?;
-        }
-    }
-    Ok(())
+    let exists = directory.file(name).with_context(unused)?.is_some();
+    Ok(Some((directory, name.to_owned(), exists)))
+}
+
+fn not_used(path: &Path) -> String {
+    format!(
+        "the store {} is not used; --store FILE names one in a directory that only you can write to",
+        path.display()
+    )
 }

@@ -10,7 +10,8 @@ pub const STOOD_STILL: &str = "stood-still";
 pub struct Doubt {
     /// Stable word for machines: "page-cache", "foreign-io", "steal", "short-phase", "clock", "interrupted", "skew", "stood-still", ...
     pub code: String,
-    /// The phases it concerns, by their `seq`; none if it concerns the whole run.
+    /// The phases it concerns, by their `seq`; none if it concerns the whole run (in records from before store version 21 also if it
+    /// concerns several).
     #[serde(default)]
     pub phases: Vec<u32>,
     /// For a person: what was seen, with figures, and what to do about it.

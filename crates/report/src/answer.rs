@@ -97,15 +97,7 @@ impl Answer {
             rows,
             more: more(run),
             uses: verdicts(run),
-            doubts: story
-                .doubts
-                .iter()
-                .filter(|doubt| can_be_helped(doubt))
-                .map(|doubt| {
-                    let shown = shown_figures(run, &doubt.phases);
-                    words(run, doubt, &shown.map_or("; none shown here".into(), |shown| format!("; {shown}")))
-                })
-                .collect(),
+            doubts: doubts(run, &story),
             limits,
             remedy,
             passing_limits,
@@ -115,6 +107,19 @@ impl Answer {
             since: before.and_then(|before| since(run, before)),
         }
     }
+}
+
+/// The doubts that the user can do something about: those about the whole run, then the others, that of most phases first.
+fn doubts(run: &Run, story: &Story) -> Vec<String> {
+    const NAMED: usize = 2;
+    let mut doubts: Vec<&DoubtGroup> = story.doubts.iter().filter(|doubt| can_be_helped(doubt)).collect();
+    let rank = |doubt: &DoubtGroup| if doubt.phases.is_empty() { usize::MAX } else { doubt.phases.len() };
+    doubts.sort_by_key(|doubt| std::cmp::Reverse(rank(doubt)));
+    let with_figures = |doubt: &DoubtGroup| {
+        let shown = shown_figures(run, &doubt.phases, NAMED);
+        words(run, doubt, &shown.map_or_else(String::new, |shown| format!(", with {shown}")))
+    };
+    doubts.into_iter().map(with_figures).collect()
 }
 
 /// On a nearly full file system a survey uses unusually small files, even if there was no time for the surface. The long
@@ -485,9 +490,11 @@ fn limits(run: &Run) -> (Vec<String>, Option<String>, Vec<String>) {
     for (rank, mut limit) in found {
         limit.findings.sort_by_key(|(elapsed_ns, _)| std::cmp::Reverse(*elapsed_ns));
         if rank < GROUPS || limit.phases.len() as f64 >= all as f64 * HEADLINE {
-            let shown =
-                shown_figures(run, &limit.phases).map_or_else(String::new, |shown| format!(" ({shown})"));
-            many.push(format!("Limited in {}{shown}: {}", of_all(&limit.phases), limit.sentence()));
+            let shown = shown_figures(run, &limit.phases, usize::MAX);
+            let shown = shown.map_or_else(String::new, |shown| {
+                format!(" Of the figures here it held back at least {shown}.")
+            });
+            many.push(format!("Limited in {}: {}{shown}", of_all(&limit.phases), limit.sentence()));
             if many.len() == 1 {
                 remedy = limit.advice();
             }
@@ -555,8 +562,9 @@ fn can_be_helped(doubt: &DoubtGroup) -> bool {
     !own.contains(&doubt.code.as_str())
 }
 
-/// The figures of the answer that come from some of these phases: "fsync, read x128".
-fn shown_figures(run: &Run, phases: &[u32]) -> Option<String> {
+/// Which of the main figures come from these phases: "fsync, read x128 and long write", at most this
+/// many by name.
+fn shown_figures(run: &Run, phases: &[u32], most: usize) -> Option<String> {
     let small = main_phases(run).into_iter().map(|main| (main.brief, main.phase));
     let others = [
         ("cold read", streaming_phase(run)),
@@ -565,9 +573,15 @@ fn shown_figures(run: &Run, phases: &[u32]) -> Option<String> {
         ("4 KiB files with fsync", named(run, "small files", "small files with fsync")),
     ];
     let others = others.into_iter().filter_map(|(name, phase)| Some((name.to_owned(), phase?)));
-    let shown: Vec<String> =
+    let mut shown: Vec<String> =
         small.chain(others).filter(|(_, phase)| phases.contains(&phase.seq)).map(|(name, _)| name).collect();
-    (!shown.is_empty()).then(|| shown.join(", "))
+    let more = shown.len().saturating_sub(most);
+    if more > 0 {
+        shown.truncate(most);
+        shown.push(format!("{more} more"));
+    }
+    let last = shown.pop()?;
+    Some(if shown.is_empty() { last } else { format!("{} and {last}", shown.join(", ")) })
 }
 
 /// A doubt in a few words, with the number of phases concerned and what follows it. The page has its full sentence.

@@ -41,7 +41,9 @@ fn types(file: &File) -> Vec<(usize, String)> {
     let shown = code.find("#[cfg(test)]\nmod tests").map_or(code.as_str(), |at| &code[..at]);
     let defined = shown.lines().enumerate().filter_map(|(at, line)| {
         let line = match line.strip_prefix("pub") {
-            Some(rest) => rest.trim_start_matches(|c| c != ' ').trim_start(),
+            Some(rest) => {
+                rest.split_once(')').filter(|_| rest.starts_with('(')).map_or(rest, |r| r.1).trim_start()
+            }
             None => line,
         };
         let rest = KINDS.iter().find_map(|kind| line.strip_prefix(kind))?;
@@ -62,7 +64,7 @@ mod tests {
             ("crates/a/src/one.rs", "pub(crate) struct Row<'a> {\n}\nfn f() {\n    struct Inner;\n}\n"),
             (
                 "crates/a/src/two.rs",
-                "/// struct Row\nstruct Inner;\nenum Row {}\n#[cfg(test)]\nmod tests {\n}\n",
+                "/// struct Row\nstruct Inner;\npub(in super::super) enum Row {}\n#[cfg(test)]\nmod tests {\n}\n",
             ),
             ("crates/a/src/tests/three.rs", "struct Row;\n"),
             ("crates/b/src/one.rs", "pub struct Row;\n"),

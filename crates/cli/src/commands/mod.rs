@@ -60,9 +60,9 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
         )
         .into());
     }
-    if keeps && !common.no_store && common.store.is_some() {
-        // Before a minute of measuring. Without the option, a store that fails does not end a measurement.
-        state::store(common.store.as_deref()).map_err(|e| Usage(format!("{e:#}")))?.close()?;
+    // Before a minute of measuring. Without the option, a store that fails does not end a measurement.
+    if let Some(store) = common.store.as_ref().filter(|_| keeps && !common.no_store) {
+        state::check_store(store)?;
     }
     match line.command {
         Command::Survey(o) => survey::run(&o, &common),

@@ -75,16 +75,21 @@ fn execute(
     let mut listener = PhaseProgress(console::progress(phases));
     let finished = run_loop::execute(&mut engine, workload, head, common, &mut listener)?;
     listener.0.finish_and_clear();
-    conclude(&finished, options);
+    conclude(&finished, options.json);
+    let mut drawn = false;
     if let Some(output) = &options.output {
         match write::runs(&[&finished.run], output, false) {
-            Ok(files) => write::tell(&files),
+            Ok(files) => {
+                drawn = output.extension().is_some_and(|end| end == "html");
+                write::tell(&files);
+            }
             // The file did not exist when the run began.
             Err(error) => console::incomplete(&format!(
                 "{error:#}; what was measured is kept, and `fathom report -o FILE` draws it"
             )),
         }
     }
+    epilogue::tell_kept(&finished, drawn);
     Ok(code(&finished))
 }
 
@@ -104,7 +109,8 @@ fn script(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
         Err(code) => return Ok(code),
     };
     for finished in &ended.runs {
-        conclude(finished, options);
+        conclude(finished, options.json);
+        epilogue::tell_kept(finished, false);
     }
     if let Some(output) = options.output.as_ref().filter(|_| !ended.runs.is_empty()) {
         let all: Vec<_> = ended.runs.iter().map(|f| &f.run).collect();
@@ -147,19 +153,13 @@ impl Listener for PhaseProgress {
 }
 
 /// Prints the result and what ended the run early.
-fn conclude(finished: &Finished, options: &RunFile) {
-    if options.json {
+fn conclude(finished: &Finished, json: bool) {
+    if json {
         console::out(&fathom_record::export::json(&finished.run));
     } else {
         console::out(&fathom_report::terminal::summary(&finished.run, console::width(), console::colour()));
     }
-    tell_end(finished, options.output.is_some());
-}
-
-/// Reports what ended the run early, and where it is stored.
-pub fn tell_end(finished: &Finished, drawn: bool) {
     tell_early_end(finished);
-    epilogue::tell_kept(finished, drawn);
 }
 
 /// Reports what ended a run early.

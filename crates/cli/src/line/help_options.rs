@@ -4,6 +4,7 @@ use super::Line;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 use std::ffi::OsString;
+use std::num::IntErrorKind;
 
 /// Commands that measure.
 const MEASURE: [&str; 8] = ["survey", "run", "iozone", "sysbench", "filebench", "fio", "sweep", "compare"];
@@ -62,11 +63,15 @@ impl Line {
 /// The error for a value that is no number, in place of "invalid digit found in string".
 fn number_expected(error: &clap::Error) -> Option<clap::Error> {
     let source = std::error::Error::source(error)?;
-    if !source.is::<std::num::ParseIntError>() && !source.is::<std::num::ParseFloatError>() {
+    let digits = source.downcast_ref::<std::num::ParseIntError>();
+    // Of numbers that are too large clap says so.
+    let no_number =
+        digits.is_some_and(|e| matches!(e.kind(), IntErrorKind::InvalidDigit | IntErrorKind::Empty));
+    if !no_number && !source.is::<std::num::ParseFloatError>() {
         return None;
     }
     let (option, value) = (error.get(ContextKind::InvalidArg)?, error.get(ContextKind::InvalidValue)?);
-    let expected = if source.is::<std::num::ParseIntError>() { "a whole number" } else { "a number" };
+    let expected = if digits.is_some() { "a whole number, 0 or more" } else { "a number" };
     let text = format!("{option}: \"{value}\" is not {expected}\n");
     Some(clap::Error::raw(ErrorKind::ValueValidation, text))
 }
@@ -133,7 +138,7 @@ mod tests {
     #[test]
     fn a_value_that_is_no_number_is_told_so() {
         let said = help(&["survey", "--seed", "abc"]);
-        assert!(said.contains("--seed <SEED>: \"abc\" is not a whole number"), "{said}");
+        assert!(said.contains("--seed <SEED>: \"abc\" is not a whole number, 0 or more"), "{said}");
     }
 
     #[test]

@@ -43,7 +43,7 @@ fn a_store_named_by_an_option_is_tried_before_measuring() {
     for (store, told) in [
         (above.join("runs.db"), "there is no directory"),
         (letter, "is not a database"),
-        (fathom.work().into(), "the store "),
+        (fathom.work().into(), "is a directory"),
     ] {
         let store = store.to_str().expect("UTF-8");
         let outcome = fathom.run(["run", workload.to_str().expect("UTF-8"), "--store", store]).expect_code(2);

@@ -120,7 +120,7 @@ fn read(o: &mut SysbenchOptions, words: words::Words, said: &mut Said) -> Result
         options.iter().rev().find(|g| g.is(name)).is_some_and(|g| values::switch(g).unwrap_or(false))
     };
     // SysBench takes -h for the name of a test; its users mean --help.
-    if asked("help") || words.test.as_deref() == Some("-h") {
+    if asked("help") || [&words.test, &words.command].into_iter().flatten().any(|word| word == "-h") {
         return Err(SysbenchExit::done(help::general(o.dialect)));
     }
     if asked("version") {

@@ -324,6 +324,7 @@ fn what_ends_before_it_begins() {
     ];
     insta::assert_snapshot!("ends", lines.map(said).concat());
     insta::assert_snapshot!("help", said("--help"));
+    assert_eq!(said("fileio -h").replacen("fileio -h", "--help", 1), said("--help"));
     assert_eq!(said("-h").replacen("-h", "--help", 1), said("--help"));
     insta::assert_snapshot!("help-old", said("--help --dialect=0.4"));
 }

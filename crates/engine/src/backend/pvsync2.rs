@@ -316,8 +316,12 @@ impl Backend for Pvsync2 {
 }
 
 /// Whether the kernel knows a flag, independent of file systems. Kernels before 6.9 do not know the contradictory pair and give
-/// no answer; there the flag itself is tried on a file in memory, which supports all flags of such kernels.
+/// no answer; there the flag itself is tried on a file in memory. It refuses NOWAIT, which only a trial on the user's files can
+/// judge.
 fn known(file: BorrowedFd<'_>, flag: &Flag) -> bool {
+    if flag.bits == NOWAIT {
+        return true;
+    }
     let write = |bits| rustix::io::pwritev2(file, &[IoSlice::new(&[0])], 0, flags(bits)).err();
     write(flag.bits | CONTRADICTION) == Some(Errno::INVAL)
         || !matches!(write(flag.bits), Some(Errno::OPNOTSUPP | Errno::INVAL))

@@ -68,7 +68,7 @@ fn files(facts: &Facts<'_>) -> Option<Finding> {
             "The file system is {kind}{of}, so a program in user space serves it: for {} of the time the workers waited in reads and writes for that program and what lies below it.",
             percent(waits)
         ),
-        "Larger calls mean fewer requests to it; for writes, so does its writeback cache. If what it serves is a directory here, measure that, too.",
+        "Use larger calls, which mean fewer requests to that program; for writes, its writeback cache does the same. If what it serves is a directory here, measure that, too.",
         vec![
             evidence("time in reads and writes", in_calls, "ratio", CALLS),
             evidence(

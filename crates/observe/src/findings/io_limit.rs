@@ -2,9 +2,8 @@
 
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
-use crate::words::time;
+use fathom_record::Finding;
 use fathom_record::block::{DeviceActivity, DeviceNumber, Issuer, IssuerKind, RequestClass};
-use fathom_record::{Finding, OpKind};
 
 /// A rate this close to a limit is attributed to it. In a short time it may be lower: the last time slice is incomplete.
 const NEAR: f64 = 0.9;
@@ -58,11 +57,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     };
     Some(finding(
         format!(
-            "A control group limits {}s of {name} to {}, and they ran at {}: the limit holds them back.{}",
+            "A control group limits {}s of {name} to {}, and they ran at {}: the limit holds them back.",
             limit.class.word(),
             told(limit.per_s),
-            told(rate),
-            bursts(facts, limit.class).unwrap_or_default()
+            told(rate)
         ),
         &format!("Measure outside of that control group; or raise the limit in {}.", limit.file),
         vec![
@@ -70,23 +68,6 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             evidence("rate at the device", rate, if limit.operations { "/s" } else { "bytes/s" }, EVENTS),
         ],
     ))
-}
-
-/// Half of the calls of one worker, one at a time, took less than a quarter of the mean: the limit lets bursts through.
-fn bursts(facts: &Facts<'_>, class: RequestClass) -> Option<String> {
-    let repetition = facts.repetition;
-    let serial = repetition.workers.len() == 1 && facts.phase.axes.queue_depth.unwrap_or(1) == 1;
-    let op = if class == RequestClass::Read { OpKind::Read } else { OpKind::Write };
-    let latency = repetition.latency(op);
-    let (half, most) = (latency.percentile_ns(50.0)?, latency.percentile_ns(99.0)?);
-    let mean = repetition.elapsed_ns as f64 / latency.count().max(1) as f64;
-    (serial && (half as f64) < mean / 4.0).then(|| {
-        format!(
-            " It lets bursts through: half of the calls took at most {}, and 1 % of them {} or more.",
-            time(half as f64),
-            time(most as f64)
-        )
-    })
 }
 
 /// Other programs' share of the bytes moved at a device.

@@ -34,7 +34,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             percent(busy.min(1.0))
         ),
         &format!(
-            "`fallocate -l {} FILE` fills the holes and keeps the data; the first write to each new block may still cost more than the next. Or write the measured files once before.",
+            "`fallocate -l {} FILE` fills the holes; the data stay, and the first write to each new block may still cost more than the next. Or write the measured files once before.",
             growth.length_bytes
         ),
         vec![

@@ -598,24 +598,6 @@ fn a_limit_that_the_rate_stands_at_is_the_cause_and_the_only_one() {
     }
 }
 
-#[test]
-fn a_limit_that_lets_bursts_through_is_told_so() {
-    let mut world = World::new(OpKind::Read, 400, 4096);
-    world.repetition.elapsed_ns = 1_000_000_000;
-    world.device().number = DeviceNumber { major: 7, minor: 0 };
-    world.device().requests = vec![requests(RequestClass::Read, 400, 4096)];
-    world.environment =
-        serde_json::json!({ "limits": { "cgroup": { "io_max": { "/cg/io.max": "7:0 riops=400" } } } });
-    let calls = |fast: u64, slow: u64| (0..400).map(move |n| if n % 40 == 0 { slow } else { fast });
-    world.repetition.workers[0].stats[0].latency = Histogram::from_values(calls(100_000, 95_000_000));
-    let told = world.says("io-limit").expect("told");
-    let bursts =
-        "It lets bursts through: half of the calls took at most 100 us, and 1 % of them 94.9 ms or more.";
-    assert!(told.contains(bursts), "{told}");
-    world.repetition.workers[0].stats[0].latency = Histogram::from_values(calls(2_500_000, 2_500_000));
-    assert!(!world.says("io-limit").expect("told").contains("bursts"));
-}
-
 /// A number of syncs.
 fn syncs(ops: u64) -> OpStat {
     OpStat { op: OpKind::Sync, ops, bytes: 0, latency: Histogram::default() }

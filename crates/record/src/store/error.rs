@@ -35,19 +35,19 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// Not an SQLite file.
-    #[error("{} is not a database; fathom leaves it alone: name another file with FATHOM_STORE", path.display())]
+    #[error("{} is not a database; fathom leaves it alone: name another file with --store or FATHOM_STORE", path.display())]
     NotADatabase {
         /// The file.
         path: PathBuf,
     },
     /// An SQLite file of another program.
-    #[error("{} is a database of another program; fathom leaves it alone: name another file with FATHOM_STORE", path.display())]
+    #[error("{} is a database of another program; fathom leaves it alone: name another file with --store or FATHOM_STORE", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
     },
     /// Written by a newer fathom.
-    #[error("the store {} has schema version {found}, this fathom knows versions up to {known}: use a newer fathom, or name another file with FATHOM_STORE", path.display())]
+    #[error("the store {} has schema version {found}, this fathom knows versions up to {known}: use a newer fathom, or name another file with --store or FATHOM_STORE", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -57,7 +57,7 @@ pub enum StoreError {
         known: i64,
     },
     /// Written before the first release.
-    #[error("the store {} has schema version {found}, from before fathom 0.1.0; this fathom knows versions from {oldest}: remove it, or name another file with FATHOM_STORE", path.display())]
+    #[error("the store {} has schema version {found}, from before fathom 0.1.0; this fathom knows versions from {oldest}: move it away, or name another file with --store or FATHOM_STORE", path.display())]
     Older {
         /// The file.
         path: PathBuf,

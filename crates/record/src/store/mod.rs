@@ -72,8 +72,18 @@ pub struct Store {
 }
 
 impl Store {
+    /// Checks that an existing file is a store that can be opened. Changes nothing.
+    pub fn check(path: &Path) -> Result<(), StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_EXRESCODE;
+        let connection = Connection::open_with_flags(path, flags).map_err(|e| error::explain(path, e))?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(|e| error::explain(path, e))?;
+        schema::check(&connection, path).map(drop)
+    }
+
     /// Opens the store at `path`; creates the file and its parent directories if missing. A file of an older version is
-    /// migrated; a newer one, or a foreign database, is refused.
+    /// migrated; a newer one, one from before the first release, or a foreign database, is refused.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref().to_path_buf();
         if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {

@@ -1,4 +1,4 @@
-//! Makes a file a store: recognises it, refuses newer or foreign files, and applies missing migrations.
+//! Makes a file a store: recognises it, refuses foreign files and unknown versions, and applies missing migrations.
 //!
 //! The version is SQLite's `user_version`; `application_id` marks the file as fathom's, so that a mistyped `FATHOM_STORE` never
 //! puts our tables into a browser's history.
@@ -19,7 +19,7 @@ pub(super) const OLDEST: i64 = 20;
 
 /// The steps from [`OLDEST`] to the current version, one version each. A published step is never changed; a schema change is a new
 /// step at the end, and a change of [`SCHEMA`].
-pub(super) const MIGRATIONS: &[&str] = &[
+const MIGRATIONS: &[&str] = &[
     // All phases that a doubt concerns, as a JSON array; before, only the phase if there was one.
     "ALTER TABLE doubt ADD COLUMN phase_seqs TEXT NOT NULL DEFAULT '[]';
      UPDATE doubt SET phase_seqs = json_array(phase_seq) WHERE phase_seq IS NOT NULL;
@@ -40,7 +40,7 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path, busy: Duration) 
 }
 
 /// The version of the file, after checking that it is fathom's and not newer.
-fn check(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
+pub(super) fn check(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     // One transaction: otherwise another program may create the file between two of these queries.
     let moment = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose();
     let moment = moment.map_err(|e| explain(path, e))?;
@@ -63,8 +63,8 @@ fn check(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     Ok(found)
 }
 
-/// Creates the tables or applies the missing steps, all or none. If two programs get here at the same time, the second waits for the lock, checks
-/// again, and finds nothing to do.
+/// Creates the tables or applies the missing steps, all or none. If two programs get here at the same time, the second waits for
+/// the lock, checks again, and finds nothing to do.
 fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let failed = |e| explain(path, e);
     // Only possible before the first table: lets removed runs free their pages.

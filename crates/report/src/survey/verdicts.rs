@@ -298,7 +298,7 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
     }
     told.splice(0..0, note.clone());
     let open = (DURABLE.contains(&of) && grade <= Grade::Fair && durability_unknown(run))
-        .then_some("durability unknown");
+        .then_some("if fsync is durable, which cannot be seen here");
     told.extend(open.map(String::from));
     let mut verdict = UseVerdict { of, grade, note, open, sentence: String::new(), figures };
     let word = verdict.word();

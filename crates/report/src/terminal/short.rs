@@ -111,7 +111,7 @@ fn whole_clauses(words: &str, width: usize, most: usize, end: &str) -> String {
     let fits = |text: &String| wrapped(text, width.max(8)).len() <= most;
     let whole = format!("{words}{end}");
     // An explanation after a colon may be left out, but not what an introduction announces.
-    let least = |end: &str| if end == ":" { width } else { width / 2 };
+    let least = |end: &str| if end == ":" { width * 3 / 4 } else { width / 2 };
     let clauses = words.rmatch_indices(['.', ';', ':']);
     let clauses =
         clauses.filter(|(at, end)| words[at + 1..].starts_with(' ') && *at > least(end)).map(|(at, _)| at);
@@ -175,7 +175,9 @@ fn good_for(verdict: &UseVerdict, layout: usize) -> String {
     line += &figures
         .next_if(|_| verdict.note.is_none())
         .map_or_else(String::new, JudgedCriterion::words_with_threshold);
-    for words in verdict.open.map(String::from).into_iter().chain(figures.map(JudgedCriterion::words)) {
+    for words in
+        verdict.open.map(|_| "if durable".to_owned()).into_iter().chain(figures.map(JudgedCriterion::words))
+    {
         if line.chars().count() + 2 + words.chars().count() <= layout {
             line += &format!(", {words}");
         }
@@ -356,6 +358,15 @@ mod tests {
         assert!(text.contains(" Time spent      fsync: vda 62 %, kernel 37 %; read:"), "{text}");
         let limited = Answer { passing_limits: vec!["sparse image".into()], ..timed };
         assert!(!short(&limited, &[], 80, false).contains("Time spent"));
+    }
+
+    #[test]
+    fn a_limit_with_a_long_tail_keeps_its_head() {
+        let limit = "Limited in 109 of 109 phases: A control group limits writes of loop0 to 400 a second, and they ran at 396 a second: the limit holds them back. Of the figures here it held back at least fsync, fsync x8, read, read x128, write, cold read, long write, 4 KiB files and 4 KiB files with fsync.";
+        let held = Answer { limits: vec![limit.into()], ..answer() };
+        let text = short(&held, &after(), 80, false);
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains("and they ran at 396 a second: the limit holds them back. 4 KiB"), "{text}");
     }
 
     #[test]

@@ -59,6 +59,12 @@ pub fn run(program: &str, args: &[OsString], common: &Common) -> ExitCode {
         no_store: common.no_store || line.no_store,
         ..common.clone()
     };
+    if let Some(store) = line.store.as_ref().filter(|_| !common.no_store && !line.check)
+        && let Err(wrong) = state::check_store(store)
+    {
+        console::error(&wrong.to_string());
+        return ExitCode::from(FAILED);
+    }
     script(&line, argv, &common)
 }
 

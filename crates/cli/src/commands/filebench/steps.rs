@@ -145,14 +145,13 @@ fn sleep(time: Duration) {
     }
 }
 
-/// Names the directories that are made for the file sets: one that was mistyped, or a file system that is not mounted, would
-/// mean another disk.
+/// Names the directories that are made for the file sets: a mistyped one may be on another disk.
 fn tell_new_directories(step: &Create) {
     let mut told = BTreeSet::new();
     for above in step.sets.iter().filter_map(|set| set.root.parent()) {
-        if !above.exists() && told.insert(above) {
+        if above.try_exists().is_ok_and(|exists| !exists) && told.insert(above) {
             let nearest = directory(std::iter::once(above.to_path_buf()));
-            console::note(&format!("{} did not exist; it is made in {}", above.display(), nearest.display()));
+            console::note(&format!("{} does not exist: making it in {}", above.display(), nearest.display()));
         }
     }
 }

@@ -75,7 +75,8 @@ pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
     let page = page.filter(|_| written.is_ok());
     if options.json {
         console::out(&fathom_report::survey::json(&finished.run));
-        super::run::tell_end(&finished, page.is_some());
+        super::run::tell_early_end(&finished);
+        crate::epilogue::tell_kept(&finished, page.is_some());
         if let Some(page) = &page {
             console::note(&format!("page: {}", page.display()));
         }

@@ -4,7 +4,7 @@
 use super::Decode;
 use super::cursor::LineFault;
 use super::reorder::Reorder;
-use super::source::{TraceText, is_cut};
+use super::source::{TraceSource, is_cut};
 use crate::trace::{About, TraceError, TracePlace};
 use fathom_record::BlockEvent;
 use std::collections::VecDeque;
@@ -53,7 +53,7 @@ pub(super) struct LineTrace<F> {
 }
 
 impl<F: LineForm> LineTrace<F> {
-    pub(super) fn new(source: TraceText, form: F) -> Self {
+    pub(super) fn new(source: TraceSource, form: F) -> Self {
         let (file, reader) = source.into_reader();
         Self {
             file,

@@ -29,7 +29,7 @@ pub use blktrace::{CpuRecording, merge};
 use super::{About, TraceError, TraceFormat};
 use fathom_record::BlockEvent;
 use lines::LineTrace;
-use source::TraceText;
+use source::TraceSource;
 use std::io::Read;
 
 /// A reader for a format.
@@ -75,7 +75,7 @@ impl Iterator for Trace {
 
 /// Opens a trace. `form` overrides format detection. `file` is its name in errors.
 pub fn open(file: &str, input: Box<dyn Read>, form: Option<TraceFormat>) -> Result<Trace, TraceError> {
-    let source = TraceText::new(file, input)?;
+    let source = TraceSource::new(file, input)?;
     let format = match form {
         Some(format) => format,
         None => recognise(&source)?,
@@ -101,7 +101,7 @@ pub fn open(file: &str, input: Box<dyn Read>, form: Option<TraceFormat>) -> Resu
 pub fn open_together(files: Vec<(String, Box<dyn Read>)>) -> Result<Trace, TraceError> {
     let mut sources = Vec::with_capacity(files.len());
     for (file, input) in files {
-        let source = TraceText::new(&file, input)?;
+        let source = TraceSource::new(&file, input)?;
         // An idle CPU leaves an empty file.
         if !source.head().is_empty() && !blktrace::recognise(source.head()) {
             return Err(TraceError::new(
@@ -117,7 +117,7 @@ pub fn open_together(files: Vec<(String, Box<dyn Read>)>) -> Result<Trace, Trace
 }
 
 /// Detects the format from the first bytes.
-fn recognise(source: &TraceText) -> Result<TraceFormat, TraceError> {
+fn recognise(source: &TraceSource) -> Result<TraceFormat, TraceError> {
     let head = source.head();
     if own::recognise(head) {
         return Ok(TraceFormat::Own);

@@ -1,7 +1,7 @@
 //! Reads fathom's own event log; its format is in `fathom_record::block::log`.
 
 use super::Decode;
-use super::source::TraceText;
+use super::source::TraceSource;
 use crate::trace::{About, TraceError, TraceFormat, TracePlace};
 use fathom_record::BlockEvent;
 use fathom_record::block::log::{LogError, LogReader, MAGIC};
@@ -18,7 +18,7 @@ pub(super) struct EventLogReader {
 }
 
 impl EventLogReader {
-    pub(super) fn new(source: TraceText) -> Result<Self, TraceError> {
+    pub(super) fn new(source: TraceSource) -> Result<Self, TraceError> {
         let (file, input) = source.into_reader();
         match LogReader::new(input) {
             Ok(reader) => Ok(Self { file, reader, ended: false }),

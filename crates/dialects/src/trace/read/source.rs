@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
 const HEAD_BYTES: usize = 16 << 10;
 const BUFFER_BYTES: usize = 64 << 10;
 
-pub(super) struct TraceText {
+pub(super) struct TraceSource {
     file: String,
     head: Vec<u8>,
     /// Whether `head` is the whole input.
@@ -16,7 +16,7 @@ pub(super) struct TraceText {
     cut: bool,
 }
 
-impl TraceText {
+impl TraceSource {
     pub(super) fn new(file: &str, mut input: Box<dyn Read>) -> Result<Self, TraceError> {
         let fail =
             |e: std::io::Error| TraceError::new(file, TracePlace::Whole, format!("it cannot be read: {e}"));
@@ -58,7 +58,7 @@ impl TraceText {
         let found = match first {
             None if self.head.is_empty() => "it is empty".into(),
             None => "it holds only blank lines".into(),
-            Some(line) if line.contains([char::REPLACEMENT_CHARACTER, '\0']) => "it is binary".into(),
+            Some(line) if line.chars().any(|c| c.is_control() && !c.is_whitespace()) => "it is binary".into(),
             Some(line) => {
                 let shown: String =
                     line.chars().take(60).map(|c| if c.is_control() { '.' } else { c }).collect();

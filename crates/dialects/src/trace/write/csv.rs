@@ -1,7 +1,7 @@
 //! A row per request, for spreadsheets and data frames. Times are in ns of the trace's clock; unknown values are empty.
 
 use super::EventWriter;
-use super::names::FileNames;
+use super::names::DeviceNames;
 use super::requests::{RequestRow, Requests};
 use crate::trace::About;
 use fathom_record::BlockEvent;
@@ -14,7 +14,7 @@ const HEAD: &str = "device,number,operation,flags,sector,bytes,queued_ns,issued_
 pub(super) struct Csv<'w> {
     out: Box<dyn Write + 'w>,
     requests: Requests,
-    names: FileNames,
+    names: DeviceNames,
     told: usize,
 }
 
@@ -23,7 +23,7 @@ impl<'w> Csv<'w> {
         out.write_all(HEAD.as_bytes())?;
         let mut requests = Requests::new(about.header.arrivals_only);
         requests.devices(&about.devices);
-        Ok(Self { out, requests, names: FileNames::default(), told: about.devices.len() })
+        Ok(Self { out, requests, names: DeviceNames::default(), told: about.devices.len() })
     }
 
     fn write(&mut self, row: &RequestRow, about: &dyn Fn() -> About) -> io::Result<()> {

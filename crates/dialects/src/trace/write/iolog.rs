@@ -6,7 +6,7 @@
 
 use super::EventWriter;
 use super::csv::operation;
-use super::names::FileNames;
+use super::names::DeviceNames;
 use crate::trace::About;
 use fathom_record::BlockEvent;
 use fathom_record::block::{BlockAction, DeviceNumber};
@@ -19,7 +19,7 @@ const MOST_GIVEN_BACK: usize = 1 << 16;
 
 pub(super) struct IologWriter<'w> {
     out: Box<dyn Write + 'w>,
-    names: FileNames,
+    names: DeviceNames,
     /// Opened devices, in order.
     opened: Vec<DeviceNumber>,
     bios: HashSet<DeviceNumber>,
@@ -36,7 +36,7 @@ impl<'w> IologWriter<'w> {
         out.write_all(b"fio version 3 iolog\n")?;
         Ok(Self {
             out,
-            names: FileNames::default(),
+            names: DeviceNames::default(),
             opened: Vec::new(),
             bios: HashSet::new(),
             given_back: HashSet::new(),

@@ -6,11 +6,11 @@ use fathom_record::block::DeviceNumber;
 use std::collections::HashMap;
 
 #[derive(Debug, Default)]
-pub(super) struct FileNames {
+pub(super) struct DeviceNames {
     names: HashMap<DeviceNumber, String>,
 }
 
-impl FileNames {
+impl DeviceNames {
     /// A device's name, or its number if it has none.
     pub(super) fn of(&mut self, number: DeviceNumber, about: &dyn Fn() -> About) -> &str {
         self.names.entry(number).or_insert_with(|| {

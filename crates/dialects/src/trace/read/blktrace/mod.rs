@@ -16,7 +16,7 @@ use super::Decode;
 use super::extent::event;
 use super::merge::Heads;
 use super::reorder::Reorder;
-use super::source::TraceText;
+use super::source::TraceSource;
 use crate::trace::{About, TraceError, TraceFormat};
 use fathom_record::BlockEvent;
 use fathom_record::block::event::TASK_NAME_BYTES;
@@ -48,7 +48,7 @@ pub(super) struct Blktrace {
 }
 
 impl Blktrace {
-    pub(super) fn new(sources: Vec<TraceText>) -> Self {
+    pub(super) fn new(sources: Vec<TraceSource>) -> Self {
         let files: Vec<PerCpu> = sources
             .into_iter()
             .map(|source| {

@@ -1,0 +1,161 @@
+//! `cargo xtask lab`: fathom on devices and kernels that this machine does not have. Boots Debian's kernel in QEMU with an initial RAM
+//! disk of busybox, the kernel's modules, fathom and the guest's tests (guest/*.sh), and reports how each ended. QEMU emulates
+//! (`-accel tcg`), so function, order and counts mean something there, but times do not. Nothing is left on the host but the kernel in
+//! the cache.
+
+mod boot;
+mod kernel;
+mod ramdisk;
+
+use crate::steps::{Steps, cargo, succeeds};
+use anyhow::{Context, Result, bail};
+use kernel::Kernel;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A test that runs in the guest.
+struct GuestTest {
+    name: &'static str,
+    script: &'static str,
+    /// Programs of the host that it calls besides busybox.
+    programs: &'static [&'static str],
+}
+
+const TESTS: [GuestTest; 3] = [
+    GuestTest { name: "boot", script: include_str!("guest/boot.sh"), programs: &[] },
+    GuestTest { name: "nvme", script: include_str!("guest/nvme.sh"), programs: &["mkfs.ext4"] },
+    GuestTest { name: "dm", script: include_str!("guest/dm.sh"), programs: &["mkfs.ext4", "dmsetup"] },
+];
+
+/// What the host needs, with Debian's packages.
+const NEEDED: [(&str, &str); 5] = [
+    ("qemu-system-x86_64", "qemu-system-x86"),
+    ("busybox", "busybox"),
+    ("depmod", "kmod"),
+    ("dpkg-deb", "dpkg"),
+    ("apt-get", "apt"),
+];
+
+/// What to run.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// Names of tests; empty for all.
+    tests: Vec<String>,
+    /// The fathom to test; else the release build is made.
+    binary: Option<PathBuf>,
+}
+
+impl Options {
+    pub(crate) fn parse(args: &[String]) -> std::result::Result<Self, String> {
+        let mut options = Self::default();
+        let mut words = args.iter();
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "--binary" => options.binary = Some(words.next().ok_or("`--binary` takes a path.")?.into()),
+                name if TESTS.iter().any(|test| test.name == name) => options.tests.push(name.into()),
+                other => {
+                    let names: Vec<&str> = TESTS.iter().map(|test| test.name).collect();
+                    return Err(format!(
+                        "`lab` takes --binary PATH and tests ({}), not {other:?}.",
+                        names.join(", ")
+                    ));
+                }
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// Boots the guest and runs the tests; whether all passed.
+pub(crate) fn run(root: &Path, options: &Options) -> Result<bool> {
+    let missing: Vec<&str> =
+        NEEDED.iter().filter(|(program, _)| found(program).is_none()).map(|(_, package)| *package).collect();
+    if !missing.is_empty() {
+        bail!("`lab` emulates a machine; it needs: apt install {}", missing.join(" "));
+    }
+    let mut steps = Steps::default();
+    let mut kernel = None;
+    steps.take("kernel", || {
+        kernel = Some(Kernel::cached()?);
+        Ok(true)
+    });
+    let Some(kernel) = kernel else { return Ok(false) };
+    let binary = match &options.binary {
+        Some(binary) => binary.clone(),
+        None => {
+            let mut build = cargo(root);
+            build.args(["build", "--release", "--package", "fathom"]);
+            if !steps.take("fathom", || succeeds(&mut build)) {
+                return Ok(false);
+            }
+            let target =
+                std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+            target.join("release/fathom")
+        }
+    };
+    let (mut tests, mut skipped) = (Vec::new(), Vec::new());
+    for test in TESTS.iter().filter(|t| options.tests.is_empty() || options.tests.iter().any(|n| n == t.name))
+    {
+        match test.programs.iter().find(|program| found(program).is_none()) {
+            Some(program) => skipped.push(format!("SKIPPED {}: needs {program}", test.name)),
+            None => tests.push(test),
+        }
+    }
+    let dir = tempfile::tempdir()?;
+    let mut ended = Vec::new();
+    steps.take(&format!("guest ({})", kernel.version), || {
+        let ramdisk = ramdisk::make(dir.path(), &kernel, &binary, &tests)?;
+        ended = boot::run(dir.path(), &kernel, &ramdisk)?;
+        Ok(true)
+    });
+    let mut good = steps.failed().is_empty();
+    for test in tests {
+        let code = ended.iter().find(|(name, _)| name == test.name).map(|(_, code)| *code);
+        good &= code == Some(0);
+        println!("{} {}", if code == Some(0) { "ok    " } else { "FAILED" }, test.name);
+    }
+    skipped.iter().for_each(|line| println!("{line}"));
+    Ok(good)
+}
+
+/// The path of a program.
+fn found(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    // Administrators' programs are not in every user's path.
+    let dirs = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
+    dirs.map(|dir| dir.join(program)).find(|path| path.is_file())
+}
+
+/// What a command printed; an error if it failed.
+fn said(command: &mut Command) -> Result<String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let out =
+        command.stdin(Stdio::null()).output().with_context(|| format!("{name} could not be started"))?;
+    if !out.status.success() {
+        bail!("{name}: {}", String::from_utf8_lossy(&out.stderr).trim());
+    }
+    Ok(String::from_utf8_lossy(&out.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> std::result::Result<Options, String> {
+        Options::parse(&line.split_whitespace().map(String::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn tests_are_named() {
+        let options = parse("nvme --binary x boot").unwrap();
+        assert_eq!(options, Options { tests: vec!["nvme".into(), "boot".into()], binary: Some("x".into()) });
+        assert!(parse("nvm").unwrap_err().contains("boot, nvme, dm"));
+        assert!(parse("--binary").is_err());
+    }
+
+    #[test]
+    fn a_failed_program_is_an_error() {
+        assert!(said(Command::new("ls").arg("/no/such/directory")).is_err());
+        assert!(found("sh").is_some() && found("no-such-program-of-fathom").is_none());
+    }
+}
