@@ -95,7 +95,8 @@ fn pack(root: &Path, busybox: &Path, archive: &Path) -> Result<PathBuf> {
     let names = root.with_extension("list");
     fs::write(&names, list)?;
     let mut command = Command::new(busybox);
-    command.args(["cpio", "-o", "-H", "newc"]).current_dir(root);
+    // The guest is root, who trusts no directory of the user that packed them.
+    command.args(["cpio", "-o", "-H", "newc", "-R", "0:0"]).current_dir(root);
     command.stdin(File::open(names)?).stdout(File::create(archive)?).stderr(Stdio::null());
     if !command.status().context("busybox could not be started")?.success() {
         bail!("busybox cpio could not pack {}", root.display());
