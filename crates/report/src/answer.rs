@@ -35,17 +35,26 @@ pub struct Answer {
     /// Doubts that the user can do something about.
     pub doubts: Vec<String>,
     /// Settings and limits that hold the storage back.
-    pub limits: Vec<String>,
+    pub limits: Vec<Limit>,
     /// What to do about the first of them.
     pub remedy: Option<String>,
-    /// Limits that affected few phases, by their short names.
-    pub passing_limits: Vec<String>,
+    /// Limits that affected few phases, in how many.
+    pub passing_limits: Vec<Limit>,
     /// Where the time of main figures goes: "fsync: vda 75 %, kernel 25 %".
     pub time: Vec<String>,
     /// Whether the device is known. If not, neither are its limits.
     pub device_known: bool,
     /// What changed since the previous survey.
     pub since: Option<String>,
+}
+
+/// A setting or limit that held the storage back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Such as "sparse image".
+    pub name: &'static str,
+    /// What it is, or the name with the number of phases.
+    pub words: String,
 }
 
 /// A line of figures.
@@ -157,7 +166,8 @@ impl Answer {
     #[must_use]
     pub fn other_limits(&self) -> Option<String> {
         if !self.passing_limits.is_empty() {
-            return Some(self.passing_limits.join("; "));
+            let all: Vec<&str> = self.passing_limits.iter().map(|limit| limit.words.as_str()).collect();
+            return Some(all.join("; "));
         }
         if !self.limits.is_empty() {
             return None;
@@ -464,7 +474,7 @@ impl Found<'_> {
 }
 
 /// The limits of the storage, each once: headlines, what to do about the first, and the others by name.
-fn limits(run: &Run) -> (Vec<String>, Option<String>, Vec<String>) {
+fn limits(run: &Run) -> (Vec<Limit>, Option<String>, Vec<Limit>) {
     let mut found: BTreeMap<usize, Found<'_>> = BTreeMap::new();
     for phase in &run.phases {
         let mut here: BTreeMap<usize, (u64, &Finding)> = BTreeMap::new();
@@ -488,23 +498,25 @@ fn limits(run: &Run) -> (Vec<String>, Option<String>, Vec<String>) {
     };
     let (mut many, mut remedy, mut few) = (Vec::new(), None, Vec::new());
     for (rank, mut limit) in found {
+        let name = LIMITS[rank].1;
         limit.findings.sort_by_key(|(elapsed_ns, _)| std::cmp::Reverse(*elapsed_ns));
         if rank < GROUPS || limit.phases.len() as f64 >= all as f64 * HEADLINE {
             let shown = shown_figures(run, &limit.phases, usize::MAX);
             let shown = shown.map_or_else(String::new, |shown| {
                 format!(" Of the figures here it held back at least {shown}.")
             });
-            many.push(format!("Limited in {}: {}{shown}", of_all(&limit.phases), limit.sentence()));
+            let words = format!("Limited in {}: {}{shown}", of_all(&limit.phases), limit.sentence());
+            many.push(Limit { name, words });
             if many.len() == 1 {
                 remedy = limit.advice();
             }
         } else {
-            few.push(format!("{} ({})", LIMITS[rank].1, of_all(&limit.phases)));
+            few.push(Limit { name, words: format!("{name} ({})", of_all(&limit.phases)) });
         }
     }
     // A rate that no depth exceeds may be a limit of unknown origin.
     if many.is_empty() {
-        many.extend(limit(run).map(|found| capital(&found.sentence)));
+        many.extend(limit(run).map(|found| Limit { name: "a rate", words: capital(&found.sentence) }));
     }
     (many, remedy, few)
 }

@@ -71,10 +71,10 @@ impl Bottlenecks {
         });
         let figures: Vec<Bottleneck> = small.chain(read).chain(write).collect();
         let answer = Answer::of(run, None);
-        let mut causes = answer.limits.clone();
+        let mut causes: Vec<String> = answer.limits.iter().map(|limit| limit.words.clone()).collect();
         causes.extend(causes_of(&figures, |rule| is_cause(rule) && !is_headline(&answer, rule)));
         if causes.is_empty() && !answer.passing_limits.is_empty() {
-            causes.push(format!("Limits found: {}.", answer.passing_limits.join("; ")));
+            causes.extend(answer.other_limits().map(|words| format!("Limits found: {words}.")));
         }
         let place = format!("{}, {}", run.directory, storage(run));
         Self { run: run.id.clone(), place, causes, device_known: answer.device_known, figures }
@@ -84,7 +84,7 @@ impl Bottlenecks {
 /// Whether the answer's limits have this rule's sentence.
 fn is_headline(answer: &Answer, rule: &str) -> bool {
     let limit = LIMITS.iter().find(|(known, _)| *known == rule);
-    limit.is_some_and(|(_, name)| !answer.passing_limits.iter().any(|passing| passing.starts_with(name)))
+    limit.is_some_and(|(_, name)| !answer.passing_limits.iter().any(|passing| passing.name == *name))
 }
 
 /// The causes of single figures: each rule once, after the figures that its sentence is about, and with the others that it was found

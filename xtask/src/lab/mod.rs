@@ -21,10 +21,13 @@ struct GuestTest {
     programs: &'static [&'static str],
 }
 
-const TESTS: [GuestTest; 3] = [
+const TESTS: [GuestTest; 6] = [
     GuestTest { name: "boot", script: include_str!("guest/boot.sh"), programs: &[] },
     GuestTest { name: "nvme", script: include_str!("guest/nvme.sh"), programs: &["mkfs.ext4"] },
     GuestTest { name: "dm", script: include_str!("guest/dm.sh"), programs: &["mkfs.ext4", "dmsetup"] },
+    GuestTest { name: "md", script: include_str!("guest/md.sh"), programs: &["mkfs.ext4", "mdadm"] },
+    GuestTest { name: "zram", script: include_str!("guest/zram.sh"), programs: &["mkfs.ext4"] },
+    GuestTest { name: "f2fs", script: include_str!("guest/f2fs.sh"), programs: &["mkfs.f2fs"] },
 ];
 
 /// What the host needs, with Debian's packages.

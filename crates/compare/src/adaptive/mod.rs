@@ -2,7 +2,7 @@
 //!
 //! The cells are the nodes of a lattice. The plane is divided into rectangles with measured corners. Inside a rectangle the logarithm of
 //! the rate is assumed to be bilinear in the logarithms of the sizes, so a power law needs no extra cells. The rectangle with the largest
-//! expected error, weighted by its width, is cut in two; the error of the prediction at the new cells gives the expected error of the
+//! expected error, weighted by its area, is cut in two; the error of the prediction at the new cells gives the expected error of the
 //! halves. [`Sampler`] decides, [`agreement`] evaluates the result.
 
 mod agreement;
@@ -167,18 +167,16 @@ impl Sampler {
         let candidates = self.leaves.iter().enumerate().filter_map(|(at, leaf)| {
             let error = self.expected(leaf).filter(|e| *e > self.tolerance)?;
             let (way, middle) = self.way(leaf)?;
-            Some((error * self.width(leaf), at, way, middle))
+            Some((error * self.area(leaf), at, way, middle))
         });
         let worst = candidates.max_by(|a, b| a.0.total_cmp(&b.0))?;
         Some((worst.1, worst.2, worst.3))
     }
 
-    /// Cuts the side with the larger change of values, or the other one if that side has no inner node.
+    /// Cuts the longer side, or the other one if that side has no inner node. (Cutting the side along which the values change more
+    /// follows noise: on measured surfaces the error was up to half as large again.)
     fn way(&self, leaf: &Leaf) -> Option<(CutDirection, usize)> {
-        let [a, b, c, d] = leaf.corners().map(|corner| self.value(corner));
-        let along_x = (b? - a?).abs().max((d? - c?).abs());
-        let along_y = (c? - a?).abs().max((d? - b?).abs());
-        let order = if along_x >= along_y {
+        let order = if length(&self.x, leaf.x) >= length(&self.y, leaf.y) {
             [CutDirection::AcrossX, CutDirection::AcrossY]
         } else {
             [CutDirection::AcrossY, CutDirection::AcrossX]
@@ -192,13 +190,9 @@ impl Sampler {
         })
     }
 
-    /// Width of a rectangle: the square root of its share of the plane.
-    fn width(&self, leaf: &Leaf) -> f64 {
-        let share = |axis: &[f64], (low, high): (usize, usize)| {
-            let whole = axis.last().zip(axis.first()).map_or(1.0, |(b, a)| b - a);
-            axis.get(high).zip(axis.get(low)).map_or(0.0, |(b, a)| (b - a) / whole)
-        };
-        (share(&self.x, leaf.x) * share(&self.y, leaf.y)).sqrt()
+    /// A rectangle's share of the plane.
+    fn area(&self, leaf: &Leaf) -> f64 {
+        length(&self.x, leaf.x) * length(&self.y, leaf.y)
     }
 
     fn cut(&mut self, at: usize, way: CutDirection, middle: usize) {
@@ -212,6 +206,13 @@ impl Sampler {
         self.leaves.swap_remove(at);
         self.leaves.extend(halves);
     }
+}
+
+/// A side of a rectangle, as a share of the axis.
+fn length(axis: &[f64], (low, high): (usize, usize)) -> f64 {
+    let between = |low: Option<&f64>, high: Option<&f64>| low.zip(high).map_or(0.0, |(low, high)| high - low);
+    let whole = between(axis.first(), axis.last());
+    if whole > 0.0 { between(axis.get(low), axis.get(high)) / whole } else { 0.0 }
 }
 
 /// The initial nodes of an axis: both ends and evenly spaced ones.

@@ -2,8 +2,8 @@
 
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
-use fathom_record::Finding;
 use fathom_record::block::{DeviceActivity, DeviceNumber, Issuer, IssuerKind, RequestClass};
+use fathom_record::{Finding, OpKind};
 
 /// A rate this close to a limit is attributed to it. In a short time it may be lower: the last time slice is incomplete.
 const NEAR: f64 = 0.9;
@@ -17,6 +17,8 @@ const MOST_ABOVE: f64 = 1.15;
 const LEAST_NS: u64 = 200_000_000;
 /// With a larger share of other programs, the device's rate is not ours.
 const MOST_OTHERS: f64 = 0.05;
+/// If the device is busy for a larger share of the time, it may be what limits writes with flushes.
+const MOST_BUSY: f64 = 0.8;
 
 /// One limit: its source, what it restricts, and the amount per second.
 struct Limit {
@@ -37,27 +39,33 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     let least = if elapsed_ns < SHORT_NS { NEAR_IN_SHORT } else { NEAR };
     let near = least..=(ABOVE + SLICE_NS / elapsed_ns as f64).min(MOST_ABOVE);
-    let (limit, name, rate) = limits(facts).into_iter().find_map(|limit| {
-        // Version 1 charges page cache write-back to the root group.
-        if limit.version_1 && limit.class == RequestClass::Write && !facts.phase.direct {
-            return None;
-        }
+    let per_s = |done: u64| done as f64 * 1e9 / elapsed_ns as f64;
+    let (limit, name, rate, flushes) = limits(facts).into_iter().find_map(|limit| {
         let device = block.devices.iter().find(|d| d.number == limit.device)?;
         if others(device) > MOST_OTHERS {
             return None;
         }
-        let stats = device.class(limit.class)?;
-        let done = if limit.operations { stats.issued } else { stats.issued_bytes };
-        let rate = done as f64 * 1e9 / elapsed_ns as f64;
-        near.contains(&(rate / limit.per_s)).then(|| (limit, device.name.clone(), rate))
+        let rate = per_s(charged(&limit, device, facts)?);
+        if near.contains(&(rate / limit.per_s)) {
+            return Some((limit, device.name.clone(), rate, 0.0));
+        }
+        let flushes = per_s(most_own_flushes(&limit, device, facts));
+        let busy = device.busy_ns as f64 / elapsed_ns as f64;
+        let together = near.contains(&((rate + flushes) / limit.per_s)) && busy <= MOST_BUSY;
+        together.then(|| (limit, device.name.clone(), rate, flushes))
     })?;
     let told = |value: f64| match limit.operations {
         true => format!("{value:.0} a second"),
         false => format!("{}/s", size(value)),
     };
+    let with_flushes = if flushes > 0.0 {
+        format!(", with up to {flushes:.0} flushes, which count as writes")
+    } else {
+        String::new()
+    };
     Some(finding(
         format!(
-            "A control group limits {}s of {name} to {}, and they ran at {}: the limit holds them back.",
+            "A control group limits {}s of {name} to {}, and they ran at {}{with_flushes}: the limit holds them back.",
             limit.class.word(),
             told(limit.per_s),
             told(rate)
@@ -68,6 +76,27 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             evidence("rate at the device", rate, if limit.operations { "/s" } else { "bytes/s" }, EVENTS),
         ],
     ))
+}
+
+/// What the group was charged for: operations, or bytes. Version 1 charges it only for what its own threads wrote: the page cache's
+/// write-back and the journal are the root group's.
+fn charged(limit: &Limit, device: &DeviceActivity, facts: &Facts<'_>) -> Option<u64> {
+    if limit.version_1 && limit.class == RequestClass::Write && !facts.phase.direct {
+        let own = device.issuers.iter().filter(|i| i.kind == IssuerKind::Own);
+        return Some(own.map(|i| if limit.operations { i.writes } else { i.write_bytes }).sum());
+    }
+    let stats = device.class(limit.class)?;
+    Some(if limit.operations { stats.issued } else { stats.issued_bytes })
+}
+
+/// A flush is charged as a write to the process that sends it. Of those at the device, each fsync sent at most one; the others are the
+/// journal's.
+fn most_own_flushes(limit: &Limit, device: &DeviceActivity, facts: &Facts<'_>) -> u64 {
+    if !limit.operations || limit.class != RequestClass::Write {
+        return 0;
+    }
+    let flushes = device.class(RequestClass::Flush).map_or(0, |stats| stats.issued);
+    flushes.min(facts.calls(OpKind::Sync).0)
 }
 
 /// Other programs' share of the bytes moved at a device.

@@ -34,8 +34,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             percent(busy.min(1.0))
         ),
         &format!(
-            "`fallocate -l {} FILE` fills the holes; the data stay, and the first write to each new block may still cost more than the next. Or write the measured files once before.",
-            growth.length_bytes
+            "`fallocate -l {} {}` fills the holes. The data stay, and the first write to each new block may still cost more than the next. Or write the measured files once before.",
+            growth.length_bytes,
+            quoted(&growth.path)
         ),
         vec![
             evidence("allocated for the file", allocated, "bytes", "st_blocks of the file behind the device"),
@@ -48,4 +49,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             ),
         ],
     ))
+}
+
+/// A path as a word of a shell.
+fn quoted(path: &str) -> String {
+    shlex::try_quote(path).map_or_else(|_| path.to_owned(), |path| path.into_owned())
 }

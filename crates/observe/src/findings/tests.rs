@@ -629,9 +629,36 @@ fn the_tightest_io_limit_is_reported_also_in_operations() {
     assert!(world.says("io-limit").is_some());
     world.phase.direct = false;
     assert_eq!(world.says("io-limit"), None, "write-back is the root group's in version 1");
+    let own = |writes| Issuer { writes, write_bytes: writes * 4096, ..issuer(IssuerKind::Own, 0) };
+    world.device().issuers = vec![own(990), Issuer { kind: IssuerKind::Journal, ..own(900) }];
+    assert!(world.says("io-limit").is_some(), "what an fsync writes is not");
     world.repetition.elapsed_ns = 100_000_000;
     world.phase.direct = true;
     assert_eq!(world.says("io-limit"), None, "too short to tell");
+}
+
+#[test]
+fn flushes_of_our_own_fsyncs_count_as_writes_under_an_io_limit() {
+    let mut world = World::new(OpKind::Write, 450, 4096);
+    world.repetition.elapsed_ns = 1_000_000_000;
+    world.repetition.workers[0].stats.push(syncs(450));
+    world.device().number = DeviceNumber { major: 7, minor: 0 };
+    world.device().requests =
+        vec![requests(RequestClass::Write, 550, 4096), requests(RequestClass::Flush, 600, 0)];
+    let own = Issuer { writes: 450, write_bytes: 450 * 4096, ..issuer(IssuerKind::Own, 0) };
+    world.device().issuers = vec![own];
+    world.environment = serde_json::json!({ "limits": { "cgroup": { "io_max": {
+        "/cg/blkio.throttle.write_iops_device": "7:0 800",
+    } } } });
+    assert_eq!(
+        world.says("io-limit").expect("told"),
+        "A control group limits writes of vda to 800 a second, and they ran at 450 a second, with up to 450 flushes, which count as writes: the limit holds them back."
+    );
+    world.device().busy_ns = 900_000_000;
+    assert_eq!(world.says("io-limit"), None, "the device may be what is slow");
+    world.device().busy_ns = 0;
+    world.device().requests.pop();
+    assert_eq!(world.says("io-limit"), None, "no flushes, no limit");
 }
 
 #[test]

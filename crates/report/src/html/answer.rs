@@ -2,7 +2,7 @@
 //! the storage is good for, and what to know about it. Everything else is folded below.
 
 use super::{HtmlPage, document, tiles};
-use crate::answer::{Answer, depths};
+use crate::answer::{Answer, Limit, depths};
 use crate::documents::run::RunView;
 use crate::survey::{Grade, JudgedCriterion, LADDER, UseVerdict};
 use crate::{
@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 pub(super) fn write(page: &mut HtmlPage, view: &RunView<'_>) {
     let answer = Answer::of(view.run, None);
     page.body.push_str("<section class=\"answer\">\n");
-    for words in &answer.limits {
+    for Limit { words, .. } in &answer.limits {
         let _ = writeln!(page.body, "<p class=\"trouble\" role=\"note\">{}</p>", escape(&clean(words)));
     }
     for words in &answer.first {
@@ -71,7 +71,8 @@ fn ladder(run: &Run) -> Vec<latency::LatencyRow> {
 /// The figures of a use, the deciding one first, each with its threshold.
 fn judged(verdict: &UseVerdict) -> String {
     let figures = verdict.measured().into_iter().map(JudgedCriterion::words_with_threshold);
-    let words: Vec<String> = figures.chain(verdict.open.map(String::from)).map(|w| escape(&w)).collect();
+    let words: Vec<String> =
+        figures.chain(verdict.open.iter().map(|open| open.words().into())).map(|w| escape(&w)).collect();
     match (&verdict.note, verdict.grade) {
         (Some(note), _) if words.is_empty() => escape(note),
         (Some(note), _) => format!("{}; {}", escape(note), words.join("; ")),

@@ -33,7 +33,9 @@ fn one(run: &Run) -> String {
     let story = Story::of(run);
     let mut top = head("##", run);
     let before = match &survey {
-        Some(answer) => answer.limits.iter().chain(&answer.first).cloned().collect(),
+        Some(answer) => {
+            answer.limits.iter().map(|limit| &limit.words).chain(&answer.first).cloned().collect()
+        }
         None => story.trouble.clone(),
     };
     for words in before.iter().take(2) {
@@ -72,7 +74,11 @@ fn head(marks: &str, run: &Run) -> String {
 fn uses(answer: &Answer) -> Vec<String> {
     let decided = |verdict: &survey::UseVerdict| {
         let figure = verdict.measured().first().map(|figure| figure.words_with_threshold());
-        figure.into_iter().chain(verdict.open.map(String::from)).collect::<Vec<_>>().join(", ")
+        figure
+            .into_iter()
+            .chain(verdict.open.iter().map(|open| open.words().into()))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     let one = |verdict: &survey::UseVerdict| {
         let words = match (&verdict.note, verdict.grade) {

@@ -76,6 +76,11 @@ pub(crate) fn by_storage(phase: &Phase) -> bool {
     !matches!(Kind::from(phase.origin().regime), Kind::PageCache | Kind::CpuCache | Kind::Holes)
 }
 
+/// As [`by_storage`], and nothing was in the page cache.
+pub(crate) fn by_storage_alone(phase: &Phase) -> bool {
+    by_storage(phase) && Kind::from(phase.origin().regime) != Kind::Mixed
+}
+
 /// Phases of a stage that say something of the storage; all of them if none does.
 pub(crate) fn of_storage<'r>(run: &'r Run, stage: &str) -> Vec<&'r Phase> {
     let all = of_stage(run, stage);

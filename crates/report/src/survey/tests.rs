@@ -1,7 +1,7 @@
 //! Findings and verdicts of hand-made surveys.
 
-use super::{CRITERIA, Grade, findings, json, verdicts};
-use crate::answer::Answer;
+use super::{CRITERIA, Grade, Open, findings, json, verdicts};
+use crate::answer::{Answer, Limit};
 use fathom_record::{
     Axes, DeviceDelta, Doubt, Finding, Histogram, OpKind, OpStat, Phase, Physical, Repetition, Row, Run,
     Status, Worker,
@@ -106,7 +106,7 @@ fn a_limit_of_operations_is_told_from_a_knee() {
     assert!(told.contains("until 4 are in flight: 4000/s, 4.00×"), "{told}");
     assert!(told.contains("more in flight gain little, 4100/s at best with 8"), "{told}");
     let best = verdicts(&free).into_iter().find(|v| v.of == "VM images").expect("a verdict");
-    assert!(best.sentence.contains("random reads at best 4100/s"), "the same figure: {}", best.sentence);
+    assert!(best.sentence.contains("best random reads 4100/s"), "the same figure: {}", best.sentence);
 }
 
 #[test]
@@ -350,6 +350,24 @@ fn the_long_write_is_quoted_with_its_fsync() {
 }
 
 #[test]
+fn a_long_write_to_memory_says_nothing_of_media() {
+    let media = |written: u64| {
+        let mut phase = long_write(&[100; 10]);
+        phase.repetitions[0].physical.devices[0].write_bytes = written;
+        phase.repetitions[0].workers[0].bytes = 1000 << 20;
+        phase.repetitions[0].workers[0].marks.fsync_ns = 4_000_000_000;
+        verdicts(&run(vec![synced(1, 500), phase]))
+            .into_iter()
+            .find(|v| v.of == "media streaming")
+            .expect("a use")
+    };
+    let own = "not the storage's own: long write, at worst";
+    assert_eq!((media(0).grade, media(0).note.as_deref()), (Grade::Unknown, Some(own)));
+    assert_eq!((media(500 << 20).grade, media(500 << 20).note), (Grade::Good, None), "merged in part");
+    assert_eq!(media(1000 << 20).grade, Grade::Good);
+}
+
+#[test]
 fn a_fall_is_one_level_and_then_another() {
     let of = |phase: Phase| sentence(&run(vec![synced(1, 500), phase]), "sustained").expect("told");
     let told = of(long_write(&[10, 11, 10, 10, 11, 4, 4, 5, 4, 4, 4, 4, 4]));
@@ -441,6 +459,10 @@ fn every_finding_has_evidence() {
     }
 }
 
+fn words(limits: &[Limit]) -> Vec<String> {
+    limits.iter().map(|limit| limit.words.clone()).collect()
+}
+
 fn answer(run: &Run, before: Option<&Run>) -> Answer {
     Answer::of(run, before)
 }
@@ -480,10 +502,17 @@ fn what_syncs_reached_may_be_unknown() {
     let log =
         |run: &Run| answer(run, None).uses.into_iter().find(|one| one.of == "database log").expect("judged");
     let mut run = run(vec![synced(1, 5000)]);
-    assert_eq!((log(&run).grade, log(&run).open), (Grade::Good, None));
+    assert_eq!((log(&run).grade, log(&run).open), (Grade::Good, Vec::new()));
     run.phases[0].repetitions[0].physical = Physical::default();
     let log = log(&run);
-    assert_eq!((log.grade, log.open), (Grade::Good, Some("if fsync is durable, which cannot be seen here")));
+    assert_eq!((log.grade, log.open), (Grade::Good, vec![Open::Durability]));
+    let mut phases = deep(&[(1, 9000, 85_000), (8, 47_000, 170_000)], 900);
+    phases.push(phase("ladder", "direct random read", OpKind::Read, (9000, 85_000)));
+    phases.iter_mut().for_each(|p| p.repetitions[0].physical = Physical::default());
+    phases.push(run.phases[0].clone());
+    let uses = verdicts(&Run { phases, ..run.clone() });
+    let images = uses.iter().find(|one| one.of == "VM images").expect("judged");
+    assert_eq!((images.grade, &images.open[..]), (Grade::Good, &[Open::Source, Open::Durability][..]));
     assert!(log.sentence.ends_with("; if fsync is durable, which cannot be seen here"), "{}", log.sentence);
 }
 
@@ -499,7 +528,7 @@ fn a_limit_is_reported_once_named_or_not() {
         }
         let found = answer(&run, None);
         assert!(found.passing_limits.is_empty());
-        found.limits
+        words(&found.limits)
     };
     assert_eq!(
         held(2),
@@ -510,7 +539,7 @@ fn a_limit_is_reported_once_named_or_not() {
     assert_eq!(held(0), [""; 0]);
     let mut phases = vec![synced(1, 500)];
     phases.extend(deep(&[(1, 400, 2_500_000), (2, 400, 5_000_000), (4, 401, 10_000_000)], 30));
-    let unnamed = answer(&run(phases), None).limits;
+    let unnamed = words(&answer(&run(phases), None).limits);
     assert!(
         unnamed.len() == 1
             && unnamed[0].starts_with("Operations are limited")
@@ -532,7 +561,7 @@ fn limits_of_reads_and_of_writes_are_told_together_with_what_to_do() {
     }
     let found = answer(&run, None);
     let both = "Limited in 3 of 3 phases: A control group limits writes of vda to 400 a second, and reads of vda to 400 a second. Of the figures here it held back at least fsync.";
-    assert_eq!(found.limits, [both]);
+    assert_eq!(words(&found.limits), [both]);
     let remedy = "Measure outside of it; or raise the limits in /sys/writes and /sys/reads.";
     assert_eq!(found.remedy.as_deref(), Some(remedy));
 }
@@ -555,7 +584,7 @@ fn reads_that_memory_served_are_not_the_storages() {
     let only_cached = [phases[0].clone(), phases.last().expect("the deepest").clone()];
     assert_eq!(
         images(&only_cached),
-        (Grade::Unknown, Some("not the storage's own: random reads at best".into()))
+        (Grade::Unknown, Some("not the storage's own: best random reads".into()))
     );
 }
 
@@ -568,7 +597,7 @@ fn a_limit_of_a_control_group_comes_first_though_it_held_few_phases() {
             phase.repetitions[0].findings = vec![finding];
         }
         let found = answer(&run, None);
-        (found.limits, found.passing_limits)
+        (words(&found.limits), words(&found.passing_limits))
     };
     let told = vec![
         "Limited in 4 of 81 phases: It is held. Of the figures here it held back at least fsync.".to_owned(),
@@ -661,6 +690,23 @@ fn what_a_survey_could_not_see_or_had_no_room_for_is_said_first() {
     assert!(!answer(&hidden, None).device_known);
 }
 
+/// The storage alone gave 12 000/s; with half of the reads from the page cache there were 47 000/s.
+#[test]
+fn a_partly_cached_figure_decides_only_if_the_storage_alone_says_the_same() {
+    let of = |best: u64, alone: u64| {
+        let mut phases = vec![synced(1, 500)];
+        phases.extend(deep(&[(1, alone, 85_000), (8, best, 170_000)], 900));
+        let partly = &mut phases.last_mut().expect("the deepest").repetitions[0];
+        partly.physical.devices[0].read_bytes = partly.workers[0].bytes / 2;
+        verdicts(&run(phases)).into_iter().find(|v| v.of == "VM images").expect("a use")
+    };
+    let both = of(47_000, 12_000);
+    let note = "best random reads 12 000/s, or 47 000/s partly cached";
+    assert_eq!((both.grade, both.note.as_deref()), (Grade::Unknown, Some(note)));
+    assert_eq!((of(47_000, 30_000).grade, of(47_000, 30_000).note), (Grade::Good, None));
+    assert_eq!(of(1000, 900).grade, Grade::Poor);
+}
+
 #[test]
 fn a_figure_of_the_page_cache_grades_no_disk() {
     let of_reads = |device_bytes: u64| {
@@ -676,5 +722,5 @@ fn a_figure_of_the_page_cache_grades_no_disk() {
     assert_eq!((disk.grade, disk.note), (Grade::Good, None), "{}", disk.sentence);
     let cache = of_reads(0);
     assert_eq!(cache.grade, Grade::Unknown, "{}", cache.sentence);
-    assert_eq!(cache.sentence, "not judged: not the storage's own: random reads at best");
+    assert_eq!(cache.sentence, "not judged: not the storage's own: best random reads");
 }

@@ -12,7 +12,7 @@ pub fn one_line(answer: &Answer) -> String {
         format!("{} {}{p99}", row.brief, units::ops_rate(row.per_s))
     });
     let streams = answer.more.iter().filter(|(name, _)| *name == "streams").map(|(_, words)| words.clone());
-    let warnings = answer.first.iter().chain(&answer.limits).take(1).cloned();
+    let warnings = answer.first.iter().chain(answer.limits.iter().map(|limit| &limit.words)).take(1).cloned();
     let figures: Vec<String> = rows.chain(streams).chain(warnings).collect();
     let place = answer.place.get(1).or(answer.place.first()).map_or("", String::as_str);
     clean(&format!("{place}: {}", figures.join(" | ")))
@@ -22,6 +22,7 @@ pub fn one_line(answer: &Answer) -> String {
 mod tests {
     use super::*;
     use crate::answer::AnswerRow;
+    use crate::answer::Limit;
 
     fn answer() -> Answer {
         let row = |brief: &str, per_s: f64, p99_us: f64| AnswerRow {
@@ -61,7 +62,13 @@ mod tests {
     #[test]
     fn a_survey_has_a_line() {
         insta::assert_snapshot!(one_line(&answer()));
-        let held = Answer { limits: vec!["Limited in 9 of 80 phases: a control group.".into()], ..answer() };
+        let held = Answer {
+            limits: vec![Limit {
+                name: "a limit",
+                words: "Limited in 9 of 80 phases: a control group.".into(),
+            }],
+            ..answer()
+        };
         assert!(one_line(&held).ends_with(" | Limited in 9 of 80 phases: a control group."));
     }
 

@@ -25,13 +25,15 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     let layout = width.max(NARROWEST);
     let mut page = TerminalPage { lines: Vec::new(), width, paint: Paint { on: colour } };
     page.line(Style::Bold, &cut(&clean(&answer.place.join("   ")), layout));
-    let not_shown = if answer.remedy.is_some() { answer.passing_limits.len() } else { 0 };
-    let more = match answer.limits.len() + not_shown {
-        0 | 1 => String::new(),
-        n => format!(" (and {} more: see the page)", n - 1),
+    let not_shown = if answer.remedy.is_some() { answer.passing_limits.as_slice() } else { &[] };
+    let others: Vec<&str> = answer.limits.iter().skip(1).chain(not_shown).map(|limit| limit.name).collect();
+    let more = match others.as_slice() {
+        [] => String::new(),
+        [one] => format!(" (also: {one})"),
+        [one, rest @ ..] => format!(" (also: {one}, and {} more on the page)", rest.len()),
     };
     if let Some(limit) = answer.limits.first() {
-        let words = whole_clauses(&clean(limit), layout, 2, &more);
+        let words = whole_clauses(&clean(&limit.words), layout, 2, &more);
         named_line(&mut page, Style::Bad, "", &words, layout, 2);
     }
     for words in answer.first.iter().take(2) {
@@ -40,7 +42,7 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     let limits = match (&answer.remedy, answer.passing_limits.as_slice()) {
         (Some(remedy), _) => ("Remedy", vec![remedy.clone()]),
         (None, []) => ("Limits", answer.other_limits().into_iter().collect()),
-        (None, limits) => ("Limits", limits.to_vec()),
+        (None, limits) => ("Limits", limits.iter().map(|limit| limit.words.clone()).collect()),
     };
     let doubts = match answer.doubts.as_slice() {
         [] => vec![answer.doubts_in_words()],
@@ -102,8 +104,15 @@ fn whole_parts(parts: &[String], layout: usize, most: usize) -> String {
     };
     let fits = |text: &String| wrapped(&clean(text), width).len() <= most;
     let more = if parts.len() > 1 { format!("; and {} more", parts.len() - 1) } else { String::new() };
+    let brief = || Some(without_figures(&parts[0])? + &more);
     let shorter = || whole_clauses(&clean(&parts[0]), width, most, &more);
-    (1..=parts.len()).rev().map(first).find(fits).unwrap_or_else(shorter)
+    (1..=parts.len()).rev().map(first).find(fits).or_else(|| brief().filter(fits)).unwrap_or_else(shorter)
+}
+
+/// A doubt without the figures that it concerns.
+fn without_figures(doubt: &str) -> Option<String> {
+    let (doubt, _) = doubt.strip_suffix(')')?.rsplit_once(", with ")?;
+    Some(format!("{doubt})"))
 }
 
 /// As many whole clauses of a sentence as fit on `most` lines before `end`; all of it if only a few words do.
@@ -175,10 +184,14 @@ fn good_for(verdict: &UseVerdict, layout: usize) -> String {
     line += &figures
         .next_if(|_| verdict.note.is_none())
         .map_or_else(String::new, JudgedCriterion::words_with_threshold);
-    for words in
-        verdict.open.map(|_| "if durable".to_owned()).into_iter().chain(figures.map(JudgedCriterion::words))
-    {
-        if line.chars().count() + 2 + words.chars().count() <= layout {
+    let fits = |line: &str, words: &str| line.chars().count() + 2 + words.chars().count() <= layout;
+    let mut open = verdict.open.iter().map(|open| open.brief()).peekable();
+    // What a grade depends on is needed more than a word.
+    if open.peek().is_some_and(|open| !fits(&line, open)) {
+        line = line.replace("(good ", "(");
+    }
+    for words in open.map(String::from).chain(figures.map(JudgedCriterion::words)) {
+        if fits(&line, &words) {
             line += &format!(", {words}");
         }
     }
@@ -191,10 +204,11 @@ fn good_for(verdict: &UseVerdict, layout: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer::Limit;
     use crate::survey::CRITERIA;
 
     fn uses() -> Vec<UseVerdict> {
-        let values = [5.31e6, 374.0, 156.0, 5.31e6, 7.08e8, 1.67e9, 7370.0, 97_800.0, 78_481.0, 148_000.0];
+        let values = [5.31e6, 374.0, 156.0, 5.31e6, 7.08e8, 1.67e9, 7370.0, 9780.0, 78_481.0, 148_000.0];
         let figure = |i: usize| {
             let by = &CRITERIA[i];
             let fair = if by.is_time() { values[i] > by.good } else { values[i] < by.good };
@@ -213,7 +227,7 @@ mod tests {
                     of: CRITERIA[i].of,
                     grade,
                     note: None,
-                    open: None,
+                    open: Vec::new(),
                     sentence: String::new(),
                     figures,
                 }
@@ -223,6 +237,10 @@ mod tests {
 
     fn row(what: &str, per_s: f64, us: [f64; 3], served: &'static str) -> AnswerRow {
         AnswerRow { what: what.into(), brief: String::new(), per_s, ns: us.map(|us| Some(us * 1e3)), served }
+    }
+
+    fn limit(words: &str) -> Limit {
+        Limit { name: "a limit", words: words.into() }
     }
 
     fn answer() -> Answer {
@@ -272,7 +290,7 @@ mod tests {
         let worst = Answer {
             first: vec![long.clone(); 3],
             doubts: vec![long.clone(); 3],
-            limits: vec![format!("Limited in 12 of 63 phases: {long}"); 2],
+            limits: vec![limit(&format!("Limited in 12 of 63 phases: {long}")); 2],
             since: Some(long),
             ..answer()
         };
@@ -288,9 +306,9 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_keeps_the_limit_and_the_change() {
-        let limit = "Limited in 16 of 108 phases: A control group limits writes of loop0 to 400 a second, and reads of loop0 to 400 a second.";
+        let words = "Limited in 16 of 108 phases: A control group limits writes of loop0 to 400 a second, and reads of loop0 to 400 a second.";
         let since = "since 27 Nov 21:26: fsyncs 18x faster; random reads -4 %; cold read -25 %; one run each";
-        let answer = Answer { limits: vec![limit.into()], since: Some(since.into()), ..answer() };
+        let answer = Answer { limits: vec![limit(words)], since: Some(since.into()), ..answer() };
         for width in [40, 50, 60, 80] {
             let text = short(&answer, &[], width, false);
             let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -310,10 +328,10 @@ mod tests {
 
     #[test]
     fn limits_that_held_few_phases_stand_below_and_others_are_counted() {
-        let limit = |n: u32| format!("Limited in {n} of 80 phases: A control group holds reads.");
-        let held = Answer { limits: vec![limit(9), limit(8)], passing_limits: vec![limit(1)], ..answer() };
+        let of = |n: u32| limit(&format!("Limited in {n} of 80 phases: A control group holds reads."));
+        let held = Answer { limits: vec![of(9), of(8)], passing_limits: vec![of(1)], ..answer() };
         let text = short(&held, &[], 80, false);
-        assert!(text.contains("(and 1 more") && text.contains(" Limits          Limited in 1"), "{text}");
+        assert!(text.contains("(also: a limit)") && text.contains(" Limits          Limited in 1"), "{text}");
     }
 
     #[test]
@@ -323,6 +341,17 @@ mod tests {
         let text = short(&doubtful, &[], 80, false);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.ends_with("(11 of 80); and 2 more"), "{text}");
+    }
+
+    #[test]
+    fn a_doubt_without_room_loses_its_figures_first() {
+        let doubt = "repetitions differ by more than 20 % (28 of 161, with fsync, fsync x8 and 4 more)";
+        let parts = [doubt, "other programs used the CPU (1 of 161)"].map(String::from);
+        assert_eq!(
+            whole_parts(&parts, 80, 1),
+            "repetitions differ by more than 20 % (28 of 161); and 1 more"
+        );
+        assert_eq!(whole_parts(&parts, 80, 2), parts.join("; "));
     }
 
     #[test]
@@ -356,14 +385,14 @@ mod tests {
         let timed = Answer { time: time.map(String::from).to_vec(), ..answer() };
         let text = short(&timed, &[], 80, false);
         assert!(text.contains(" Time spent      fsync: vda 62 %, kernel 37 %; read:"), "{text}");
-        let limited = Answer { passing_limits: vec!["sparse image".into()], ..timed };
+        let limited = Answer { passing_limits: vec![limit("sparse image")], ..timed };
         assert!(!short(&limited, &[], 80, false).contains("Time spent"));
     }
 
     #[test]
     fn a_limit_with_a_long_tail_keeps_its_head() {
-        let limit = "Limited in 109 of 109 phases: A control group limits writes of loop0 to 400 a second, and they ran at 396 a second: the limit holds them back. Of the figures here it held back at least fsync, fsync x8, read, read x128, write, cold read, long write, 4 KiB files and 4 KiB files with fsync.";
-        let held = Answer { limits: vec![limit.into()], ..answer() };
+        let words = "Limited in 109 of 109 phases: A control group limits writes of loop0 to 400 a second, and they ran at 396 a second: the limit holds them back. Of the figures here it held back at least fsync, fsync x8, read, read x128, write, cold read, long write, 4 KiB files and 4 KiB files with fsync.";
+        let held = Answer { limits: vec![limit(words)], ..answer() };
         let text = short(&held, &after(), 80, false);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains("and they ran at 396 a second: the limit holds them back. 4 KiB"), "{text}");
@@ -371,17 +400,17 @@ mod tests {
 
     #[test]
     fn the_remedy_of_a_limit_has_a_line() {
-        let remedy = "`fallocate -l 6442450944 FILE` fills the holes and keeps the data; the first write to each new block may still cost more than the next. Or write the files once before.";
-        let limits = vec!["Limited in 9 of 80 phases: The file behind loop1 had holes.".into()];
+        let remedy = "`fallocate -l 6442450944 /srv/vm.img` fills the holes. The data stay, and the first write to each new block may still cost more than the next. Or write the files once before.";
+        let limits = vec![limit("Limited in 9 of 80 phases: The file behind loop1 had holes.")];
         let held = Answer {
             limits,
             remedy: Some(remedy.into()),
-            passing_limits: vec!["mounted with discard (1 of 80)".into()],
+            passing_limits: vec![limit("mounted with discard (1 of 80)")],
             ..answer()
         };
         let text = short(&held, &[], 80, false);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let words = "Remedy `fallocate -l 6442450944 FILE` fills the holes and keeps the data. Doubts";
-        assert!(flat.contains(words) && flat.contains("(and 1 more: see the page)"), "{text}");
+        let words = "Remedy `fallocate -l 6442450944 /srv/vm.img` fills the holes. Doubts";
+        assert!(flat.contains(words) && flat.contains("(also: a limit)"), "{text}");
     }
 }

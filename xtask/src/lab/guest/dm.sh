@@ -1,16 +1,49 @@
-# Device mapper over NVMe: the counters and the events of both layers count what was asked.
+# Device mapper over NVMe: the counters and the events of every layer count what was asked.
 . /lab/functions
 modprobe nvme
-modprobe dm-mod
 wait_for /dev/nvme0n1
-clean() {
-    umount /mnt/dm || true
-    dmsetup remove --noudevrules --noudevsync lab
+made=
+create() {
+    dmsetup create --noudevrules --noudevsync "$1" --table "$2"
+    made="$1 $made"
 }
-trap clean EXIT
+removed() {
+    umount /mnt/dm || true
+    for name in $made; do dmsetup remove --noudevrules --noudevsync "$name"; done
+    made=
+}
+trap removed EXIT
 sectors=$(cat /sys/block/nvme0n1/size)
-dmsetup create --noudevrules --noudevsync lab --table "0 $sectors linear /dev/nvme0n1 0"
-wait_for /dev/dm-0
-mounted /dev/dm-0 /mnt/dm
-read_2048 /mnt/dm
-has '"read_ios": 2048' 2
+
+# Reads 2048 times from the file system on a mapped device; each of these devices has counted that.
+counted() {
+    mounted "$1" /mnt/dm
+    read_2048 /mnt/dm
+    shift
+    for device; do [ "$(reads "$device")" = 2048 ] || fail "$device counted $(reads "$device") reads"; done
+    removed
+}
+
+modprobe dm-mod
+create linear "0 $sectors linear /dev/nvme0n1 0"
+counted /dev/dm-0 dm-0 nvme0n1
+
+modprobe dm-crypt
+key=$(printf '%0128d' 7)
+create crypt "0 $sectors crypt aes-xts-plain64 $key 0 /dev/nvme0n1 0"
+counted /dev/dm-0 dm-0 nvme0n1
+
+modprobe dm-delay
+create delay "0 $sectors delay /dev/nvme0n1 0 1"
+counted /dev/dm-0 dm-0 nvme0n1
+
+# A thin volume in a pool over two linear parts of the disk.
+modprobe dm-thin-pool
+create meta "0 65536 linear /dev/nvme0n1 0"
+create data "0 1048576 linear /dev/nvme0n1 65536"
+dd if=/dev/zero of=/dev/dm-0 bs=1M count=1
+create pool "0 1048576 thin-pool /dev/dm-0 /dev/dm-1 128 0"
+dmsetup message pool 0 "create_thin 0"
+create thin "0 1048576 thin /dev/dm-2 0"
+counted /dev/dm-3 dm-3 dm-1
+trap - EXIT
