@@ -187,6 +187,7 @@ impl Engine {
         let spools = self.spools(this)?;
         self.written.begin(number as u32, this)?;
         let shared = (&pooled, spools.as_slice(), &self.written);
+        self.ledger.settle();
         let jobs = jobs(workload, &sets, this, shared, flows.as_ref(), &self.ledger, place);
         memory::check(this, jobs.iter().map(|j| &j.2))?;
         let log_entries = jobs.iter().map(|j| log_entries(&j.2)).max().unwrap_or(0);

@@ -46,7 +46,8 @@ impl Counters {
                 kind => kind.word(),
             },
             holds_data: d.level == 0 && d.role == Role::Data,
-            stat: files.read(&d.sys.join("stat")).ok().and_then(|t| DiskStat::parse(&t)),
+            stat: DiskStat::of(files, stack, d),
+            may_not_count: may_not_count(files, d),
         });
         let mut devices: Vec<DeviceReading> = devices.collect();
         if stack.method == "mountstats" {
@@ -59,6 +60,7 @@ impl Counters {
                     kind: "server",
                     holds_data: true,
                     stat: served.map(DiskStat::of_server),
+                    may_not_count: false,
                 }
             }));
         }
@@ -77,6 +79,7 @@ impl Counters {
                         read_sectors: io.read_bytes / SECTOR_BYTES,
                         ..DiskStat::default()
                     }),
+                    may_not_count: false,
                 });
                 read
             }
@@ -126,6 +129,17 @@ struct DeviceReading {
     kind: &'static str,
     holds_data: bool,
     stat: Option<DiskStat>,
+    /// Counting is off (queue/iostats). Some drivers count all the same.
+    may_not_count: bool,
+}
+
+/// Whether counting is off for a device. A partition shares its disk's switch.
+fn may_not_count(files: &dyn KernelFiles, device: &Device) -> bool {
+    let disk = match device.kind {
+        DeviceKind::Partition => device.sys.parent().unwrap_or(&device.sys),
+        _ => &device.sys,
+    };
+    files.trimmed(&disk.join("queue/iostats")).is_some_and(|on| on == "0")
 }
 
 /// A `stat` file of sysfs: the counters of /proc/diskstats for one device.
@@ -146,6 +160,40 @@ struct DiskStat {
 }
 
 impl DiskStat {
+    /// An NVMe multipath device and its partitions count nothing before Linux 6.4: its paths are counted instead.
+    fn of(files: &dyn KernelFiles, stack: &DeviceStack, device: &Device) -> Option<Self> {
+        let own = |d: &Device| Self::parse(&files.read(&d.sys.join("stat")).ok()?);
+        let below =
+            |name: String| stack.devices.iter().filter(move |d| d.above.as_deref() == Some(name.as_str()));
+        let head = match device.kind {
+            DeviceKind::Partition if may_not_count(files, device) => below(device.name.clone()).next(),
+            _ => Some(device),
+        };
+        match head.filter(|head| head.kind == DeviceKind::Multipath) {
+            Some(head) => below(head.name.clone())
+                .map(own)
+                .try_fold(Self::default(), |sum, path| Some(sum.plus(&path?))),
+            None => own(device),
+        }
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        Self {
+            read_ios: self.read_ios + other.read_ios,
+            read_merges: self.read_merges + other.read_merges,
+            read_sectors: self.read_sectors + other.read_sectors,
+            write_ios: self.write_ios + other.write_ios,
+            write_merges: self.write_merges + other.write_merges,
+            write_sectors: self.write_sectors + other.write_sectors,
+            busy_ms: self.busy_ms + other.busy_ms,
+            read_ms: self.read_ms + other.read_ms,
+            write_ms: self.write_ms + other.write_ms,
+            queue_ms: self.queue_ms + other.queue_ms,
+            discard_ios: self.discard_ios + other.discard_ios,
+            flush_ios: self.flush_ios + other.flush_ios,
+        }
+    }
+
     /// Eleven fields since 2.6, discards since 4.18, flushes since 5.5; missing ones are 0.
     fn parse(text: &str) -> Option<Self> {
         let fields: Vec<u64> =
@@ -382,6 +430,9 @@ impl Snapshot {
         for reading in &self.devices {
             let then = later.devices.iter().find(|d| d.name == reading.name).and_then(|d| d.stat);
             match (reading.stat, then) {
+                (Some(before), Some(after)) if reading.may_not_count && before == after => {
+                    notes.push(format!("{} does not count its I/O (queue/iostats is 0)", reading.name));
+                }
                 (Some(before), Some(after)) => {
                     tops += usize::from(reading.holds_data);
                     devices.push(before.until(&after, reading));
@@ -590,6 +641,49 @@ mod tests {
         assert_eq!((physical.own_read_bytes, physical.own_write_bytes), (Some(40_960), Some(0)));
         assert_eq!((before.dirty_bytes(), physical.dirty_after_bytes), (Some(12_288), Some(102_400)));
         assert_eq!((physical.method.as_str(), physical.note), ("diskstats", None));
+    }
+
+    #[test]
+    fn a_device_that_does_not_count_says_nothing() {
+        let moved = |iostats: &str, now: &str| {
+            let mut fake = machine().file("/sys/devices/ata1/block/sda/queue/iostats", iostats);
+            let stack = stack_with(&fake, Path::new("/x"));
+            let before = Counters::read_with(&fake, &stack);
+            fake.put(STAT, now);
+            let physical = before.until(&Counters::read_with(&fake, &stack));
+            (physical.method, physical.note)
+        };
+        let none = "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n";
+        let why = "sda does not count its I/O (queue/iostats is 0)";
+        assert_eq!(moved("0\n", none), ("none".into(), Some(why.into())));
+        assert_eq!(moved("1\n", none), ("diskstats".into(), None));
+        assert_eq!(
+            moved("0\n", "8 0 64 1 0 0 0 0 0 1 1 0 0 0 0 0 0\n"),
+            ("diskstats".into(), None),
+            "it does"
+        );
+    }
+
+    #[test]
+    fn the_paths_of_an_nvme_multipath_device_count_for_it() {
+        let mut fake = Fake::new()
+            .disk("subsys1", "nvme1n1", (259, 1))
+            .partition("subsys1", "nvme1n1", "nvme1n1p1", (259, 2))
+            .file("/sys/devices/subsys1/block/nvme1n1/queue/iostats", "0\n")
+            .disk("ctl1", "nvme1c1n1", (0, 1))
+            .disk("ctl2", "nvme1c2n1", (0, 2))
+            .file("/proc/self/mountinfo", "27 1 259:2 / / rw - ext4 /dev/nvme1n1p1 rw\n")
+            .on_mount("/", 27, (259, 2));
+        let stack = stack_with(&fake, Path::new("/x"));
+        let before = Counters::read_with(&fake, &stack);
+        fake.put("/sys/devices/ctl1/block/nvme1c1n1/stat", "8 0 64 1 0 0 0 0 0 1 1 0 0 0 0 0 0\n");
+        fake.put("/sys/devices/ctl2/block/nvme1c2n1/stat", "2 0 16 1 0 0 0 0 0 1 1 0 0 0 0 0 0\n");
+        let physical = before.until(&Counters::read_with(&fake, &stack));
+        let reads: Vec<_> = physical.devices.iter().map(|d| (d.name.as_str(), d.level, d.read_ios)).collect();
+        assert_eq!(
+            reads,
+            [("nvme1n1p1", 0, 10), ("nvme1n1", 1, 10), ("nvme1c1n1", 2, 8), ("nvme1c2n1", 2, 2)]
+        );
     }
 
     #[test]

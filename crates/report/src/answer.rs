@@ -438,7 +438,7 @@ impl Found<'_> {
         const GROUP: &str = "A control group limits ";
         let first = self.findings.first().map_or("", |(_, finding)| &finding.sentence);
         let limited = |(_, finding): &(u64, &Finding)| {
-            let (what, _) = finding.sentence.strip_prefix(GROUP)?.split_once(", and they ran")?;
+            let (what, _) = finding.sentence.strip_prefix(GROUP)?.split_once(", and ")?;
             Some(what.to_owned())
         };
         let mut all: Vec<String> = self.findings.iter().filter_map(limited).collect();
@@ -516,7 +516,10 @@ fn limits(run: &Run) -> (Vec<Limit>, Option<String>, Vec<Limit>) {
     }
     // A rate that no depth exceeds may be a limit of unknown origin.
     if many.is_empty() {
-        many.extend(limit(run).map(|found| Limit { name: "a rate", words: capital(&found.sentence) }));
+        many.extend(
+            limit(run)
+                .map(|found| Limit { name: "a rate that no depth exceeds", words: capital(&found.sentence) }),
+        );
     }
     (many, remedy, few)
 }

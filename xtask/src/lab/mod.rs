@@ -4,12 +4,14 @@
 //! the cache.
 
 mod boot;
+mod cuts;
 mod kernel;
 mod ramdisk;
 
 use crate::steps::{Steps, cargo, succeeds};
 use anyhow::{Context, Result, bail};
 use kernel::Kernel;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -21,14 +23,24 @@ struct GuestTest {
     programs: &'static [&'static str],
 }
 
-const TESTS: [GuestTest; 6] = [
+const TESTS: [GuestTest; 7] = [
     GuestTest { name: "boot", script: include_str!("guest/boot.sh"), programs: &[] },
     GuestTest { name: "nvme", script: include_str!("guest/nvme.sh"), programs: &["mkfs.ext4"] },
     GuestTest { name: "dm", script: include_str!("guest/dm.sh"), programs: &["mkfs.ext4", "dmsetup"] },
     GuestTest { name: "md", script: include_str!("guest/md.sh"), programs: &["mkfs.ext4", "mdadm"] },
+    GuestTest { name: "tcp", script: include_str!("guest/tcp.sh"), programs: &["mkfs.ext4"] },
     GuestTest { name: "zram", script: include_str!("guest/zram.sh"), programs: &["mkfs.ext4"] },
     GuestTest { name: "f2fs", script: include_str!("guest/f2fs.sh"), programs: &["mkfs.f2fs"] },
 ];
+
+/// Runs only if it is named, because it boots again and again.
+const CUT: GuestTest =
+    GuestTest { name: "cut", script: include_str!("guest/cut.sh"), programs: &["mkfs.ext4"] };
+/// How often it cuts the power unless told otherwise.
+const CUTS: u32 = 5;
+
+/// Size of the guest's NVMe disk.
+const DISK_BYTES: u64 = 1 << 30;
 
 /// What the host needs, with Debian's packages.
 const NEEDED: [(&str, &str); 5] = [
@@ -46,6 +58,8 @@ pub(crate) struct Options {
     tests: Vec<String>,
     /// The fathom to test; else the release build is made.
     binary: Option<PathBuf>,
+    /// How many power cuts to survive.
+    cuts: Option<u32>,
 }
 
 impl Options {
@@ -55,11 +69,16 @@ impl Options {
         while let Some(word) = words.next() {
             match word.as_str() {
                 "--binary" => options.binary = Some(words.next().ok_or("`--binary` takes a path.")?.into()),
+                "--times" => {
+                    let times = words.next().and_then(|word| word.parse().ok()).filter(|times| *times > 0);
+                    options.cuts = Some(times.ok_or("`--times` takes a number of power cuts, 1 or more.")?);
+                }
+                name if name == CUT.name => options.cuts = options.cuts.or(Some(CUTS)),
                 name if TESTS.iter().any(|test| test.name == name) => options.tests.push(name.into()),
                 other => {
                     let names: Vec<&str> = TESTS.iter().map(|test| test.name).collect();
                     return Err(format!(
-                        "`lab` takes --binary PATH and tests ({}), not {other:?}.",
+                        "`lab` takes --binary PATH and tests ({}, or cut with --times N), not {other:?}.",
                         names.join(", ")
                     ));
                 }
@@ -96,6 +115,15 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<bool> {
             target.join("release/fathom")
         }
     };
+    let dir = tempfile::tempdir()?;
+    let disk = dir.path().join("nvme");
+    File::create(&disk)?.set_len(DISK_BYTES)?;
+    if let Some(times) = options.cuts {
+        return Ok(steps.take(&format!("{times} power cuts ({})", kernel.version), || {
+            let ramdisk = ramdisk::make(dir.path(), &kernel, &binary, &[&CUT])?;
+            cuts::run(&kernel, &ramdisk, &disk, times)
+        }));
+    }
     let (mut tests, mut skipped) = (Vec::new(), Vec::new());
     for test in TESTS.iter().filter(|t| options.tests.is_empty() || options.tests.iter().any(|n| n == t.name))
     {
@@ -104,11 +132,10 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<bool> {
             None => tests.push(test),
         }
     }
-    let dir = tempfile::tempdir()?;
     let mut ended = Vec::new();
     steps.take(&format!("guest ({})", kernel.version), || {
         let ramdisk = ramdisk::make(dir.path(), &kernel, &binary, &tests)?;
-        ended = boot::run(dir.path(), &kernel, &ramdisk)?;
+        ended = boot::run(&kernel, &ramdisk, &disk)?;
         Ok(true)
     });
     let mut good = steps.failed().is_empty();
@@ -151,7 +178,11 @@ mod tests {
     #[test]
     fn tests_are_named() {
         let options = parse("nvme --binary x boot").unwrap();
-        assert_eq!(options, Options { tests: vec!["nvme".into(), "boot".into()], binary: Some("x".into()) });
+        let tests = vec!["nvme".into(), "boot".into()];
+        assert_eq!(options, Options { tests, binary: Some("x".into()), cuts: None });
+        assert_eq!(parse("cut").unwrap().cuts, Some(CUTS));
+        assert_eq!(parse("cut --times 200").unwrap().cuts, Some(200));
+        assert!(parse("cut --times no").is_err());
         assert!(parse("nvm").unwrap_err().contains("boot, nvme, dm"));
         assert!(parse("--binary").is_err());
     }

@@ -12,9 +12,10 @@ pub struct Watched {
     pub number: DeviceNumber,
     /// Kernel name: "vda", "loop0".
     pub name: String,
-    /// Its level in the stack, see [`Device::level`]; partitions do not count: the disk of the file system's partition is at level 0.
+    /// Its level in the stack, see [`Device::level`], without the devices that have no events: the disk of the file system's partition
+    /// is at level 0.
     pub level: u32,
-    /// Whether it has no requests (most of device mapper, md, zram, brd, NVMe multipath heads): bio events are used instead.
+    /// Whether it has no requests (most of device mapper, md, zram, brd): bio events are used instead.
     pub bio_based: bool,
     /// Whether its requests wait in an I/O scheduler, which has an event for each one queued (flushes and writes with a flush bypass it).
     /// Insertions by this process's measured threads can then be filtered out.
@@ -25,26 +26,43 @@ pub struct Watched {
 }
 
 /// The devices of a stack that have their own events. A partition has none: its disk is watched instead, which also shows the I/O of the
-/// other partitions.
+/// other partitions. Instead of an NVMe multipath device its paths are watched.
 #[must_use]
 pub fn watched(stack: &DeviceStack) -> Vec<Watched> {
     watched_with(&Live, stack)
 }
 
 fn watched_with(files: &dyn KernelFiles, stack: &DeviceStack) -> Vec<Watched> {
-    let whole = stack.devices.iter().filter(|d| d.kind != DeviceKind::Partition);
-    whole
-        .map(|device| Watched { level: level_without_partitions(stack, device), ..one(files, device) })
+    let watched = stack.devices.iter().filter(|d| has_events(d));
+    watched
+        .map(|device| Watched {
+            name: shown_name(stack, device),
+            level: level_among_watched(stack, device),
+            ..one(files, device)
+        })
         .collect()
 }
 
-fn level_without_partitions(stack: &DeviceStack, device: &Device) -> u32 {
+/// A partition's events are its disk's. An NVMe multipath device sends each bio to a path, where it also completes.
+fn has_events(device: &Device) -> bool {
+    !matches!(device.kind, DeviceKind::Partition | DeviceKind::Multipath)
+}
+
+/// The only path of an NVMe multipath device goes by that device's name, which is the one that users know.
+fn shown_name(stack: &DeviceStack, device: &Device) -> String {
+    let above = |d: &Device| stack.devices.iter().find(|a| d.above.as_ref() == Some(&a.name));
+    let paths = |head: &Device| stack.devices.iter().filter(|d| d.above.as_ref() == Some(&head.name)).count();
+    let head = above(device).filter(|head| head.kind == DeviceKind::Multipath && paths(head) == 1);
+    head.unwrap_or(device).name.clone()
+}
+
+fn level_among_watched(stack: &DeviceStack, device: &Device) -> u32 {
     let above = |d: &&Device| {
         let name = d.above.as_ref()?;
         stack.devices.iter().find(|a| a.name == *name && a.level < d.level)
     };
-    let partitions = std::iter::successors(Some(device), above).filter(|d| d.kind == DeviceKind::Partition);
-    device.level.saturating_sub(partitions.count() as u32)
+    let unwatched = std::iter::successors(Some(device), above).filter(|d| !has_events(d));
+    device.level.saturating_sub(unwatched.count() as u32)
 }
 
 fn one(files: &dyn KernelFiles, device: &Device) -> Watched {
@@ -159,6 +177,26 @@ mod tests {
         let devices = watched_with(&fake, &stack_with(&fake, Path::new("/x")));
         let levels: Vec<_> = devices.iter().map(|d| (d.name.as_str(), d.level)).collect();
         assert_eq!(levels, [("dm-0", 0), ("sda", 1)]);
+    }
+
+    #[test]
+    fn the_path_of_an_nvme_multipath_device_is_watched_in_its_name() {
+        let mut fake = Fake::new()
+            .disk("subsys1", "nvme1n1", (259, 1))
+            .disk("ctl1", "nvme1c1n1", (259, 7))
+            .file("/sys/devices/ctl1/block/nvme1c1n1/mq/0/nr_tags", "64\n")
+            .file("/proc/self/mountinfo", "27 1 259:1 / / rw - ext4 /dev/nvme1n1 rw\n")
+            .on_mount("/", 27, (259, 1));
+        let seen = |fake: &Fake| {
+            let devices = watched_with(fake, &stack_with(fake, Path::new("/x")));
+            devices.into_iter().map(|d| (d.name, d.level, d.number.minor, d.bio_based)).collect::<Vec<_>>()
+        };
+        assert_eq!(seen(&fake), [("nvme1n1".to_owned(), 0, 7, false)]);
+        fake = fake
+            .disk("ctl2", "nvme1c2n1", (259, 8))
+            .file("/sys/devices/ctl2/block/nvme1c2n1/mq/0/nr_tags", "64\n");
+        let both = [("nvme1c1n1".to_owned(), 0, 7, false), ("nvme1c2n1".to_owned(), 0, 8, false)];
+        assert_eq!(seen(&fake), both);
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub enum DeviceKind {
     DeviceMapper,
     /// A software RAID.
     Md,
+    /// An NVMe name space with native multipath: a name without a queue, above the name space of each controller.
+    Multipath,
     /// A loop device, backed by a file.
     Loop,
     /// A disk in main memory: zram, brd, a loop device whose file is on a memory file system.
@@ -41,6 +43,7 @@ impl DeviceKind {
             Self::Partition => "partition",
             Self::DeviceMapper => "device-mapper",
             Self::Md => "md",
+            Self::Multipath => "multipath",
             Self::Loop => "loop",
             Self::Ram => "ram",
         }

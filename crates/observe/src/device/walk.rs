@@ -303,7 +303,8 @@ impl<'a> Walk<'a> {
             self.device(disk, place);
             return disk.file_name().is_some_and(|disk| self.is_in_memory(&disk.to_string_lossy()));
         }
-        let slaves = self.files.list(&sys.join("slaves")).unwrap_or_default();
+        let mut slaves = self.files.list(&sys.join("slaves")).unwrap_or_default();
+        slaves.extend(self.nvme_paths(name));
         for slave in &slaves {
             self.name(slave, place);
         }
@@ -315,6 +316,22 @@ impl<'a> Walk<'a> {
                     && self.devices.iter().filter(own).all(|d| d.in_memory);
         }
         !slaves.is_empty() && slaves.iter().all(|slave| self.is_in_memory(slave))
+    }
+
+    /// The name spaces that an NVMe multipath device leads to: "nvme0c1n1" below "nvme0n1".
+    fn nvme_paths(&self, name: &str) -> Vec<String> {
+        let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let numbers = name.strip_prefix("nvme").and_then(|rest| rest.split_once('n'));
+        let Some((subsystem, space)) = numbers.filter(|(s, n)| number(s) && number(n)) else {
+            return Vec::new();
+        };
+        let of_it = |other: &String| {
+            let controller = other
+                .strip_prefix("nvme")
+                .and_then(|rest| rest.strip_prefix(subsystem)?.strip_prefix('c')?.split_once('n'));
+            controller.is_some_and(|(c, n)| number(c) && n == space)
+        };
+        self.files.list(Path::new("/sys/class/block")).unwrap_or_default().into_iter().filter(of_it).collect()
     }
 
     fn is_in_memory(&self, name: &str) -> bool {
@@ -354,6 +371,8 @@ impl<'a> Walk<'a> {
             DeviceKind::Md
         } else if has("loop/backing_file") {
             DeviceKind::Loop
+        } else if !self.nvme_paths(name).is_empty() {
+            DeviceKind::Multipath
         } else if name.starts_with("zram") || name.starts_with("ram") {
             DeviceKind::Ram
         } else {
@@ -365,7 +384,18 @@ impl<'a> Walk<'a> {
         let text = self.files.trimmed(&sys.join("dev")).unwrap_or_default();
         text.split_once(':')
             .and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)))
+            .or_else(|| self.hidden_number(&sys.file_name()?.to_string_lossy()))
             .unwrap_or((0, 0))
+    }
+
+    /// A path of an NVMe multipath device has no node, but its events carry the number that is in the list of counters.
+    fn hidden_number(&self, name: &str) -> Option<(u32, u32)> {
+        let counters = self.files.read(Path::new("/proc/diskstats")).ok()?;
+        counters.lines().find_map(|line| {
+            let mut words = line.split_ascii_whitespace();
+            let (major, minor) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+            (words.next()? == name).then_some((major, minor))
+        })
     }
 }
 
@@ -468,6 +498,28 @@ mod tests {
         assert_eq!(names(&stack), [("md0", 0), ("sdc", 0), ("sda", 1), ("sdb", 1)]);
         assert_eq!(stack.devices[1].role, Role::Log);
         assert_eq!(stack.tops().map(|d| d.name.as_str()).collect::<Vec<_>>(), ["md0"]);
+    }
+
+    #[test]
+    fn an_nvme_multipath_device_leads_to_its_paths() {
+        let m = mounts(&["27 1 259:2 / / rw - ext4 /dev/nvme1n1p1 rw"]);
+        let mut fake = Fake::new()
+            .disk("subsys1", "nvme1n1", (259, 1))
+            .partition("subsys1", "nvme1n1", "nvme1n1p1", (259, 2))
+            .disk("pci1", "nvme0n1", (259, 0))
+            .disk("ctl1", "nvme1c1n1", (0, 1))
+            .disk("ctl2", "nvme1c12n1", (0, 2))
+            .disk("ctl3", "nvme2c1n1", (0, 3))
+            .disk("ctl4", "nvme1c1n2", (0, 4))
+            .file("/proc/diskstats", " 259 7 nvme1c1n1 0\n 259 8 nvme1c12n1 0\n")
+            .file("/proc/self/mountinfo", &m)
+            .on_mount("/", 27, (259, 2));
+        // A path has no node.
+        fake.remove("/sys/devices/ctl1/block/nvme1c1n1/dev");
+        let stack = stack_with(&fake, Path::new("/x"));
+        assert_eq!(names(&stack), [("nvme1n1p1", 0), ("nvme1n1", 1), ("nvme1c12n1", 2), ("nvme1c1n1", 2)]);
+        assert_eq!((stack.devices[1].kind, stack.devices[2].kind), (DeviceKind::Multipath, DeviceKind::Disk));
+        assert_eq!(stack.devices[3].number, (259, 7));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::facts::{Facts, size};
 use super::{EVENTS, evidence, finding};
-use fathom_record::block::{DeviceActivity, DeviceNumber, Issuer, IssuerKind, RequestClass};
+use fathom_record::block::{BlockLayer, DeviceActivity, DeviceNumber, Issuer, IssuerKind, RequestClass};
 use fathom_record::{Finding, OpKind};
 
 /// A rate this close to a limit is attributed to it. In a short time it may be lower: the last time slice is incomplete.
@@ -18,7 +18,7 @@ const LEAST_NS: u64 = 200_000_000;
 /// With a larger share of other programs, the device's rate is not ours.
 const MOST_OTHERS: f64 = 0.05;
 /// If the device is busy for a larger share of the time, it may be what limits writes with flushes.
-const MOST_BUSY: f64 = 0.8;
+const MOST_BUSY: f64 = 0.5;
 
 /// One limit: its source, what it restricts, and the amount per second.
 struct Limit {
@@ -31,6 +31,18 @@ struct Limit {
     version_1: bool,
 }
 
+/// What was charged against a limit.
+struct Charge<'a> {
+    limit: &'a Limit,
+    device: &'a DeviceActivity,
+    /// Only the writes of the program's own threads are charged.
+    own_only: bool,
+    /// Operations or bytes.
+    per_s: f64,
+    /// Upper bound of the flushes that count as writes beside them.
+    flushes_per_s: f64,
+}
+
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let block = facts.block()?;
     let elapsed_ns = facts.repetition.elapsed_ns.min(block.watched_ns);
@@ -39,58 +51,78 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     let least = if elapsed_ns < SHORT_NS { NEAR_IN_SHORT } else { NEAR };
     let near = least..=(ABOVE + SLICE_NS / elapsed_ns as f64).min(MOST_ABOVE);
-    let per_s = |done: u64| done as f64 * 1e9 / elapsed_ns as f64;
-    let (limit, name, rate, flushes) = limits(facts).into_iter().find_map(|limit| {
-        let device = block.devices.iter().find(|d| d.number == limit.device)?;
-        if others(device) > MOST_OTHERS {
-            return None;
-        }
-        let rate = per_s(charged(&limit, device, facts)?);
-        if near.contains(&(rate / limit.per_s)) {
-            return Some((limit, device.name.clone(), rate, 0.0));
-        }
-        let flushes = per_s(most_own_flushes(&limit, device, facts));
-        let busy = device.busy_ns as f64 / elapsed_ns as f64;
-        let together = near.contains(&((rate + flushes) / limit.per_s)) && busy <= MOST_BUSY;
-        together.then(|| (limit, device.name.clone(), rate, flushes))
-    })?;
-    let told = |value: f64| match limit.operations {
+    let limits = limits(facts);
+    let charges: Vec<Charge<'_>> =
+        limits.iter().filter_map(|limit| charge(limit, facts, block, elapsed_ns)).collect();
+    let alone = charges.iter().find(|c| near.contains(&(c.per_s / c.limit.per_s)));
+    let with_flushes = || {
+        charges.iter().find(|c| {
+            let busy = c.device.busy_ns as f64 / elapsed_ns as f64;
+            near.contains(&((c.per_s + c.flushes_per_s) / c.limit.per_s)) && busy <= MOST_BUSY
+        })
+    };
+    let found = alone.map(|charge| (charge, false)).or_else(|| with_flushes().map(|charge| (charge, true)));
+    found.map(|(charge, flushes)| told(charge, flushes))
+}
+
+fn told(charge: &Charge<'_>, flushes: bool) -> Finding {
+    let Charge { limit, device, own_only, per_s, flushes_per_s } = charge;
+    let unit = if limit.operations { "/s" } else { "bytes/s" };
+    let rate = |value: f64| match limit.operations {
         true => format!("{value:.0} a second"),
         false => format!("{}/s", size(value)),
     };
-    let with_flushes = if flushes > 0.0 {
-        format!(", with up to {flushes:.0} flushes, which count as writes")
+    let of = if *own_only { "this program's" } else { "they" };
+    let with = if flushes {
+        format!(", or up to {} with flushes, which count as writes", rate(per_s + flushes_per_s))
     } else {
         String::new()
     };
-    Some(finding(
+    let name = if *own_only { "this program's own writes at the device" } else { "rate at the device" };
+    let mut proof =
+        vec![evidence("limit", limit.per_s, unit, &limit.file), evidence(name, *per_s, unit, EVENTS)];
+    if flushes {
+        proof.push(evidence("flushes of this program's fsyncs, at most", *flushes_per_s, "/s", EVENTS));
+    }
+    finding(
         format!(
-            "A control group limits {}s of {name} to {}, and they ran at {}{with_flushes}: the limit holds them back.",
+            "A control group limits {}s of {} to {}, and {of} ran at {}{with}: the limit holds them back.",
             limit.class.word(),
-            told(limit.per_s),
-            told(rate)
+            device.name,
+            rate(limit.per_s),
+            rate(*per_s),
         ),
         &format!("Measure outside of that control group; or raise the limit in {}.", limit.file),
-        vec![
-            evidence("limit", limit.per_s, if limit.operations { "/s" } else { "bytes/s" }, &limit.file),
-            evidence("rate at the device", rate, if limit.operations { "/s" } else { "bytes/s" }, EVENTS),
-        ],
-    ))
+        proof,
+    )
 }
 
-/// What the group was charged for: operations, or bytes. Version 1 charges it only for what its own threads wrote: the page cache's
+/// What a group was charged for. Version 1 charges a group only for buffered writes that its own threads issued: the page cache's
 /// write-back and the journal are the root group's.
-fn charged(limit: &Limit, device: &DeviceActivity, facts: &Facts<'_>) -> Option<u64> {
-    if limit.version_1 && limit.class == RequestClass::Write && !facts.phase.direct {
-        let own = device.issuers.iter().filter(|i| i.kind == IssuerKind::Own);
-        return Some(own.map(|i| if limit.operations { i.writes } else { i.write_bytes }).sum());
+fn charge<'a>(
+    limit: &'a Limit,
+    facts: &Facts<'_>,
+    block: &'a BlockLayer,
+    elapsed_ns: u64,
+) -> Option<Charge<'a>> {
+    let device = block.devices.iter().find(|d| d.number == limit.device)?;
+    if others(device) > MOST_OTHERS {
+        return None;
     }
-    let stats = device.class(limit.class)?;
-    Some(if limit.operations { stats.issued } else { stats.issued_bytes })
+    let own_only = limit.version_1 && limit.class == RequestClass::Write && !facts.phase.direct;
+    let done = if own_only {
+        let own = device.issuers.iter().filter(|i| i.kind == IssuerKind::Own);
+        own.map(|i| if limit.operations { i.writes } else { i.write_bytes }).sum()
+    } else {
+        let stats = device.class(limit.class)?;
+        if limit.operations { stats.issued } else { stats.issued_bytes }
+    };
+    let per_s = |done: u64| done as f64 * 1e9 / elapsed_ns as f64;
+    let flushes_per_s = per_s(most_own_flushes(limit, device, facts));
+    Some(Charge { limit, device, own_only, per_s: per_s(done), flushes_per_s })
 }
 
-/// A flush is charged as a write to the process that sends it. Of those at the device, each fsync sent at most one; the others are the
-/// journal's.
+/// A flush is charged as a write to the process that sends it. An fsync sends at most one; the journal sends the rest.
 fn most_own_flushes(limit: &Limit, device: &DeviceActivity, facts: &Facts<'_>) -> u64 {
     if !limit.operations || limit.class != RequestClass::Write {
         return 0;

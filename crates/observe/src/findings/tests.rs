@@ -652,11 +652,17 @@ fn flushes_of_our_own_fsyncs_count_as_writes_under_an_io_limit() {
     } } } });
     assert_eq!(
         world.says("io-limit").expect("told"),
-        "A control group limits writes of vda to 800 a second, and they ran at 450 a second, with up to 450 flushes, which count as writes: the limit holds them back."
+        "A control group limits writes of vda to 800 a second, and this program's ran at 450 a second, or up to 900 a second with flushes, which count as writes: the limit holds them back."
     );
-    world.device().busy_ns = 900_000_000;
+    world.device().busy_ns = 600_000_000;
     assert_eq!(world.says("io-limit"), None, "the device may be what is slow");
     world.device().busy_ns = 0;
+    // A limit that is reached without flushes comes first, though its number is larger.
+    world.environment["limits"]["cgroup"]["io_max"]["/cg/blkio.throttle.write_bps_device"] =
+        "7:0 1843200".into();
+    let bytes = world.says("io-limit").expect("told");
+    assert!(bytes.contains("MiB/s, and this program's ran at") && !bytes.contains("flushes"), "{bytes}");
+    world.environment["limits"]["cgroup"]["io_max"]["/cg/blkio.throttle.write_bps_device"] = "".into();
     world.device().requests.pop();
     assert_eq!(world.says("io-limit"), None, "no flushes, no limit");
 }
@@ -1983,6 +1989,11 @@ fn an_image_with_holes_is_a_cause_if_it_grows_meanwhile() {
         world.says("sparse-image").expect("told"),
         "The file behind loop0, /srv/image, had holes: the file system below allocated 60 MiB for it while loop0 wrote 64 MiB and was busy for 87 % of the time."
     );
+    let advice =
+        |world: &World| world.found().into_iter().find(|f| f.rule == "sparse-image").expect("told").advice;
+    assert!(advice(&world).starts_with("`fallocate -l 268435456 /srv/image` fills"));
+    world.image_growth.as_mut().expect("it grew").path = "/srv/my image".into();
+    assert!(advice(&world).starts_with("`fallocate -l 268435456 '/srv/my image'` fills"));
     world.repetition.physical.written_in_clock_bytes = Some(31 * MIB);
     assert_eq!(world.says("sparse-image"), None, "most was written after the clock had stopped");
     world.repetition.physical.written_in_clock_bytes = Some(64 * MIB);

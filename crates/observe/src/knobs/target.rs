@@ -142,7 +142,8 @@ fn request_makers(on: &DeviceStack) -> Vec<&Device> {
     let mut makers = Vec::new();
     let mut look_at: Vec<&Device> = on.tops().collect();
     while let Some(device) = look_at.pop() {
-        let remapped = matches!(device.kind, DeviceKind::DeviceMapper | DeviceKind::Md);
+        let remapped =
+            matches!(device.kind, DeviceKind::DeviceMapper | DeviceKind::Md | DeviceKind::Multipath);
         let below: Vec<&Device> =
             on.devices.iter().filter(|d| remapped && d.above.as_deref() == Some(&device.name)).collect();
         if below.is_empty() { makers.push(device) } else { look_at.extend(below) }

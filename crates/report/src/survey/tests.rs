@@ -705,6 +705,9 @@ fn a_partly_cached_figure_decides_only_if_the_storage_alone_says_the_same() {
     assert_eq!((both.grade, both.note.as_deref()), (Grade::Unknown, Some(note)));
     assert_eq!((of(47_000, 30_000).grade, of(47_000, 30_000).note), (Grade::Good, None));
     assert_eq!(of(1000, 900).grade, Grade::Poor);
+    let poor_alone = of(15_000, 1000);
+    assert_eq!((poor_alone.grade, poor_alone.word()), (Grade::Unknown, "not judged"));
+    assert_eq!(both.sentence, format!("not judged: {note}"));
 }
 
 #[test]

@@ -143,9 +143,6 @@ pub static CRITERIA: [Criterion; 10] = [
 /// Uses whose data must survive a power cut.
 const DURABLE: [&str; 3] = ["database log", "mail", "VM images"];
 
-/// Uses that depend on reads from the storage.
-const READS: [&str; 2] = ["media streaming", "VM images"];
-
 /// What figures leave open where nothing counts what reached the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
@@ -156,12 +153,12 @@ pub enum Open {
 }
 
 impl Open {
-    /// For a line of the terminal.
+    /// After "if", for a line of the terminal.
     #[must_use]
     pub fn brief(self) -> &'static str {
         match self {
-            Self::Source => "if not cached",
-            Self::Durability => "if durable",
+            Self::Source => "not cached",
+            Self::Durability => "durable",
         }
     }
 
@@ -299,15 +296,19 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
     let mut figures = Vec::new();
     let mut told = Vec::new();
     let mut grade = None;
-    let mut cached = None;
+    let (mut not_own, mut partly_own) = (None, None);
     for c in CRITERIA.iter().filter(|c| c.of == of) {
-        let value = (c.value)(run, by_storage).filter(|v| v.is_finite());
+        let mut value = (c.value)(run, by_storage).filter(|v| v.is_finite());
         if value.is_none() && (c.value)(run, |_| true).is_some() {
-            cached = cached.or(Some(format!("not the storage's own: {}", c.figure)));
+            not_own = not_own.or(Some(format!("not the storage's own: {}", c.figure)));
+        }
+        let cached = value.and_then(|value| partly_cached(run, c, value));
+        if cached.is_some() {
+            value = None;
+            partly_own = partly_own.or(cached);
         }
         let one = c.grade(value);
         if let Some(value) = value {
-            cached = cached.or_else(|| partly_cached(run, c, value));
             told.push(c.sentence(value));
             grade = grade.max(Some(one));
         }
@@ -323,14 +324,17 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
     {
         note = Some(how.to_owned());
         grade = Grade::Poor;
-    } else if cached.is_some() && matches!(grade, Grade::Unknown | Grade::Good) {
-        note = cached;
+    } else if partly_own.is_some() && grade != Grade::Poor {
+        note = partly_own;
+        grade = Grade::Unknown;
+    } else if not_own.is_some() && matches!(grade, Grade::Unknown | Grade::Good) {
+        note = not_own;
         grade = Grade::Unknown;
     }
     told.splice(0..0, note.clone());
     let mut open = Vec::new();
     if grade <= Grade::Fair {
-        open.extend((READS.contains(&of) && source_unknown(run)).then_some(Open::Source));
+        open.extend(source_unknown(run, of).then_some(Open::Source));
         open.extend((DURABLE.contains(&of) && durability_unknown(run)).then_some(Open::Durability));
     }
     told.extend(open.iter().map(|open| open.words().to_owned()));
@@ -340,8 +344,12 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
     verdict
 }
 
-/// If the page cache served a part, the storage alone is slower: why the figure decides nothing, if that may change the grade.
+/// If the page cache served a part, the storage alone is slower. Unless the grade is the same without that part, the figure decides
+/// nothing: what to say of it.
 fn partly_cached(run: &Run, criterion: &Criterion, value: f64) -> Option<String> {
+    if criterion.grade(Some(value)) == Grade::Poor {
+        return None;
+    }
     let alone = (criterion.value)(run, by_storage_alone).filter(|v| v.is_finite());
     let words = |value| criterion.words(value);
     match alone {
@@ -353,11 +361,15 @@ fn partly_cached(run: &Run, criterion: &Criterion, value: f64) -> Option<String>
     }
 }
 
-/// Whether it is not known what served the reads.
-fn source_unknown(run: &Run) -> bool {
-    let read =
-        named(run, "ladder", "direct random read").or_else(|| named(run, "ladder", "cold random read"));
-    read.is_some_and(|p| Kind::from(p.origin().regime) == Kind::Unknown)
+/// Whether it is not known what served the reads that a use depends on.
+fn source_unknown(run: &Run, of: &str) -> bool {
+    let reads = match of {
+        "media streaming" => best_cold_read(run, by_storage),
+        "build tree" => named(run, "ladder", "cold random read"),
+        "VM images" => best_random_reads(run, by_storage),
+        _ => None,
+    };
+    reads.is_some_and(|phase| Kind::from(phase.origin().regime) == Kind::Unknown)
 }
 
 /// Whether it is not known what the syncs reached, as below FUSE.
@@ -396,10 +408,9 @@ pub(crate) fn streaming_phase(run: &Run) -> Option<&Phase> {
 }
 
 fn best_cold_read(run: &Run, counts: Counts) -> Option<&Phase> {
-    let cold = of_stage(run, "surface").into_iter().filter(|p| p.name == "cold read");
-    let cells: Vec<&Phase> = cold.filter(|p| counts(p)).collect();
-    let largest = cells.iter().filter_map(|p| p.axes.file_bytes).max()?;
-    let of_largest = cells.into_iter().filter(|p| p.axes.file_bytes == Some(largest));
+    let cold = || of_stage(run, "surface").into_iter().filter(|p| p.name == "cold read");
+    let largest = cold().filter_map(|p| p.axes.file_bytes).max()?;
+    let of_largest = cold().filter(|p| p.axes.file_bytes == Some(largest) && counts(p));
     of_largest
         .filter(|p| p.bytes_per_s().is_some())
         .max_by(|a, b| a.bytes_per_s().unwrap_or(0.0).total_cmp(&b.bytes_per_s().unwrap_or(0.0)))
@@ -437,14 +448,20 @@ pub(crate) fn best_reads(run: &Run) -> Option<f64> {
 }
 
 fn best_of_reads(run: &Run, counts: Counts) -> Option<f64> {
+    best_random_reads(run, counts)?.ops_per_s()
+}
+
+fn best_random_reads(run: &Run, counts: Counts) -> Option<&Phase> {
     // If calls are slower than the device, one plain call at a time may be the best.
     let one = named(run, "ladder", "direct random read").or_else(|| named(run, "ladder", "cold random read"));
-    let phases = of_stage(run, "depth").into_iter().chain(one).filter(|p| counts(p));
-    phases.filter_map(Phase::ops_per_s).reduce(f64::max)
+    let phases =
+        of_stage(run, "depth").into_iter().chain(one).filter(|p| counts(p) && p.ops_per_s().is_some());
+    phases.max_by(|a, b| a.ops_per_s().unwrap_or(0.0).total_cmp(&b.ops_per_s().unwrap_or(0.0)))
 }
 
 fn mixed_p99(run: &Run, counts: Counts) -> Option<f64> {
-    let mixed = of_stage(run, "mix").into_iter().filter(|p| counts(p));
+    // The writes beside them may well end in a cache.
+    let mixed = of_stage(run, "mix").into_iter().filter(|p| counts(p) || by_storage(p));
     let phase = mixed.into_iter().find(|p| p.axes.tags.get("reads").is_some_and(|share| share == "70 %"))?;
     phase.latency_of(fathom_record::OpKind::Read).percentile_ns(99.0).map(|ns| ns as f64)
 }

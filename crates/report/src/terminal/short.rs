@@ -181,18 +181,21 @@ fn good_for(verdict: &UseVerdict, layout: usize) -> String {
     let mut line = format!(" {:<NAME$}{word:<GRADE$}", verdict.of);
     line += verdict.note.as_deref().unwrap_or_default();
     let mut figures = figures.into_iter().peekable();
-    line += &figures
-        .next_if(|_| verdict.note.is_none())
-        .map_or_else(String::new, JudgedCriterion::words_with_threshold);
-    let fits = |line: &str, words: &str| line.chars().count() + 2 + words.chars().count() <= layout;
-    let mut open = verdict.open.iter().map(|open| open.brief()).peekable();
-    // What a grade depends on is needed more than a word.
-    if open.peek().is_some_and(|open| !fits(&line, open)) {
-        line = line.replace("(good ", "(");
+    let fits = |line: &str| line.chars().count() <= layout;
+    let conditions: Vec<&str> = verdict.open.iter().map(|open| open.brief()).collect();
+    let condition = match conditions.as_slice() {
+        [] => String::new(),
+        several => format!(", if {}", several.join(" and ")),
+    };
+    if let Some(deciding) = figures.next_if(|_| verdict.note.is_none()) {
+        let with = format!("{line}{}{condition}", deciding.words_with_threshold());
+        // What a grade depends on matters more than its threshold.
+        line = if fits(&with) { with } else { format!("{line}{}{condition}", deciding.words()) };
     }
-    for words in open.map(String::from).chain(figures.map(JudgedCriterion::words)) {
-        if fits(&line, &words) {
-            line += &format!(", {words}");
+    for words in figures.map(JudgedCriterion::words) {
+        let longer = format!("{line}, {words}");
+        if fits(&longer) {
+            line = longer;
         }
     }
     if !measured && verdict.note.is_none() {
@@ -205,7 +208,7 @@ fn good_for(verdict: &UseVerdict, layout: usize) -> String {
 mod tests {
     use super::*;
     use crate::answer::Limit;
-    use crate::survey::CRITERIA;
+    use crate::survey::{CRITERIA, Open};
 
     fn uses() -> Vec<UseVerdict> {
         let values = [5.31e6, 374.0, 156.0, 5.31e6, 7.08e8, 1.67e9, 7370.0, 9780.0, 78_481.0, 148_000.0];
@@ -327,11 +330,36 @@ mod tests {
     }
 
     #[test]
-    fn limits_that_held_few_phases_stand_below_and_others_are_counted() {
-        let of = |n: u32| limit(&format!("Limited in {n} of 80 phases: A control group holds reads."));
-        let held = Answer { limits: vec![of(9), of(8)], passing_limits: vec![of(1)], ..answer() };
+    fn other_limits_are_named() {
+        let words = |name| Limit { name, words: format!("Limited in 9 of 80 phases: A {name} holds reads.") };
+        let [first, second, third] = ["control group", "small journal", "tracer"].map(words);
+        let held = Answer {
+            limits: vec![first.clone(), second.clone()],
+            passing_limits: vec![third.clone()],
+            ..answer()
+        };
         let text = short(&held, &[], 80, false);
-        assert!(text.contains("(also: a limit)") && text.contains(" Limits          Limited in 1"), "{text}");
+        assert!(
+            text.contains("(also: small journal)") && text.contains(" Limits          Limited in 9"),
+            "{text}"
+        );
+        // A remedy takes the place of the line with those that passed.
+        let mended = Answer { remedy: Some("Raise it.".into()), ..held };
+        let text = short(&mended, &[], 80, false);
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains("(also: small journal, and 1 more on the page)"), "{text}");
+    }
+
+    #[test]
+    fn what_a_grade_depends_on_is_always_shown() {
+        let of = |open: &[Open]| {
+            let images = uses().pop().expect("VM images");
+            good_for(&UseVerdict { open: open.to_vec(), ..images }, 80)
+        };
+        let use_ = " VM images       good  best random reads 78 481/s";
+        assert_eq!(of(&[]), format!("{use_} (good ≥ 20 000/s)"));
+        assert_eq!(of(&[Open::Durability]), format!("{use_} (good ≥ 20 000/s), if durable"));
+        assert_eq!(of(&[Open::Source, Open::Durability]), format!("{use_}, if not cached and durable"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-# Device mapper over NVMe: the counters and the events of every layer count what was asked.
+# Device mapper over NVMe: the counters of the layers count what was asked.
 . /lab/functions
 modprobe nvme
 wait_for /dev/nvme0n1

@@ -3,6 +3,7 @@
 
 use super::super::finding::Finding;
 use super::super::scene::{Queue, Scene};
+use crate::device::DeviceKind;
 
 /// The Linux default for read-ahead (VM_READAHEAD_PAGES).
 const READ_AHEAD_KIB: u64 = 128;
@@ -147,6 +148,8 @@ fn counters(scene: &Scene, queue: &Queue) -> Option<Finding> {
         stat.split_ascii_whitespace().any(|n| n != "0")
     };
     Some(match scene.text(queue.file("queue/iostats"))?.as_str() {
+        // Its paths count for it.
+        "0" if queue.device.kind == DeviceKind::Multipath => return None,
         "0" if scene.is_without_requests(queue) && counted() => return None,
         "0" => Finding::warning(
             "io-stats",
@@ -224,6 +227,18 @@ mod tests {
         for code in ["io-stats", "nr-requests", "scheduler"] {
             silent(&fake, code);
         }
+    }
+
+    #[test]
+    fn an_nvme_multipath_device_need_not_count() {
+        let fake = machine()
+            .disk("subsys1", "nvme1n1", (259, 1))
+            .file("/sys/devices/subsys1/block/nvme1n1/queue/iostats", "0\n")
+            .disk("ctl1", "nvme1c1n1", (259, 2))
+            .file("/sys/devices/ctl1/block/nvme1c1n1/queue/iostats", "1\n")
+            .file("/proc/self/mountinfo", "27 1 259:1 / / rw - ext4 /dev/nvme1n1 rw\n")
+            .on_mount("/", 27, (259, 1));
+        says(&fake, "io-stats", Severity::Good, &["nvme1c1n1"]);
     }
 
     #[test]
