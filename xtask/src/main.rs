@@ -31,7 +31,7 @@ The chores of the house.
   cargo xtask deb                 a Debian package of the build with profile dist, in target/; --static links it with musl;
                                   --check installs the existing one in a minimal root (debootstrap, root)
   cargo xtask lab [TEST...]       fathom in an emulated machine, on devices and a kernel that this one lacks (QEMU); --binary PATH.
-                                  cut --times N cuts its power (5)
+                                  `lab cut --times N` cuts the power N times (5)
   cargo xtask mpi                 build fathom-mpi and run its tests on two hosts of network namespaces (root, an MPI)
   cargo xtask page                pages of every kind in Chromium by Playwright; screenshots in target/artefacts/page
   cargo xtask fresh               clone HEAD into a temporary directory and run the README's two commands there

@@ -10,7 +10,7 @@
 
 use crate::cpu_list;
 use crate::device::server::{self, Served};
-use crate::device::{Device, DeviceKind, DeviceStack, Role};
+use crate::device::{Device, DeviceKind, DeviceStack, Role, is_bio_based};
 use crate::files::{FileSize, KernelFiles, Live};
 use crate::trust::Crowd;
 use fathom_record::physical::JOURNAL;
@@ -46,8 +46,11 @@ impl Counters {
                 kind => kind.word(),
             },
             holds_data: d.level == 0 && d.role == Role::Data,
-            stat: DiskStat::of(files, stack, d),
-            may_not_count: may_not_count(files, d),
+            stat: counted(files, stack, d)
+                .into_iter()
+                .map(|d| stat_of(files, d))
+                .try_fold(DiskStat::default(), |sum, one| Some(sum.plus(&one?))),
+            stands_still: counted(files, stack, d).into_iter().any(|d| stands_still(files, d)),
         });
         let mut devices: Vec<DeviceReading> = devices.collect();
         if stack.method == "mountstats" {
@@ -60,7 +63,7 @@ impl Counters {
                     kind: "server",
                     holds_data: true,
                     stat: served.map(DiskStat::of_server),
-                    may_not_count: false,
+                    stands_still: false,
                 }
             }));
         }
@@ -79,7 +82,7 @@ impl Counters {
                         read_sectors: io.read_bytes / SECTOR_BYTES,
                         ..DiskStat::default()
                     }),
-                    may_not_count: false,
+                    stands_still: false,
                 });
                 read
             }
@@ -129,17 +132,45 @@ struct DeviceReading {
     kind: &'static str,
     holds_data: bool,
     stat: Option<DiskStat>,
-    /// Counting is off (queue/iostats). Some drivers count all the same.
-    may_not_count: bool,
+    /// Counting is off (queue/iostats).
+    stands_still: bool,
+}
+
+/// The devices whose counters tell what one did. An NVMe multipath device and its partitions count nothing before Linux 6.4: its
+/// paths are counted instead.
+fn counted<'s>(files: &dyn KernelFiles, stack: &'s DeviceStack, device: &'s Device) -> Vec<&'s Device> {
+    let below = |name: &'s str| stack.devices.iter().filter(move |d| d.above.as_deref() == Some(name));
+    let head = match device.kind {
+        DeviceKind::Partition if is_switched_off(files, device) => below(&device.name).next(),
+        _ => Some(device),
+    };
+    match head.filter(|head| head.kind == DeviceKind::Multipath) {
+        Some(head) => below(&head.name).collect(),
+        None => vec![device],
+    }
 }
 
 /// Whether counting is off for a device. A partition shares its disk's switch.
-fn may_not_count(files: &dyn KernelFiles, device: &Device) -> bool {
-    let disk = match device.kind {
+fn is_switched_off(files: &dyn KernelFiles, device: &Device) -> bool {
+    files.trimmed(&disk_of(device).join("queue/iostats")).is_some_and(|on| on == "0")
+}
+
+fn disk_of(device: &Device) -> &Path {
+    match device.kind {
         DeviceKind::Partition => device.sys.parent().unwrap_or(&device.sys),
         _ => &device.sys,
-    };
-    files.trimmed(&disk.join("queue/iostats")).is_some_and(|on| on == "0")
+    }
+}
+
+/// Whether a device's counters stand still whatever it does: counting is off. Devices without requests may count all the same; those
+/// that have ever counted do.
+fn stands_still(files: &dyn KernelFiles, device: &Device) -> bool {
+    let has_counted = || stat_of(files, device).is_some_and(|stat| stat != DiskStat::default());
+    is_switched_off(files, device) && !(is_bio_based(files, disk_of(device)) && has_counted())
+}
+
+fn stat_of(files: &dyn KernelFiles, device: &Device) -> Option<DiskStat> {
+    DiskStat::parse(&files.read(&device.sys.join("stat")).ok()?)
 }
 
 /// A `stat` file of sysfs: the counters of /proc/diskstats for one device.
@@ -160,23 +191,6 @@ struct DiskStat {
 }
 
 impl DiskStat {
-    /// An NVMe multipath device and its partitions count nothing before Linux 6.4: its paths are counted instead.
-    fn of(files: &dyn KernelFiles, stack: &DeviceStack, device: &Device) -> Option<Self> {
-        let own = |d: &Device| Self::parse(&files.read(&d.sys.join("stat")).ok()?);
-        let below =
-            |name: String| stack.devices.iter().filter(move |d| d.above.as_deref() == Some(name.as_str()));
-        let head = match device.kind {
-            DeviceKind::Partition if may_not_count(files, device) => below(device.name.clone()).next(),
-            _ => Some(device),
-        };
-        match head.filter(|head| head.kind == DeviceKind::Multipath) {
-            Some(head) => below(head.name.clone())
-                .map(own)
-                .try_fold(Self::default(), |sum, path| Some(sum.plus(&path?))),
-            None => own(device),
-        }
-    }
-
     fn plus(&self, other: &Self) -> Self {
         Self {
             read_ios: self.read_ios + other.read_ios,
@@ -430,7 +444,7 @@ impl Snapshot {
         for reading in &self.devices {
             let then = later.devices.iter().find(|d| d.name == reading.name).and_then(|d| d.stat);
             match (reading.stat, then) {
-                (Some(before), Some(after)) if reading.may_not_count && before == after => {
+                (Some(before), Some(after)) if reading.stands_still && before == after => {
                     notes.push(format!("{} does not count its I/O (queue/iostats is 0)", reading.name));
                 }
                 (Some(before), Some(after)) => {
@@ -646,13 +660,25 @@ mod tests {
     #[test]
     fn a_device_that_does_not_count_says_nothing() {
         let moved = |iostats: &str, now: &str| {
-            let mut fake = machine().file("/sys/devices/ata1/block/sda/queue/iostats", iostats);
+            let mut fake = machine()
+                .file("/sys/devices/ata1/block/sda/queue/iostats", iostats)
+                .file("/sys/devices/ata1/block/sda/mq/0/nr_tags", "64\n");
             let stack = stack_with(&fake, Path::new("/x"));
             let before = Counters::read_with(&fake, &stack);
             fake.put(STAT, now);
             let physical = before.until(&Counters::read_with(&fake, &stack));
             (physical.method, physical.note)
         };
+        // A device without requests that has counted before counts whatever the switch says.
+        let mut mapper = Fake::new()
+            .disk("virtual", "dm-0", (253, 0))
+            .file("/sys/devices/virtual/block/dm-0/queue/iostats", "0\n")
+            .file("/proc/self/mountinfo", "27 1 253:0 / / rw - ext4 /dev/dm-0 rw\n")
+            .on_mount("/", 27, (253, 0));
+        mapper.put("/sys/devices/virtual/block/dm-0/stat", "8 0 64 1 0 0 0 0 0 1 1 0 0 0 0 0 0\n");
+        let stack = stack_with(&mapper, Path::new("/x"));
+        let before = Counters::read_with(&mapper, &stack);
+        assert_eq!(before.until(&before).method, "diskstats");
         let none = "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n";
         let why = "sda does not count its I/O (queue/iostats is 0)";
         assert_eq!(moved("0\n", none), ("none".into(), Some(why.into())));
@@ -678,6 +704,7 @@ mod tests {
         let before = Counters::read_with(&fake, &stack);
         fake.put("/sys/devices/ctl1/block/nvme1c1n1/stat", "8 0 64 1 0 0 0 0 0 1 1 0 0 0 0 0 0\n");
         fake.put("/sys/devices/ctl2/block/nvme1c2n1/stat", "2 0 16 1 0 0 0 0 0 1 1 0 0 0 0 0 0\n");
+        assert_eq!(before.until(&before).devices.len(), 4, "a phase without I/O has counters, too");
         let physical = before.until(&Counters::read_with(&fake, &stack));
         let reads: Vec<_> = physical.devices.iter().map(|d| (d.name.as_str(), d.level, d.read_ios)).collect();
         assert_eq!(

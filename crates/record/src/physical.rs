@@ -53,8 +53,8 @@ pub struct DeviceDelta {
     /// 0 for the devices the file system uses directly, 1 for their components, and so on.
     #[serde(default)]
     pub level: u32,
-    /// "disk", "partition", "device-mapper", "md", "multipath" (an NVMe name space above its paths), "loop", "ram" (zram, brd, a loop device whose file is in memory, and what
-    /// stands on nothing else), "journal" (any device that holds only the file system's journal, or carries one that does),
+    /// "disk", "partition", "device-mapper", "md", "multipath" (an NVMe namespace above its paths), "loop", "ram" (zram, brd, a
+    /// loop device whose file is in memory, and what stands on nothing else), "journal" (any device that holds only the file system's journal, or carries one that does),
     /// "server" (no block device: traffic with a network file system's server), or "served" (what the program behind a FUSE
     /// file system reads from storage); empty if unknown, and for a sum of different kinds.
     #[serde(default)]

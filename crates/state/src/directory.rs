@@ -131,14 +131,16 @@ impl Directory {
         made.map(File::from).map_err(|e| Untrusted::io(self.path.join(name), e))
     }
 
-    /// Creates or replaces a file atomically: writes a temporary file and renames it.
+    /// Creates or replaces a file atomically: writes and syncs a temporary file and renames it. After a power cut there is the old
+    /// text or the new one.
     ///
     /// # Errors
     /// If it cannot be written.
     pub fn replace(&self, name: &str, text: &str) -> Result<(), Untrusted> {
         let beside = format!("{name}.{}", crate::owner::own_name());
         let written = self.create(&beside).and_then(|mut file| {
-            file.write_all(text.as_bytes()).map_err(|e| Untrusted::io(self.path.join(&beside), e))?;
+            let written = file.write_all(text.as_bytes()).and_then(|()| Ok(rustix::fs::fdatasync(&file)?));
+            written.map_err(|e| Untrusted::io(self.path.join(&beside), e))?;
             self.rename(&beside, name)
         });
         written.inspect_err(|_| self.remove(&beside))

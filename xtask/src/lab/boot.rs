@@ -13,7 +13,8 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// The line that init prints after a test: this, its name, its exit code.
 const ENDED: &str = "@@ENDED ";
 
-/// A running guest. Dropping it kills QEMU: for the guest that is a power cut.
+/// A running guest. Dropping it kills QEMU. For the guest that is a power cut of a machine whose disk keeps all that it was sent, flushed
+/// or not.
 pub(super) struct Guest {
     qemu: Child,
     lines: Receiver<String>,

@@ -38,7 +38,7 @@ impl Report {
 
 /// Cuts the power a number of times; whether everything survived.
 pub(super) fn run(kernel: &Kernel, ramdisk: &Path, disk: &Path, times: u32) -> Result<bool> {
-    let mut kept = 0;
+    let (mut kept, mut kept_between_cuts) = (0, false);
     // The last boot only looks at what the last cut left.
     for cut in 1..=times + 1 {
         let guest = Guest::boot(kernel, ramdisk, disk)?;
@@ -66,8 +66,16 @@ pub(super) fn run(kernel: &Kernel, ramdisk: &Path, disk: &Path, times: u32) -> R
                     println!("  boot {cut}: {runs} runs, {kept} reported as kept");
                     kept = runs;
                 }
-                Some(Report::Kept(runs)) => kept = runs,
-                Some(Report::Began) if cut > times => return Ok(true),
+                Some(Report::Kept(runs)) => {
+                    kept = runs;
+                    kept_between_cuts |= until.is_some();
+                }
+                Some(Report::Began) if cut > times => {
+                    if !kept_between_cuts {
+                        println!("  no cut came after a run was kept: cut more often");
+                    }
+                    return Ok(kept_between_cuts);
+                }
                 Some(Report::Began) => until = Some(Instant::now() + moment(cut)),
             }
         }

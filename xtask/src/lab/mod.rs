@@ -66,14 +66,15 @@ impl Options {
     pub(crate) fn parse(args: &[String]) -> std::result::Result<Self, String> {
         let mut options = Self::default();
         let mut words = args.iter();
+        let (mut cut, mut times) = (false, None);
         while let Some(word) = words.next() {
             match word.as_str() {
                 "--binary" => options.binary = Some(words.next().ok_or("`--binary` takes a path.")?.into()),
                 "--times" => {
-                    let times = words.next().and_then(|word| word.parse().ok()).filter(|times| *times > 0);
-                    options.cuts = Some(times.ok_or("`--times` takes a number of power cuts, 1 or more.")?);
+                    let number = words.next().and_then(|word| word.parse().ok()).filter(|number| *number > 0);
+                    times = Some(number.ok_or("`--times` takes a number of power cuts, 1 or more.")?);
                 }
-                name if name == CUT.name => options.cuts = options.cuts.or(Some(CUTS)),
+                name if name == CUT.name => cut = true,
                 name if TESTS.iter().any(|test| test.name == name) => options.tests.push(name.into()),
                 other => {
                     let names: Vec<&str> = TESTS.iter().map(|test| test.name).collect();
@@ -84,6 +85,13 @@ impl Options {
                 }
             }
         }
+        if times.is_some() && !cut {
+            return Err("`--times` belongs to the test `cut`.".into());
+        }
+        if cut && !options.tests.is_empty() {
+            return Err("`cut` boots again and again, and runs alone.".into());
+        }
+        options.cuts = cut.then_some(times.unwrap_or(CUTS));
         Ok(options)
     }
 }
@@ -182,7 +190,9 @@ mod tests {
         assert_eq!(options, Options { tests, binary: Some("x".into()), cuts: None });
         assert_eq!(parse("cut").unwrap().cuts, Some(CUTS));
         assert_eq!(parse("cut --times 200").unwrap().cuts, Some(200));
-        assert!(parse("cut --times no").is_err());
+        for wrong in ["cut --times no", "cut --times 0", "--times 3", "nvme cut"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
         assert!(parse("nvm").unwrap_err().contains("boot, nvme, dm"));
         assert!(parse("--binary").is_err());
     }

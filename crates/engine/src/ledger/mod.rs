@@ -429,9 +429,9 @@ impl Ledger {
     /// Makes the entries of all created files durable, so that they survive a power cut.
     pub fn settle(&mut self) {
         if let Some(journal) = self.journal.as_mut().filter(|journal| journal.unsynced) {
-            // Where files cannot be synced, nothing survives a power cut in order.
-            let _ = rustix::fs::fdatasync(&journal.file);
-            (journal.unsynced, journal.synced) = (false, Some(Instant::now()));
+            // Without it the run can go on; only a power cut would lose entries.
+            journal.unsynced = rustix::fs::fdatasync(&journal.file).is_err();
+            journal.synced = Some(Instant::now());
         }
     }
 
@@ -624,6 +624,8 @@ impl Ledger {
     /// for the next run.
     pub fn finish(&mut self) -> Vec<PathBuf> {
         let mut made: Vec<_> = std::mem::take(&mut self.made).into_iter().collect();
+        let places: BTreeSet<PathBuf> =
+            made.iter().filter_map(|(path, _)| Some(path.parent()?.into())).collect();
         made.sort_unstable_by_key(|(_, (order, _))| std::cmp::Reverse(*order));
         made.retain(|(path, (_, entry))| match entry.lies_at(path) {
             Ok(is_it) => is_it && entry.remove(path).is_err(),
@@ -634,6 +636,7 @@ impl Ledger {
             && !self.unfinished
             && let Some(journal) = self.journal.take()
         {
+            journal.outlive_removals(&places);
             journal.directory.remove(&journal.name);
         }
         self.renew_kept();
@@ -705,6 +708,19 @@ fn name_of(path: &Path) -> &OsStr {
 }
 
 impl Journal {
+    /// On another file system, a power cut could bring removed files back after the journal is gone: the removals are synced first.
+    fn outlive_removals(&self, places: &BTreeSet<PathBuf>) {
+        let Ok(here) = self.file.metadata() else { return };
+        for place in places {
+            let open = File::open(place).and_then(|open| Ok((open.metadata()?.dev(), open)));
+            if let Ok((device, open)) = open
+                && device != here.dev()
+            {
+                let _ = rustix::fs::fsync(open);
+            }
+        }
+    }
+
     fn append(&mut self, text: &str) -> Result<(), EngineError> {
         self.unsynced = true;
         let written = self.file.write_all(text.as_bytes());

@@ -1,6 +1,6 @@
 //! Which devices of a stack are watched, and whether each has request events or only bio events.
 
-use crate::device::{Device, DeviceKind, DeviceStack};
+use crate::device::{Device, DeviceKind, DeviceStack, is_bio_based, nvme};
 use crate::files::{KernelFiles, Live};
 use fathom_record::block::DeviceNumber;
 use std::path::Path;
@@ -80,16 +80,6 @@ fn one(files: &dyn KernelFiles, device: &Device) -> Watched {
     }
 }
 
-/// The kernel makes the directory `mq` for every disk with request queues and for no other. Before Linux 5.0 there was an older kind of
-/// queue without it; those offered a choice of I/O schedulers, where a device without requests shows "none" or nothing.
-pub(crate) fn is_bio_based(files: &dyn KernelFiles, sys: &Path) -> bool {
-    if files.list(&sys.join("mq")).is_ok() {
-        return false;
-    }
-    let scheduler = files.trimmed(&sys.join("queue/scheduler"));
-    scheduler.is_none_or(|choice| choice == "none")
-}
-
 /// The file lists the choices with the current one in brackets: "none mq-deadline [bfq]".
 fn is_scheduled(files: &dyn KernelFiles, sys: &Path) -> bool {
     let choice = files.trimmed(&sys.join("queue/scheduler"));
@@ -120,8 +110,17 @@ impl Watched {
     /// A whole device of this machine by its kernel name ("vda", "loop0"); `None` if it does not exist.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
-        let sys = Path::new("/sys/block").join(name).canonicalize().ok()?;
-        let number = DeviceNumber::parse(&Live.trimmed(&sys.join("dev"))?)?;
+        // An NVMe multipath device is watched at its path, if there is only one.
+        let paths = nvme::paths(&Live, name);
+        let (entry, hidden) = match paths.as_slice() {
+            [path] => (path.as_str(), nvme::hidden_number(&Live, path)),
+            _ => (name, None),
+        };
+        let sys = Path::new("/sys/block").join(entry).canonicalize().ok()?;
+        let number = match hidden {
+            Some((major, minor)) => DeviceNumber { major, minor },
+            None => DeviceNumber::parse(&Live.trimmed(&sys.join("dev"))?)?,
+        };
         let device = Device {
             name: name.into(),
             number: (number.major, number.minor),

@@ -46,7 +46,6 @@ mod watch;
 mod synthetic;
 
 pub use availability::{Availability, availability};
-pub(crate) use devices::is_bio_based;
 pub use devices::{Watched, watched};
 pub use error::WatchError;
 pub use instance::{Coming, Instance};

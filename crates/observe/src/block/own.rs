@@ -7,6 +7,7 @@
 //! Kernel workers (`kworker/u8:1`) serve one job after another. The current job appears only in /proc/PID/comm (`kworker/u8:1-flush-8:0`)
 //! at the time it is read, up to a drain period later. So it is checked against the request itself: see [`kernel_kind`].
 
+use crate::device::sys_of;
 use crate::files::{KernelFiles, Live};
 use fathom_record::block::event::TASK_NAME_BYTES;
 use fathom_record::block::{BlockEvent, DeviceNumber, IssuerKind, RequestFlags, measured_threads_name};
@@ -253,7 +254,7 @@ impl<F: KernelFiles> OwnTasks<F> {
     }
 
     fn look_above(&self, DeviceNumber { major, minor }: DeviceNumber) -> bool {
-        let Ok(disk) = self.files.canonical(Path::new(&format!("/sys/dev/block/{major}:{minor}"))) else {
+        let Ok(disk) = self.files.canonical(&sys_of(&self.files, (major, minor))) else {
             // An unknown device may have anything on top of it.
             return true;
         };

@@ -4,7 +4,6 @@ use crate::environment::chosen;
 use crate::files::{KernelFiles, Live};
 use fathom_record::block::DeviceNumber;
 use fathom_record::block::log::QueueSettings;
-use std::path::PathBuf;
 
 /// The settings of a device; `None` if it has no queue.
 #[must_use]
@@ -13,7 +12,7 @@ pub fn queue_settings(number: DeviceNumber) -> Option<QueueSettings> {
 }
 
 fn read(files: &impl KernelFiles, number: DeviceNumber) -> Option<QueueSettings> {
-    let device = PathBuf::from(format!("/sys/dev/block/{}:{}", number.major, number.minor));
+    let device = crate::device::sys_of(files, (number.major, number.minor));
     let text = |name: &str| files.trimmed(&device.join(name));
     let figure = |name: &str| text(name)?.parse::<u32>().ok();
     Some(QueueSettings {

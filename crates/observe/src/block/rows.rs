@@ -9,7 +9,7 @@ use fathom_record::block::event::SECTOR_BYTES;
 use fathom_record::block::{BlockInterval, DeviceNumber, TimeSource};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -90,7 +90,7 @@ impl Drop for CounterRows {
 }
 
 fn stat_path(number: DeviceNumber) -> PathBuf {
-    Path::new("/sys/dev/block").join(format!("{}:{}/stat", number.major, number.minor))
+    crate::device::sys_of(&Live, (number.major, number.minor)).join("stat")
 }
 
 /// A device's current counters; `None` where they cannot be read.
@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn rows_cover_the_time_without_gaps() {
         let numbers: Vec<DeviceNumber> = Live
-            .list(Path::new("/sys/dev/block"))
+            .list(std::path::Path::new("/sys/dev/block"))
             .unwrap_or_default()
             .iter()
             .filter_map(|n| DeviceNumber::parse(n))

@@ -5,10 +5,12 @@
 
 mod fuse_server;
 pub mod mount;
+pub(crate) mod nvme;
 pub(crate) mod server;
 mod walk;
 
 pub use fuse_server::FuseServer;
+pub use nvme::sys_of;
 
 use crate::files::{KernelFiles, Live};
 use mount::Mount;
@@ -26,7 +28,7 @@ pub enum DeviceKind {
     DeviceMapper,
     /// A software RAID.
     Md,
-    /// An NVMe name space with native multipath: a name without a queue, above the name space of each controller.
+    /// An NVMe namespace with native multipath: it has no queue, and lies above the namespace of each controller.
     Multipath,
     /// A loop device, backed by a file.
     Loop,
@@ -147,6 +149,16 @@ impl DeviceStack {
     pub fn file_system(&self) -> &str {
         self.mount.as_ref().map_or("unknown", |m| m.kind.as_str())
     }
+}
+
+/// The kernel makes the directory `mq` for every disk with request queues and for no other. Before Linux 5.0 there was an older kind of
+/// queue without it; those offered a choice of I/O schedulers, where a device without requests shows "none" or nothing.
+pub(crate) fn is_bio_based(files: &dyn KernelFiles, sys: &Path) -> bool {
+    if files.list(&sys.join("mq")).is_ok() {
+        return false;
+    }
+    let scheduler = files.trimmed(&sys.join("queue/scheduler"));
+    scheduler.is_none_or(|choice| choice == "none")
 }
 
 /// The devices below a path of this machine. Never fails: `note` says what is unknown.

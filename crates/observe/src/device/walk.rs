@@ -2,7 +2,7 @@
 
 use super::mount::{self, Mount};
 use super::{Device, DeviceKind, DeviceStack, Role};
-use super::{fuse_server, server};
+use super::{fuse_server, nvme, server};
 use crate::files::KernelFiles;
 use std::path::{Path, PathBuf};
 
@@ -304,7 +304,7 @@ impl<'a> Walk<'a> {
             return disk.file_name().is_some_and(|disk| self.is_in_memory(&disk.to_string_lossy()));
         }
         let mut slaves = self.files.list(&sys.join("slaves")).unwrap_or_default();
-        slaves.extend(self.nvme_paths(name));
+        slaves.extend(nvme::paths(self.files, name));
         for slave in &slaves {
             self.name(slave, place);
         }
@@ -316,22 +316,6 @@ impl<'a> Walk<'a> {
                     && self.devices.iter().filter(own).all(|d| d.in_memory);
         }
         !slaves.is_empty() && slaves.iter().all(|slave| self.is_in_memory(slave))
-    }
-
-    /// The name spaces that an NVMe multipath device leads to: "nvme0c1n1" below "nvme0n1".
-    fn nvme_paths(&self, name: &str) -> Vec<String> {
-        let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        let numbers = name.strip_prefix("nvme").and_then(|rest| rest.split_once('n'));
-        let Some((subsystem, space)) = numbers.filter(|(s, n)| number(s) && number(n)) else {
-            return Vec::new();
-        };
-        let of_it = |other: &String| {
-            let controller = other
-                .strip_prefix("nvme")
-                .and_then(|rest| rest.strip_prefix(subsystem)?.strip_prefix('c')?.split_once('n'));
-            controller.is_some_and(|(c, n)| number(c) && n == space)
-        };
-        self.files.list(Path::new("/sys/class/block")).unwrap_or_default().into_iter().filter(of_it).collect()
     }
 
     fn is_in_memory(&self, name: &str) -> bool {
@@ -371,7 +355,7 @@ impl<'a> Walk<'a> {
             DeviceKind::Md
         } else if has("loop/backing_file") {
             DeviceKind::Loop
-        } else if !self.nvme_paths(name).is_empty() {
+        } else if !nvme::paths(self.files, name).is_empty() {
             DeviceKind::Multipath
         } else if name.starts_with("zram") || name.starts_with("ram") {
             DeviceKind::Ram
@@ -384,18 +368,8 @@ impl<'a> Walk<'a> {
         let text = self.files.trimmed(&sys.join("dev")).unwrap_or_default();
         text.split_once(':')
             .and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)))
-            .or_else(|| self.hidden_number(&sys.file_name()?.to_string_lossy()))
+            .or_else(|| nvme::hidden_number(self.files, &sys.file_name()?.to_string_lossy()))
             .unwrap_or((0, 0))
-    }
-
-    /// A path of an NVMe multipath device has no node, but its events carry the number that is in the list of counters.
-    fn hidden_number(&self, name: &str) -> Option<(u32, u32)> {
-        let counters = self.files.read(Path::new("/proc/diskstats")).ok()?;
-        counters.lines().find_map(|line| {
-            let mut words = line.split_ascii_whitespace();
-            let (major, minor) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-            (words.next()? == name).then_some((major, minor))
-        })
     }
 }
 

@@ -2,8 +2,7 @@
 //! of the machine's counters. Files are read on demand; nothing is changed.
 
 use super::look::Sample;
-use crate::block::is_bio_based;
-use crate::device::{Device, DeviceKind, DeviceStack};
+use crate::device::{Device, DeviceKind, DeviceStack, is_bio_based};
 use crate::files::KernelFiles;
 use serde_json::Value;
 use std::io;

@@ -17,7 +17,7 @@ const MOST_ABOVE: f64 = 1.15;
 const LEAST_NS: u64 = 200_000_000;
 /// With a larger share of other programs, the device's rate is not ours.
 const MOST_OTHERS: f64 = 0.05;
-/// If the device is busy for a larger share of the time, it may be what limits writes with flushes.
+/// A device that is busy for a larger share of the time may itself be the limit.
 const MOST_BUSY: f64 = 0.5;
 
 /// One limit: its source, what it restricts, and the amount per second.
@@ -105,7 +105,13 @@ fn charge<'a>(
     block: &'a BlockLayer,
     elapsed_ns: u64,
 ) -> Option<Charge<'a>> {
-    let device = block.devices.iter().find(|d| d.number == limit.device)?;
+    // The events of an NVMe multipath device carry the number of a path, which no limit names.
+    let number = |d: &DeviceActivity| {
+        let described = facts.described(&d.name)?.get("number")?.as_str()?;
+        DeviceNumber::parse(described)
+    };
+    let device =
+        block.devices.iter().find(|d| d.number == limit.device || number(d) == Some(limit.device))?;
     if others(device) > MOST_OTHERS {
         return None;
     }

@@ -1,12 +1,13 @@
 //! The location of a knob for a given path: a device's queue, a bdi, or machine-wide.
 //!
-//! Requests are made for real disks and loop devices, so request settings apply to those below a device-mapper or md device. Read-ahead
+//! Requests are made for real disks and loop devices, so request settings apply to those below a device-mapper, md or NVMe multipath
+//! device. Read-ahead
 //! belongs to the device directly below the file system; btrfs, NFS and FUSE keep it in their own bdi.
 
 use super::catalogue::{Home, Knob};
 use super::error::KnobError;
 use super::files::KnobFiles;
-use crate::device::{Device, DeviceKind, DeviceStack};
+use crate::device::{Device, DeviceKind, DeviceStack, nvme};
 use std::path::{Path, PathBuf};
 
 /// Directory of the machine's memory settings.
@@ -76,12 +77,15 @@ pub fn stack_of_device(files: &dyn KnobFiles, path: &Path) -> Option<DeviceStack
     let sys = files.canonical(&Path::new("/sys/class/block").join(&name)).ok()?;
     let number = files.trimmed(&sys.join("dev"))?;
     let (major, minor) = number.split_once(':')?;
+    let paths = nvme::paths(files, &name);
     let kind = if name.starts_with("dm-") {
         DeviceKind::DeviceMapper
     } else if name.starts_with("md") {
         DeviceKind::Md
     } else if name.starts_with("loop") {
         DeviceKind::Loop
+    } else if !paths.is_empty() {
+        DeviceKind::Multipath
     } else {
         DeviceKind::Disk
     };
@@ -96,7 +100,7 @@ pub fn stack_of_device(files: &dyn KnobFiles, path: &Path) -> Option<DeviceStack
         in_memory: false,
         sys: sys.clone(),
     }];
-    for below in files.list(&sys.join("slaves")).unwrap_or_default() {
+    for below in files.list(&sys.join("slaves")).unwrap_or_default().into_iter().chain(paths) {
         let Ok(sys) = files.canonical(&Path::new("/sys/class/block").join(&below)) else { continue };
         devices.push(Device {
             name: below,
@@ -142,8 +146,13 @@ fn request_makers(on: &DeviceStack) -> Vec<&Device> {
     let mut makers = Vec::new();
     let mut look_at: Vec<&Device> = on.tops().collect();
     while let Some(device) = look_at.pop() {
-        let remapped =
-            matches!(device.kind, DeviceKind::DeviceMapper | DeviceKind::Md | DeviceKind::Multipath);
+        let is_head = |d: &Device| d.kind == DeviceKind::Multipath;
+        let of_head = || on.devices.iter().any(|d| d.above.as_deref() == Some(&device.name) && is_head(d));
+        let remapped = match device.kind {
+            DeviceKind::DeviceMapper | DeviceKind::Md | DeviceKind::Multipath => true,
+            DeviceKind::Partition => of_head(),
+            _ => false,
+        };
         let below: Vec<&Device> =
             on.devices.iter().filter(|d| remapped && d.above.as_deref() == Some(&device.name)).collect();
         if below.is_empty() { makers.push(device) } else { look_at.extend(below) }

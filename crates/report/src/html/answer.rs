@@ -70,7 +70,7 @@ fn ladder(run: &Run) -> Vec<latency::LatencyRow> {
 
 /// The figures of a use, the deciding one first, each with its threshold.
 fn judged(verdict: &UseVerdict) -> String {
-    let figures = verdict.measured().into_iter().map(JudgedCriterion::words_with_threshold);
+    let figures = verdict.judged().into_iter().map(JudgedCriterion::words_with_threshold);
     let words: Vec<String> =
         figures.chain(verdict.open.iter().map(|open| open.words().into())).map(|w| escape(&w)).collect();
     match (&verdict.note, verdict.grade) {

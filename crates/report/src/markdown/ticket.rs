@@ -73,7 +73,7 @@ fn head(marks: &str, run: &Run) -> String {
 
 fn uses(answer: &Answer) -> Vec<String> {
     let decided = |verdict: &survey::UseVerdict| {
-        let figure = verdict.measured().first().map(|figure| figure.words_with_threshold());
+        let figure = verdict.judged().first().map(|figure| figure.words_with_threshold());
         figure
             .into_iter()
             .chain(verdict.open.iter().map(|open| open.words().into()))

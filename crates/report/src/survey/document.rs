@@ -41,7 +41,7 @@ pub fn json(run: &Run) -> String {
             "open": v.open.iter().map(|open| open.words()).collect::<Vec<_>>(),
             "figures": v.figures.iter().map(|f| json!({
                 "name": f.by.figure, "value": f.value, "unit": f.by.unit, "good": f.by.good, "fair": f.by.fair,
-                "grade": f.grade.word(),
+                "grade": f.word(),
             })).collect::<Vec<Value>>(),
         })).collect::<Vec<Value>>(),
         "record": record,

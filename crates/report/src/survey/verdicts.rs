@@ -196,7 +196,7 @@ pub struct JudgedCriterion {
     pub by: &'static Criterion,
     /// The value in the criterion's unit; `None` if not measured.
     pub value: Option<f64>,
-    /// Grade of this figure alone.
+    /// Grade of this figure alone; unknown if the value is not the storage's own.
     pub grade: Grade,
 }
 
@@ -210,10 +210,10 @@ impl UseVerdict {
         }
     }
 
-    /// The measured figures, the deciding one first.
+    /// The figures that were judged, the deciding one first.
     #[must_use]
-    pub fn measured(&self) -> Vec<&JudgedCriterion> {
-        let mut figures: Vec<_> = self.figures.iter().filter(|f| f.value.is_some()).collect();
+    pub fn judged(&self) -> Vec<&JudgedCriterion> {
+        let mut figures: Vec<_> = self.figures.iter().filter(|f| f.grade != Grade::Unknown).collect();
         figures.sort_by_key(|f| std::cmp::Reverse(f.grade));
         figures
     }
@@ -259,6 +259,15 @@ impl Criterion {
 }
 
 impl JudgedCriterion {
+    /// The grade in JSON.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match (self.grade, self.value) {
+            (Grade::Unknown, Some(_)) => "not judged",
+            (grade, _) => grade.word(),
+        }
+    }
+
     /// "fsync p99 5.31 ms".
     #[must_use]
     pub fn words(&self) -> String {
@@ -298,21 +307,20 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
     let mut grade = None;
     let (mut not_own, mut partly_own) = (None, None);
     for c in CRITERIA.iter().filter(|c| c.of == of) {
-        let mut value = (c.value)(run, by_storage).filter(|v| v.is_finite());
-        if value.is_none() && (c.value)(run, |_| true).is_some() {
+        let value = (c.value)(run, |_| true).filter(|v| v.is_finite());
+        let own = (c.value)(run, by_storage).filter(|v| v.is_finite());
+        if own.is_none() && value.is_some() {
             not_own = not_own.or(Some(format!("not the storage's own: {}", c.figure)));
         }
-        let cached = value.and_then(|value| partly_cached(run, c, value));
-        if cached.is_some() {
-            value = None;
-            partly_own = partly_own.or(cached);
-        }
-        let one = c.grade(value);
-        if let Some(value) = value {
-            told.push(c.sentence(value));
+        let cached = own.and_then(|own| partly_cached(run, c, own));
+        let judged = own.filter(|_| cached.is_none());
+        partly_own = partly_own.or(cached);
+        let one = c.grade(judged);
+        if let Some(judged) = judged {
+            told.push(c.sentence(judged));
             grade = grade.max(Some(one));
         }
-        figures.push(JudgedCriterion { by: c, value, grade: one });
+        figures.push(JudgedCriterion { by: c, value: own.or(value), grade: one });
     }
     let mut grade = grade.unwrap_or(Grade::Unknown);
     let mut note = None;
@@ -460,7 +468,7 @@ fn best_random_reads(run: &Run, counts: Counts) -> Option<&Phase> {
 }
 
 fn mixed_p99(run: &Run, counts: Counts) -> Option<f64> {
-    // The writes beside them may well end in a cache.
+    // Reads beside writes: where the writes end in a cache, the phase counts as partly cached.
     let mixed = of_stage(run, "mix").into_iter().filter(|p| counts(p) || by_storage(p));
     let phase = mixed.into_iter().find(|p| p.axes.tags.get("reads").is_some_and(|share| share == "70 %"))?;
     phase.latency_of(fathom_record::OpKind::Read).percentile_ns(99.0).map(|ns| ns as f64)

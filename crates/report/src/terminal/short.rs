@@ -175,7 +175,7 @@ fn style(grade: Grade) -> Style {
 
 /// A use on one line: its grade, and its figures as far as they fit; the deciding one comes first, with its threshold.
 fn good_for(verdict: &UseVerdict, layout: usize) -> String {
-    let figures = verdict.measured();
+    let figures = verdict.judged();
     let measured = !figures.is_empty();
     let word = if verdict.grade == Grade::Unknown { "?" } else { verdict.grade.word() };
     let mut line = format!(" {:<NAME$}{word:<GRADE$}", verdict.of);

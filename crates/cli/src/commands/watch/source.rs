@@ -3,6 +3,7 @@
 use super::Moment;
 use crate::observing::monotonic_ns;
 use fathom_observe::block::{CounterRows, Detail, Instance, Sink, Watch, Watched, Who};
+use fathom_observe::files::Live;
 use fathom_record::BlockLayer;
 use fathom_record::block::BlockEvent;
 use fathom_record::block::analysis::{Analysis, Options, WatchedDevice};
@@ -123,8 +124,8 @@ impl WatchSource {
 /// Tells a device from a later one of the same number: the kernel numbers disks in order of appearance (since Linux
 /// 5.15; before, only its presence can be checked).
 fn identity(device: &Watched) -> Option<String> {
-    let dir = format!("/sys/dev/block/{}:{}", device.number.major, device.number.minor);
-    let dir = std::fs::canonicalize(dir).ok()?;
+    let number = (device.number.major, device.number.minor);
+    let dir = std::fs::canonicalize(fathom_observe::device::sys_of(&Live, number)).ok()?;
     let of_disk = if dir.join("partition").exists() { dir.parent()? } else { &dir };
     let sequence = std::fs::read_to_string(of_disk.join("diskseq")).unwrap_or_default();
     Some(format!("{} {}", dir.display(), sequence.trim()))

@@ -165,8 +165,7 @@ impl std::fmt::Debug for Programs {
 fn slots(files: &dyn KernelFiles, devices: &[Watched]) -> Vec<Slots> {
     let mut first = 0;
     let one = |device: &Watched| {
-        let sys =
-            Path::new("/sys/dev/block").join(format!("{}:{}", device.number.major, device.number.minor));
+        let sys = crate::device::sys_of(files, (device.number.major, device.number.minor));
         let number = |path: &Path| files.trimmed(path).and_then(|t| t.parse::<u32>().ok());
         let queues = files.list(&sys.join("mq")).unwrap_or_default();
         let deepest = queues.iter().filter_map(|q| number(&sys.join("mq").join(q).join("nr_tags"))).max();
