@@ -1,9 +1,9 @@
 //! `cargo xtask mpi`: builds `fathom-mpi`, a separate workspace because it needs an MPI, and runs its tests on two hosts made of network
 //! namespaces. Where there is no MPI it says so and skips, by name; `cargo xtask test` and CI never come here.
 
-use crate::steps::{Steps, cargo, succeeds};
+use crate::steps::{Steps, cargo, succeeds, target_directory};
 use anyhow::Result;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Builds and tests; whether all was in order.
@@ -17,7 +17,7 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
     }
     let package = root.join("crates/mpi");
     // The main workspace's: what was built there need not be built again.
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let target = target_directory(root);
     let in_package = |args: &[&str]| succeeds(cargo(&package).args(args).env("CARGO_TARGET_DIR", &target));
     let mut steps = Steps::default();
     let built =

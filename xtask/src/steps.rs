@@ -2,7 +2,7 @@
 //! stdout; this file writes to stderr only.
 
 use anyhow::{Context, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -51,6 +51,11 @@ pub(crate) fn cargo(root: &Path) -> Command {
     // Set for this package by `cargo xtask`; inherited, it would mislead what asks for its own package.
     command.env_remove("CARGO_MANIFEST_DIR").env_remove("CARGO_MANIFEST_PATH");
     command
+}
+
+/// Where cargo builds.
+pub(crate) fn target_directory(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
 /// Runs a command with the terminal's outputs; whether it succeeded.

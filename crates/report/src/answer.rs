@@ -285,17 +285,21 @@ fn row(main: MainPhase<'_>) -> Option<AnswerRow> {
 const TILES: usize = 3;
 
 fn tiles(run: &Run, rows: &[AnswerRow]) -> Vec<Tile> {
-    let of_row = |row: &AnswerRow| Tile {
-        figure: format!("{}/s", units::count(row.per_s.round() as u64)),
-        what: row.what.clone(),
-        beside: row.ns[1].map_or_else(String::new, |ns| format!("p99 {}", units::time_ns(ns))),
+    let of_row = |row: &AnswerRow| {
+        let p99 = row.ns[1].map(|ns| format!("p99 {}", units::time_ns(ns)));
+        let cached = row.served.contains("cache").then(|| row.served.to_owned());
+        Tile {
+            figure: format!("{}/s", units::count(row.per_s.round() as u64)),
+            what: row.what.clone(),
+            beside: p99.into_iter().chain(cached).collect::<Vec<_>>().join(", "),
+        }
     };
     let main = rows.iter().filter(|row| !row.brief.starts_with("fsync x"));
     let mut tiles: Vec<Tile> = main.take(TILES).map(of_row).collect();
     tiles.extend(streaming_read(run).map(|rate| Tile {
         figure: units::rate(rate),
         what: "cold read".into(),
-        beside: format!("{} file", largest(run)),
+        beside: file_of_cold_read(run),
     }));
     tiles.extend(long_write(run).map(|(rate, before)| {
         Tile {
@@ -323,6 +327,12 @@ pub fn depths(run: &Run) -> Vec<(u64, f64)> {
 fn largest(run: &Run) -> String {
     let cold = of_stage(run, "surface").into_iter().filter(|p| p.name == "cold read");
     cold.filter_map(|p| p.axes.file_bytes).max().map(units::bytes).unwrap_or_default()
+}
+
+/// "256 MiB file", with the cache that served it, if one did.
+fn file_of_cold_read(run: &Run) -> String {
+    let served = streaming_phase(run).map(Kind::served).filter(|served| served.contains("cache"));
+    format!("{}{} file", served.map_or_else(String::new, |served| format!("{served}, ")), largest(run))
 }
 
 /// The long write's rate to the return of its fsync and to that of its last write. An older survey that did not sync has the
@@ -458,15 +468,15 @@ impl Found<'_> {
         let all: Vec<&str> = self.findings.iter().map(|(_, finding)| finding.advice.as_str()).collect();
         let all: Vec<&str> =
             all.into_iter().filter(|advice| !advice.is_empty() && seen.insert(*advice)).collect();
-        const RAISE: &str = "raise the limit in ";
-        let limits: Option<Vec<(&str, &str)>> = all.iter().map(|advice| advice.split_once(RAISE)).collect();
+        const RAISE: &str = "Raise the limit in ";
+        let limits: Option<Vec<(&str, &str)>> =
+            all.iter().map(|advice| advice.strip_prefix(RAISE)?.split_once(", or ")).collect();
         let limits = limits.filter(|_| self.findings.iter().all(|(_, f)| f.rule == LIMITS[0].0));
         match limits.as_deref() {
             // The limits of one group lie in different files.
-            Some([(lead, _), _, ..]) => {
-                let files: Vec<&str> =
-                    limits.iter().flatten().map(|(_, file)| file.trim_end_matches('.')).collect();
-                Some(format!("{lead}raise the limits in {}.", files.join(" and ")))
+            Some([(_, rest), _, ..]) => {
+                let files: Vec<&str> = limits.iter().flatten().map(|(file, _)| *file).collect();
+                Some(format!("Raise the limits in {}, or {rest}", files.join(" and ")))
             }
             _ => all.first().map(|advice| (*advice).to_owned()),
         }

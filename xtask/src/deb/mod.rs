@@ -6,7 +6,7 @@ mod manual;
 
 pub(crate) use check::check;
 
-use crate::steps::{cargo, succeeds};
+use crate::steps::{cargo, succeeds, target_directory};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -64,15 +64,15 @@ fn answers(program: &str) -> bool {
 fn built(root: &Path, linked_statically: bool) -> Result<Option<PathBuf>> {
     let mut command = cargo(root);
     command.args(["build", "--profile", "dist", "--package", "fathom"]);
-    let mut below = PathBuf::from("target");
+    let mut built = target_directory(root);
     if linked_statically {
         if !has_target() {
             bail!("a static program needs: rustup target add {STATIC}; apt install musl-tools");
         }
         command.args(["--target", STATIC]);
-        below.push(STATIC);
+        built.push(STATIC);
     }
-    Ok(succeeds(&mut command)?.then(|| root.join(below).join("dist/fathom")))
+    Ok(succeeds(&mut command)?.then(|| built.join("dist/fathom")))
 }
 
 fn has_target() -> bool {

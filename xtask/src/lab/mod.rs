@@ -8,7 +8,7 @@ mod cuts;
 mod kernel;
 mod ramdisk;
 
-use crate::steps::{Steps, cargo, succeeds};
+use crate::steps::{Steps, cargo, succeeds, target_directory};
 use anyhow::{Context, Result, bail};
 use kernel::Kernel;
 use std::fs::File;
@@ -118,9 +118,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<bool> {
             if !steps.take("fathom", || succeeds(&mut build)) {
                 return Ok(false);
             }
-            let target =
-                std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-            target.join("release/fathom")
+            target_directory(root).join("release/fathom")
         }
     };
     let dir = tempfile::tempdir()?;

@@ -3,6 +3,7 @@
 
 use super::compiler::Compiler;
 use super::slowest::Cost;
+use crate::steps::target_directory;
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
@@ -35,8 +36,7 @@ pub(super) struct Built {
 pub(super) fn build(root: &Path, compiler: &Compiler) -> Result<Option<Built>> {
     let mut command = compiler.build(root);
     command.stdout(Stdio::piped());
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let timings = target.join(TIMINGS);
+    let timings = target_directory(root).join(TIMINGS);
     // What an earlier build cost must not be taken for this one's.
     let _ = std::fs::remove_file(&timings);
     let mut child = command.spawn().context("cargo could not be started")?;

@@ -63,12 +63,22 @@ fn files(facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let of = source.map_or_else(String::new, |source| format!(" of {source}"));
+    let larger = "Use larger calls, which mean fewer requests to that program; for writes, its writeback cache does the same.";
+    // Most such file systems show a directory of this machine again.
+    let advice = match source
+        .filter(|source| kind != "fuseblk" && source.starts_with('/') && !source.starts_with("/dev/"))
+    {
+        Some(source) => {
+            format!("Measure {source}, too: the difference is the cost of FUSE and that program. {larger}")
+        }
+        None => larger.to_owned(),
+    };
     Some(finding(
         format!(
             "The file system is {kind}{of}, so a program in user space serves it: for {} of the time the workers waited in reads and writes for that program and what lies below it.",
             percent(waits)
         ),
-        "Use larger calls, which mean fewer requests to that program; for writes, its writeback cache does the same. If what it serves is a directory here, measure that, too.",
+        &advice,
         vec![
             evidence("time in reads and writes", in_calls, "ratio", CALLS),
             evidence(

@@ -92,7 +92,7 @@ fn told(charge: &Charge<'_>, flushes: bool) -> Finding {
             rate(limit.per_s),
             rate(*per_s),
         ),
-        &format!("Measure outside of that control group; or raise the limit in {}.", limit.file),
+        &format!("Raise the limit in {}, or run in another control group.", limit.file),
         proof,
     )
 }

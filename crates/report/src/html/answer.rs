@@ -33,10 +33,10 @@ pub(super) fn write(page: &mut HtmlPage, view: &RunView<'_>) {
     }
     page.body.push_str("</div>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Good for\"><table class=\"uses\"><caption>Good for</caption><tbody>\n");
     for verdict in &answer.uses {
-        let (grade, words) = (verdict.word(), judged(verdict));
+        let (class, grade, words) = (verdict.grade.word(), verdict.word(), judged(verdict));
         let _ = writeln!(
             page.body,
-            "<tr><th scope=\"row\">{}</th><td><strong class=\"grade g-{grade}\">{grade}</strong></td><td>{words}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td><strong class=\"grade g-{class}\">{grade}</strong></td><td>{words}</td></tr>",
             verdict.of
         );
     }

@@ -361,7 +361,7 @@ fn a_long_write_to_memory_says_nothing_of_media() {
             .find(|v| v.of == "media streaming")
             .expect("a use")
     };
-    let own = "not the storage's own: long write, at worst";
+    let own = "long write, at worst 250 MiB/s, not from storage";
     assert_eq!((media(0).grade, media(0).note.as_deref()), (Grade::Unknown, Some(own)));
     assert_eq!((media(500 << 20).grade, media(500 << 20).note), (Grade::Good, None), "merged in part");
     assert_eq!(media(1000 << 20).grade, Grade::Good);
@@ -555,14 +555,14 @@ fn limits_of_reads_and_of_writes_are_told_together_with_what_to_do() {
         let sentence = format!(
             "A control group limits {what} of vda to 400 a second, and they ran at 396 a second: the limit holds them back."
         );
-        let advice = format!("Measure outside of it; or raise the limit in /sys/{what}.");
+        let advice = format!("Raise the limit in /sys/{what}, or run in another control group.");
         phase.repetitions[0].findings =
             vec![Finding { rule: "io-limit".into(), sentence, advice, ..Finding::default() }];
     }
     let found = answer(&run, None);
     let both = "Limited in 3 of 3 phases: A control group limits writes of vda to 400 a second, and reads of vda to 400 a second. Of the figures here it held back at least fsync.";
     assert_eq!(words(&found.limits), [both]);
-    let remedy = "Measure outside of it; or raise the limits in /sys/writes and /sys/reads.";
+    let remedy = "Raise the limits in /sys/writes and /sys/reads, or run in another control group.";
     assert_eq!(found.remedy.as_deref(), Some(remedy));
 }
 
@@ -584,7 +584,7 @@ fn reads_that_memory_served_are_not_the_storages() {
     let only_cached = [phases[0].clone(), phases.last().expect("the deepest").clone()];
     assert_eq!(
         images(&only_cached),
-        (Grade::Unknown, Some("not the storage's own: best random reads".into()))
+        (Grade::Unknown, Some("best random reads 351 000/s, not from storage".into()))
     );
 }
 
@@ -706,14 +706,29 @@ fn a_partly_cached_figure_decides_only_if_the_storage_alone_says_the_same() {
     assert_eq!((of(47_000, 30_000).grade, of(47_000, 30_000).note), (Grade::Good, None));
     assert_eq!(of(1000, 900).grade, Grade::Poor);
     let poor_alone = of(15_000, 1000);
-    assert_eq!((poor_alone.grade, poor_alone.word()), (Grade::Unknown, "not judged"));
+    assert_eq!((poor_alone.grade, poor_alone.word()), (Grade::Fair, "at best fair"));
+    assert_eq!(poor_alone.sentence, "at best fair: best random reads 1000/s, or 15 000/s partly cached");
     assert_eq!(both.sentence, format!("not judged: {note}"));
 }
 
+/// One read at a time came from the page cache in part, and with more in flight all of them.
 #[test]
-fn a_figure_of_the_page_cache_grades_no_disk() {
-    let of_reads = |device_bytes: u64| {
-        let mut phases = deep(&[(1, 10_000, 100_000), (32, 150_000, 200_000)], 900);
+fn reads_one_at_a_time_are_no_bound_for_more_in_flight() {
+    let mut phases =
+        vec![synced(1, 500), phase("ladder", "direct random read", OpKind::Read, (1500, 85_000))];
+    phases.extend(deep(&[(128, 265_000, 367_000)], 900));
+    for (phase, part) in phases[1..].iter_mut().zip([2, 0]) {
+        let once = &mut phase.repetitions[0];
+        once.physical.devices[0].read_bytes = once.workers[0].bytes * part / 4;
+    }
+    let images = verdicts(&run(phases)).into_iter().find(|v| v.of == "VM images").expect("a use");
+    assert_eq!(images.sentence, "not judged: best random reads 265 000/s, not from storage");
+}
+
+#[test]
+fn a_figure_of_the_page_cache_is_an_upper_bound() {
+    let of_reads = |best: u64, device_bytes: u64| {
+        let mut phases = deep(&[(1, best / 10, 100_000), (32, best, 200_000)], 900);
         for phase in &mut phases {
             let repetition = &mut phase.repetitions[0];
             repetition.physical.devices[0].read_bytes = device_bytes.min(repetition.workers[0].bytes);
@@ -721,9 +736,42 @@ fn a_figure_of_the_page_cache_grades_no_disk() {
         let verdicts = verdicts(&run([synced(1, 500)].into_iter().chain(phases).collect()));
         verdicts.into_iter().find(|v| v.of == "VM images").expect("a use")
     };
-    let disk = of_reads(u64::MAX);
+    let disk = of_reads(150_000, u64::MAX);
     assert_eq!((disk.grade, disk.note), (Grade::Good, None), "{}", disk.sentence);
-    let cache = of_reads(0);
+    let cache = of_reads(150_000, 0);
     assert_eq!(cache.grade, Grade::Unknown, "{}", cache.sentence);
-    assert_eq!(cache.sentence, "not judged: not the storage's own: best random reads");
+    assert_eq!(cache.sentence, "not judged: best random reads 150 000/s, not from storage");
+    let slow = of_reads(19_000, 0);
+    assert_eq!((slow.grade, slow.word()), (Grade::Fair, "at best fair"), "even with the cache");
+    assert_eq!(of_reads(1900, 0).word(), "poor");
+}
+
+#[test]
+fn a_figure_of_the_storages_own_decides_though_a_cache_served_another() {
+    let mut phases = vec![synced(1, 500)];
+    phases.extend(deep(&[(32, 150_000, 200_000)], 900));
+    phases[1].repetitions[0].physical.devices[0].read_bytes = 0;
+    let mut mixed = phase("mix", "mixed", OpKind::Read, (1000, 20_000_000));
+    mixed.axes.tags.insert("reads".into(), "70 %".into());
+    phases.push(mixed);
+    let run = run(phases);
+    let images = verdicts(&run).into_iter().find(|v| v.of == "VM images").expect("a use");
+    assert_eq!(images.word(), "at best fair");
+    let text = crate::terminal::short(&answer(&run, None), &[], 80, false);
+    assert!(text.contains("fair  at best: read p99 beside 30 % writes 20.0 ms"), "{text}");
+}
+
+/// The fsync of one writer is fast, those of eight are not.
+#[test]
+fn mail_is_judged_by_the_fsyncs_of_eight_writers() {
+    let mut eight = synced(50, 5000);
+    eight.name = "parallel commits".into();
+    eight.axes.tags.insert("stage".into(), "scaling".into());
+    eight.axes.streams = Some(8);
+    let grades = |phases: Vec<Phase>| {
+        verdicts(&run(phases)).into_iter().take(2).map(|v| (v.of, v.grade)).collect::<Vec<_>>()
+    };
+    let mail = |grade| vec![("database log", Grade::Good), ("mail", grade)];
+    assert_eq!(grades(vec![synced(1, 5000), eight]), mail(Grade::Fair));
+    assert_eq!(grades(vec![synced(1, 5000)]), mail(Grade::Good), "eight were not measured");
 }

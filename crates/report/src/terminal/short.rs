@@ -179,15 +179,25 @@ fn good_for(verdict: &UseVerdict, layout: usize) -> String {
     let measured = !figures.is_empty();
     let word = if verdict.grade == Grade::Unknown { "?" } else { verdict.grade.word() };
     let mut line = format!(" {:<NAME$}{word:<GRADE$}", verdict.of);
-    line += verdict.note.as_deref().unwrap_or_default();
+    if verdict.at_best {
+        line += "at best: ";
+    }
     let mut figures = figures.into_iter().peekable();
+    // A note explains the grade, unless a figure of the storage's own explains it.
+    let note = verdict.note.as_deref().filter(|_| figures.peek().is_none_or(|f| f.grade != verdict.grade));
+    line += note.unwrap_or_default();
     let fits = |line: &str| line.chars().count() <= layout;
     let conditions: Vec<&str> = verdict.open.iter().map(|open| open.brief()).collect();
     let condition = match conditions.as_slice() {
         [] => String::new(),
         several => format!(", if {}", several.join(" and ")),
     };
-    if let Some(deciding) = figures.next_if(|_| verdict.note.is_none()) {
+    if let Some(deciding) = figures.next_if(|_| note.is_none()) {
+        let condition = if deciding.by.figure.contains("read") {
+            condition
+        } else {
+            condition.replace("not cached", "reads are not cached")
+        };
         let with = format!("{line}{}{condition}", deciding.words_with_threshold());
         // What a grade depends on matters more than its threshold.
         line = if fits(&with) { with } else { format!("{line}{}{condition}", deciding.words()) };
@@ -229,6 +239,7 @@ mod tests {
                 UseVerdict {
                     of: CRITERIA[i].of,
                     grade,
+                    at_best: false,
                     note: None,
                     open: Vec::new(),
                     sentence: String::new(),
