@@ -262,7 +262,7 @@ pub(crate) fn main_phases(run: &Run) -> Vec<MainPhase<'_>> {
 
 fn rows(run: &Run) -> Vec<AnswerRow> {
     let cached = named(run, "ladder", "cached random read").map(|phase| MainPhase {
-        what: "random read again".into(),
+        what: "the same reads again".into(),
         brief: String::new(),
         phase,
         percentile: latency,
@@ -476,7 +476,13 @@ impl Found<'_> {
             // The limits of one group lie in different files.
             Some([(_, rest), _, ..]) => {
                 let files: Vec<&str> = limits.iter().flatten().map(|(file, _)| *file).collect();
-                Some(format!("Raise the limits in {}, or {rest}", files.join(" and ")))
+                let of_one_group: BTreeSet<&str> =
+                    files.iter().filter_map(|file| Some(file.rsplit_once('/')?.0)).collect();
+                let place = match of_one_group.first() {
+                    Some(directory) if of_one_group.len() == 1 => (*directory).to_owned(),
+                    _ => files.join(" and "),
+                };
+                Some(format!("Raise the limits in {place}, or {rest}"))
             }
             _ => all.first().map(|advice| (*advice).to_owned()),
         }

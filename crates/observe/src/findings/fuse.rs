@@ -69,7 +69,7 @@ fn files(facts: &Facts<'_>) -> Option<Finding> {
         .filter(|source| kind != "fuseblk" && source.starts_with('/') && !source.starts_with("/dev/"))
     {
         Some(source) => {
-            format!("Measure {source}, too: the difference is the cost of FUSE and that program. {larger}")
+            format!("Measure {source}, too. The difference is the cost of FUSE and that program. {larger}")
         }
         None => larger.to_owned(),
     };

@@ -1230,7 +1230,7 @@ fn calls_that_a_program_serves() {
     let advice = |world: &World| world.found().remove(0).advice;
     assert!(advice(&world).starts_with("Use larger calls"), "{}", advice(&world));
     world.environment["filesystem"]["source"] = "/srv/data".into();
-    assert!(advice(&world).starts_with("Measure /srv/data, too: "), "a directory of this machine");
+    assert!(advice(&world).starts_with("Measure /srv/data, too. "), "a directory of this machine");
     world.environment["filesystem"]["type"] = "ext4".into();
     assert_eq!(world.says("fuse"), None);
     world.environment["filesystem"]["type"] = "fuse".into();
@@ -1995,9 +1995,9 @@ fn an_image_with_holes_is_a_cause_if_it_grows_meanwhile() {
     );
     let advice =
         |world: &World| world.found().into_iter().find(|f| f.rule == "sparse-image").expect("told").advice;
-    assert!(advice(&world).starts_with("`fallocate -l 268435456 /srv/image` fills"));
+    assert!(advice(&world).starts_with("Fill them: `fallocate -l 268435456 /srv/image`. "));
     world.image_growth.as_mut().expect("it grew").path = "/srv/my image".into();
-    assert!(advice(&world).starts_with("`fallocate -l 268435456 '/srv/my image'` fills"));
+    assert!(advice(&world).starts_with("Fill them: `fallocate -l 268435456 '/srv/my image'`. "));
     world.repetition.physical.written_in_clock_bytes = Some(31 * MIB);
     assert_eq!(world.says("sparse-image"), None, "most was written after the clock had stopped");
     world.repetition.physical.written_in_clock_bytes = Some(64 * MIB);

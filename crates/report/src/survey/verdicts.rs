@@ -87,7 +87,7 @@ pub static CRITERIA: [Criterion; 10] = [
         figure: "fsync p99 of 8 writers",
         unit: "ns",
         good: 20.0 * MS,
-        fair: 100.0 * MS,
+        fair: 50.0 * MS,
         value: sync_p99_of_writers,
     },
     Criterion {
@@ -208,7 +208,7 @@ impl UseVerdict {
     pub fn word(&self) -> &'static str {
         match (self.grade, &self.note) {
             (Grade::Unknown, Some(_)) => "not judged",
-            (Grade::Fair, _) if self.at_best => "at best fair",
+            (Grade::Fair, _) if self.at_best => "fair or worse",
             (grade, _) => grade.word(),
         }
     }

@@ -105,6 +105,10 @@ impl TerminalPage {
     /// An empty line and the table, with a dim head.
     fn table(&mut self, table: &Table) {
         self.line(Style::Plain, "");
+        self.table_without_blank(table);
+    }
+
+    fn table_without_blank(&mut self, table: &Table) {
         for (i, line) in table.lines().enumerate() {
             self.line(if i == 0 { Style::Dim } else { Style::Plain }, &line);
         }

@@ -50,8 +50,12 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     };
     let mut named = vec![limits, ("Doubts", doubts), ("Changes", answer.since.iter().cloned().collect())];
     named.retain(|(_, parts)| !parts.is_empty());
-    // The head of the table, the blank before it and each named line take a line.
-    let needed = page.lines.len() + 2 + answer.more.len() + answer.uses.len() + named.len() + after.len();
+    // The remedy is not cut; the head of the table and each other named line take a line.
+    let wraps = |words: &str| wrapped(&clean(words), layout.saturating_sub(NAME + 1).max(8)).len() > 1;
+    let remedy = answer.remedy.as_ref().map(|words| whole_parts(&[words.clone()], layout, 2));
+    let long_remedy = usize::from(remedy.is_some_and(|words| wraps(&words)));
+    let others = answer.more.len() + answer.uses.len() + named.len() + after.len();
+    let needed = page.lines.len() + 1 + others + long_remedy;
     let shown = answer.rows.len().min(LINES.saturating_sub(needed));
     let mut spare = LINES.saturating_sub(needed + shown);
     let mut one_more = |wanted: bool| {
@@ -60,11 +64,18 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
         given
     };
     // Figures get their full text first, then changes, doubts and limits; the time and blank lines come last.
-    let wraps = |words: &str| wrapped(&clean(words), layout.saturating_sub(NAME + 1).max(8)).len() > 1;
+    let blank_before_rows = one_more(true);
     let more_lines: Vec<usize> =
         answer.more.iter().map(|(_, words)| 1 + usize::from(one_more(wraps(words)))).collect();
-    let mut lines: Vec<usize> =
-        named.iter().rev().map(|(_, parts)| 1 + usize::from(one_more(wraps(&parts.join("; "))))).collect();
+    let mut lines: Vec<usize> = named
+        .iter()
+        .enumerate()
+        .rev()
+        .map(|(i, (_, parts))| match i {
+            0 if long_remedy > 0 => 1 + long_remedy,
+            _ => 1 + usize::from(one_more(wraps(&parts.join("; ")))),
+        })
+        .collect();
     lines.reverse();
     let time = answer.unlimited_time();
     if one_more(!time.is_empty()) {
@@ -73,6 +84,9 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     }
     let blanks = [one_more(true), one_more(true)];
 
+    if blank_before_rows {
+        page.line(Style::Plain, "");
+    }
     rows(&mut page, &answer.rows[..shown], layout);
     for ((name, words), lines) in answer.more.iter().zip(more_lines) {
         named_line(&mut page, Style::Plain, name, words, layout, lines);
@@ -120,7 +134,11 @@ fn whole_clauses(words: &str, width: usize, most: usize, end: &str) -> String {
     let fits = |text: &String| wrapped(text, width.max(8)).len() <= most;
     let whole = format!("{words}{end}");
     // An explanation after a colon may be left out, but not what an introduction announces.
-    let least = |end: &str| if end == ":" { width * 3 / 4 } else { width / 2 };
+    let least = |end: &str| match end {
+        ":" => width * 3 / 4,
+        ";" => width / 2,
+        _ => width / 4,
+    };
     let clauses = words.rmatch_indices(['.', ';', ':']);
     let clauses =
         clauses.filter(|(at, end)| words[at + 1..].starts_with(' ') && *at > least(end)).map(|(at, _)| at);
@@ -162,7 +180,7 @@ fn rows(page: &mut TerminalPage, rows: &[AnswerRow], layout: usize) {
         table.add_row(cells.into_iter().take(columns));
     }
     right_aligned(&mut table, 1..=columns.min(5) - 1);
-    page.table(&table);
+    page.table_without_blank(&table);
 }
 
 fn style(grade: Grade) -> Style {
@@ -177,10 +195,15 @@ fn style(grade: Grade) -> Style {
 fn good_for(verdict: &UseVerdict, layout: usize) -> String {
     let figures = verdict.judged();
     let measured = !figures.is_empty();
-    let word = if verdict.grade == Grade::Unknown { "?" } else { verdict.grade.word() };
+    let word = match verdict.grade {
+        Grade::Unknown => "?".to_owned(),
+        // What it depends on follows.
+        grade if !verdict.open.is_empty() => format!("{}?", grade.word()),
+        grade => grade.word().to_owned(),
+    };
     let mut line = format!(" {:<NAME$}{word:<GRADE$}", verdict.of);
     if verdict.at_best {
-        line += "at best: ";
+        line += "or worse: ";
     }
     let mut figures = figures.into_iter().peekable();
     // A note explains the grade, unless a figure of the storage's own explains it.
@@ -267,7 +290,7 @@ mod tests {
                 row("random read, 1 in flight", 9455.0, [85.5, 165.0, 301.0], "device"),
                 row("random read, 64 in flight", 78_481.0, [790.0, 1_210.0, 2_900.0], "device"),
                 row("random write, 1 in flight", 8419.0, [77.3, 905.0, 1_400.0], "device"),
-                row("random read again", 950_071.0, [0.764, 1.37, 2.2], "page cache"),
+                row("the same reads again", 950_071.0, [0.764, 1.37, 2.2], "page cache"),
             ],
             more: vec![
                 ("streams", "cold read 675 MiB/s (256 MiB file), long write 1.91 GiB/s".into()),
@@ -367,8 +390,8 @@ mod tests {
             let images = uses().pop().expect("VM images");
             good_for(&UseVerdict { open: open.to_vec(), ..images }, 80)
         };
-        let use_ = " VM images       good  best random reads 78 481/s";
-        assert_eq!(of(&[]), format!("{use_} (good ≥ 20 000/s)"));
+        assert_eq!(of(&[]), " VM images       good  best random reads 78 481/s (good ≥ 20 000/s)");
+        let use_ = " VM images       good? best random reads 78 481/s";
         assert_eq!(of(&[Open::Durability]), format!("{use_} (good ≥ 20 000/s), if durable"));
         assert_eq!(of(&[Open::Source, Open::Durability]), format!("{use_}, if not cached and durable"));
     }
@@ -439,7 +462,7 @@ mod tests {
 
     #[test]
     fn the_remedy_of_a_limit_has_a_line() {
-        let remedy = "`fallocate -l 6442450944 /srv/vm.img` fills the holes. The data stay, and the first write to each new block may still cost more than the next. Or write the files once before.";
+        let remedy = "Fill them: `fallocate -l 6442450944 /srv/vm.img`. The data stay, and the first write to each new block may still cost more than the next. Or write the files once before.";
         let limits = vec![limit("Limited in 9 of 80 phases: The file behind loop1 had holes.")];
         let held = Answer {
             limits,
@@ -449,7 +472,7 @@ mod tests {
         };
         let text = short(&held, &[], 80, false);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let words = "Remedy `fallocate -l 6442450944 /srv/vm.img` fills the holes. Doubts";
+        let words = "Remedy Fill them: `fallocate -l 6442450944 /srv/vm.img`. Doubts";
         assert!(flat.contains(words) && flat.contains("(also: a limit)"), "{text}");
     }
 }
