@@ -52,7 +52,7 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     named.retain(|(_, parts)| !parts.is_empty());
     // The remedy is not cut; the head of the table and each other named line take a line.
     let wraps = |words: &str| wrapped(&clean(words), layout.saturating_sub(NAME + 1).max(8)).len() > 1;
-    let remedy = answer.remedy.as_ref().map(|words| whole_parts(&[words.clone()], layout, 2));
+    let remedy = answer.remedy.as_ref().map(|words| whole_parts(std::slice::from_ref(words), layout, 2));
     let long_remedy = usize::from(remedy.is_some_and(|words| wraps(&words)));
     let others = answer.more.len() + answer.uses.len() + named.len() + after.len();
     let needed = page.lines.len() + 1 + others + long_remedy;
