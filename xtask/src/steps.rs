@@ -55,7 +55,7 @@ pub(crate) fn cargo(root: &Path) -> Command {
 
 /// Where cargo builds.
 pub(crate) fn target_directory(root: &Path) -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
+    root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
 /// Runs a command with the terminal's outputs; whether it succeeded.

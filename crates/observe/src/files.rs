@@ -6,7 +6,7 @@ use std::ffi::CString;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Identifies the mount of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,18 +95,37 @@ pub trait KernelFiles {
     }
 }
 
-/// The bytes of a sysfs attribute. It is at most a page long and read in one piece, so one call suffices for nearly all; an environment
-/// has hundreds.
-fn attribute(path: &Path) -> io::Result<Vec<u8>> {
+/// The bytes of a small file of the kernel, with as few calls as possible: a phase reads a hundred of them. A sysfs attribute is at most
+/// a page long and read in one piece; a file of procfs may come in several.
+fn small_file(path: &Path, in_one_piece: bool) -> io::Result<Vec<u8>> {
+    const PIECE: usize = 16 << 10;
     let mut file = std::fs::File::open(path)?;
-    let mut bytes = vec![0; 4096];
-    let length = file.read(&mut bytes)?;
-    let is_whole = length < bytes.len();
-    bytes.truncate(length);
-    if !is_whole {
-        file.read_to_end(&mut bytes)?;
+    let mut bytes = Vec::new();
+    loop {
+        let before = bytes.len();
+        bytes.resize(before + PIECE, 0);
+        let length = file.read(&mut bytes[before..])?;
+        bytes.truncate(before + length);
+        if length == 0 || (in_one_piece && length < PIECE) {
+            return Ok(bytes);
+        }
     }
-    Ok(bytes)
+}
+
+/// Resolves a link in a directory of sysfs whose links all lead to a device, without looking at each directory on the way.
+fn device_link(path: &Path) -> Option<PathBuf> {
+    const OF_LINKS: [&str; 3] = ["/sys/dev/block", "/sys/class/block", "/sys/class/bdi"];
+    let parent = path.parent().filter(|parent| OF_LINKS.iter().any(|dir| *parent == Path::new(dir)))?;
+    let mut resolved = parent.to_path_buf();
+    for part in std::fs::read_link(path).ok()?.components() {
+        match part {
+            Component::ParentDir => {
+                resolved.pop();
+            }
+            part => resolved.push(part),
+        }
+    }
+    Some(resolved)
 }
 
 /// The running machine.
@@ -118,8 +137,7 @@ impl KernelFiles for Live {
         // Some sysfs attributes contain arbitrary bytes from the hardware.
         let has_attributes = ["/sys/block", "/sys/class", "/sys/dev", "/sys/devices", "/sys/fs"];
         let is_attribute = has_attributes.iter().any(|dir| path.starts_with(dir));
-        let bytes = if is_attribute { attribute(path) } else { std::fs::read(path) };
-        bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        small_file(path, is_attribute).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
     fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
@@ -127,7 +145,7 @@ impl KernelFiles for Live {
     }
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
-        path.canonicalize()
+        device_link(path).map_or_else(|| path.canonicalize(), Ok)
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {
@@ -230,14 +248,28 @@ mod tests {
     }
 
     #[test]
-    fn an_attribute_is_read_whole() {
+    fn a_small_file_is_read_whole() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("attribute");
-        for length in [0, 5, 4095, 4096, 4097, 10_000] {
+        for length in [0, 5, 16_383, 16_384, 16_385, 100_000] {
             let text = "a".repeat(length);
             std::fs::write(&path, &text).expect("written");
-            assert_eq!(attribute(&path).expect("read"), text.as_bytes(), "{length}");
+            for in_one_piece in [false, true] {
+                assert_eq!(small_file(&path, in_one_piece).expect("read"), text.as_bytes(), "{length}");
+            }
         }
+    }
+
+    #[test]
+    fn the_link_of_a_device_is_resolved_as_by_the_kernel() {
+        for dir in ["/sys/dev/block", "/sys/class/block"] {
+            for name in sorted_names(Path::new(dir)).expect("sysfs") {
+                let link = Path::new(dir).join(name);
+                assert_eq!(device_link(&link), link.canonicalize().ok(), "{}", link.display());
+            }
+        }
+        assert_eq!(device_link(Path::new("/sys/dev/block/999:999")), None);
+        assert_eq!(device_link(Path::new("/proc/self")), None);
     }
 
     #[test]

@@ -262,7 +262,7 @@ pub(crate) fn main_phases(run: &Run) -> Vec<MainPhase<'_>> {
 
 fn rows(run: &Run) -> Vec<AnswerRow> {
     let cached = named(run, "ladder", "cached random read").map(|phase| MainPhase {
-        what: "the same reads again".into(),
+        what: "random read, cached".into(),
         brief: String::new(),
         phase,
         percentile: latency,
@@ -287,7 +287,7 @@ const TILES: usize = 3;
 fn tiles(run: &Run, rows: &[AnswerRow]) -> Vec<Tile> {
     let of_row = |row: &AnswerRow| {
         let p99 = row.ns[1].map(|ns| format!("p99 {}", units::time_ns(ns)));
-        let cached = row.served.contains("cache").then(|| row.served.to_owned());
+        let cached = by_cache(row.served).map(str::to_owned);
         Tile {
             figure: format!("{}/s", units::count(row.per_s.round() as u64)),
             what: row.what.clone(),
@@ -329,9 +329,15 @@ fn largest(run: &Run) -> String {
     cold.filter_map(|p| p.axes.file_bytes).max().map(units::bytes).unwrap_or_default()
 }
 
+/// What served a figure, if it was not the storage alone.
+fn by_cache(served: &str) -> Option<&str> {
+    let storage = ["device", "unknown", "metadata", "failed"];
+    (!storage.contains(&served)).then_some(served)
+}
+
 /// "256 MiB file", with the cache that served it, if one did.
 fn file_of_cold_read(run: &Run) -> String {
-    let served = streaming_phase(run).map(Kind::served).filter(|served| served.contains("cache"));
+    let served = streaming_phase(run).map(Kind::served).and_then(by_cache);
     format!("{}{} file", served.map_or_else(String::new, |served| format!("{served}, ")), largest(run))
 }
 
@@ -470,7 +476,7 @@ impl Found<'_> {
             all.into_iter().filter(|advice| !advice.is_empty() && seen.insert(*advice)).collect();
         const RAISE: &str = "Raise the limit in ";
         let limits: Option<Vec<(&str, &str)>> =
-            all.iter().map(|advice| advice.strip_prefix(RAISE)?.split_once(", or ")).collect();
+            all.iter().map(|advice| advice.strip_prefix(RAISE)?.split_once(". Or ")).collect();
         let limits = limits.filter(|_| self.findings.iter().all(|(_, f)| f.rule == LIMITS[0].0));
         match limits.as_deref() {
             // The limits of one group lie in different files.
@@ -482,7 +488,7 @@ impl Found<'_> {
                     Some(directory) if of_one_group.len() == 1 => (*directory).to_owned(),
                     _ => files.join(" and "),
                 };
-                Some(format!("Raise the limits in {place}, or {rest}"))
+                Some(format!("Raise the limits in {place}. Or {rest}"))
             }
             _ => all.first().map(|advice| (*advice).to_owned()),
         }

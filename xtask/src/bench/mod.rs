@@ -81,7 +81,7 @@ fn built(root: &Path) -> Result<PathBuf> {
     if !crate::steps::succeeds(&mut build)? {
         bail!("fathom does not build");
     }
-    Ok(root.join("target/release/fathom"))
+    Ok(crate::steps::target_directory(root).join("release/fathom"))
 }
 
 /// Says on one line of a terminal what is going on; nothing elsewhere. An empty text clears the line.

@@ -3,7 +3,7 @@
 //! archive; without the first two it is skipped, and says so. The root is a temporary directory; nothing of this machine is changed.
 
 use super::{DROP_INS, LINKS, said};
-use crate::steps::{Steps, succeeds};
+use crate::steps::{Steps, succeeds, target_directory};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -26,7 +26,7 @@ pub(crate) fn check(root: &Path) -> Result<bool> {
             return Ok(true);
         }
     }
-    let package = newest(&root.join("target"))?;
+    let package = newest(&target_directory(root))?;
     let dir = tempfile::tempdir()?;
     let debian = Debian(dir.path().join("root"));
     let mut steps = Steps::default();

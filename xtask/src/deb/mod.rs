@@ -44,7 +44,7 @@ pub(crate) fn run(root: &Path, linked_statically: bool) -> Result<bool> {
     let depends = if linked_statically { String::new() } else { libraries(stage.path(), &program)? };
     let architecture = said(Command::new("dpkg").arg("--print-architecture"))?;
     write(&tree.join("DEBIAN/control"), control(&version, &architecture, &depends, kib(&tree)?).as_bytes())?;
-    let package = root.join("target").join(format!("fathom_{version}_{architecture}.deb"));
+    let package = target_directory(root).join(format!("fathom_{version}_{architecture}.deb"));
     let mut build = Command::new("dpkg-deb");
     build.args(["--root-owner-group", "--build"]).arg(&tree).arg(&package).stdout(Stdio::null());
     if !succeeds(&mut build)? {

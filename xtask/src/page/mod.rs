@@ -5,7 +5,7 @@
 
 mod kinds;
 
-use crate::steps::{Steps, cargo, succeeds};
+use crate::steps::{Steps, cargo, succeeds, target_directory};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
     });
     if steps.failed().is_empty() {
         steps.take("pages of every kind", || {
-            kinds::make(root, &root.join("target/release/fathom"), &pages).map(|()| true)
+            kinds::make(root, &target_directory(root).join("release/fathom"), &pages).map(|()| true)
         });
     }
     if steps.failed().is_empty() {

@@ -67,8 +67,10 @@ fn level_among_watched(stack: &DeviceStack, device: &Device) -> u32 {
 
 fn one(files: &dyn KernelFiles, device: &Device) -> Watched {
     let (major, minor) = device.number;
+    // A partition's name begins with the disk's.
+    let disk = device.sys.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let names = files.list(&device.sys).unwrap_or_default();
-    let inside = names.iter().map(|n| device.sys.join(n));
+    let inside = names.iter().filter(|name| name.starts_with(&*disk)).map(|name| device.sys.join(name));
     let partitions = inside.filter(|d| files.trimmed(&d.join("partition")).is_some());
     Watched {
         number: DeviceNumber { major, minor },

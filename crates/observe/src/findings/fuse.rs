@@ -63,16 +63,16 @@ fn files(facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let of = source.map_or_else(String::new, |source| format!(" of {source}"));
-    let larger = "Use larger calls, which mean fewer requests to that program; for writes, its writeback cache does the same.";
-    // Most such file systems show a directory of this machine again.
-    let advice = match source
-        .filter(|source| kind != "fuseblk" && source.starts_with('/') && !source.starts_with("/dev/"))
-    {
-        Some(source) => {
-            format!("Measure {source}, too. The difference is the cost of FUSE and that program. {larger}")
-        }
-        None => larger.to_owned(),
+    // Most such file systems show a directory of this machine again; a list of them has colons.
+    let is_directory =
+        |source: &&str| source.starts_with('/') && !source.starts_with("/dev/") && !source.contains(':');
+    let below = match source.filter(is_directory) {
+        Some(source) => format!("If {source} is a directory here, measure it, too."),
+        None => "If what it serves is a directory here, measure that, too.".to_owned(),
     };
+    let advice = format!(
+        "{below} Larger calls mean fewer requests to that program; for writes, its writeback cache does the same."
+    );
     Some(finding(
         format!(
             "The file system is {kind}{of}, so a program in user space serves it: for {} of the time the workers waited in reads and writes for that program and what lies below it.",

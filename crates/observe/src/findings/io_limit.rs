@@ -92,7 +92,7 @@ fn told(charge: &Charge<'_>, flushes: bool) -> Finding {
             rate(limit.per_s),
             rate(*per_s),
         ),
-        &format!("Raise the limit in {}, or run in another control group.", limit.file),
+        &format!("Raise the limit in {}. Or run in another control group.", limit.file),
         proof,
     )
 }

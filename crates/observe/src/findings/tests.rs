@@ -1228,9 +1228,12 @@ fn calls_that_a_program_serves() {
         "{said}"
     );
     let advice = |world: &World| world.found().remove(0).advice;
-    assert!(advice(&world).starts_with("Use larger calls"), "{}", advice(&world));
+    assert!(advice(&world).starts_with("If what it serves is a directory here"), "{}", advice(&world));
     world.environment["filesystem"]["source"] = "/srv/data".into();
-    assert!(advice(&world).starts_with("Measure /srv/data, too. "), "a directory of this machine");
+    assert!(
+        advice(&world).starts_with("If /srv/data is a directory here, measure it, too. "),
+        "a directory of this machine"
+    );
     world.environment["filesystem"]["type"] = "ext4".into();
     assert_eq!(world.says("fuse"), None);
     world.environment["filesystem"]["type"] = "fuse".into();

@@ -138,10 +138,14 @@ fn facts(page: &mut HtmlPage, story: &Story) {
 
 /// Emphasises the grade at the start of a survey's sentence; colour only repeats the word.
 fn graded(sentence: &str) -> String {
-    let grade = sentence.split_once(": ").filter(|(word, _)| ["good", "fair", "poor"].contains(word));
+    let grades = ["good", "fair", "fair or worse", "poor"];
+    let grade = sentence.split_once(": ").filter(|(words, _)| grades.contains(words));
     grade.map_or_else(
         || escape(sentence),
-        |(word, rest)| format!("<strong class=\"grade g-{word}\">{word}</strong>: {}", escape(rest)),
+        |(words, rest)| {
+            let class = words.split(' ').next().unwrap_or_default();
+            format!("<strong class=\"grade g-{class}\">{words}</strong>: {}", escape(rest))
+        },
     )
 }
 
@@ -203,6 +207,8 @@ mod tests {
     #[test]
     fn a_grade_is_bold_and_everything_is_escaped() {
         assert_eq!(graded("poor: p99 <b>"), "<strong class=\"grade g-poor\">poor</strong>: p99 &lt;b&gt;");
+        let worse = "<strong class=\"grade g-fair\">fair or worse</strong>: 9/s";
+        assert_eq!(graded("fair or worse: 9/s"), worse);
         assert_eq!(graded("hint: a < b"), "hint: a &lt; b");
     }
 }

@@ -82,6 +82,11 @@ fn uses(answer: &Answer) -> Vec<String> {
     };
     let one = |verdict: &survey::UseVerdict| {
         let words = match (&verdict.note, verdict.grade) {
+            (Some(note), _) if verdict.at_best => [note.clone(), decided(verdict)]
+                .into_iter()
+                .filter(|words| !words.is_empty())
+                .collect::<Vec<_>>()
+                .join(", "),
             (Some(note), _) => note.clone(),
             (None, Grade::Unknown) => "not measured".into(),
             (None, _) => decided(verdict),

@@ -319,8 +319,10 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
             told.push(c.sentence(judged));
             grade = grade.max(Some(one));
         }
+        let shown = bound.as_ref().map(|bound| bound.value);
         bounds.extend(bound);
-        figures.push(JudgedCriterion { by: c, value: own.or(value), grade: one });
+        let value = if judged.is_some() { own } else { shown.or(value) };
+        figures.push(JudgedCriterion { by: c, value, grade: one });
     }
     let mut grade = grade.unwrap_or(Grade::Unknown);
     let mut note = None;
@@ -359,6 +361,7 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
 struct Bound {
     /// The grade of the figure with the cache.
     grade: Grade,
+    value: f64,
     /// Whether the storage did a part.
     in_part: bool,
     words: String,
@@ -370,14 +373,15 @@ fn bound(run: &Run, criterion: &Criterion, value: Option<f64>, own: Option<f64>)
     let value = value?;
     // The best of several phases may be one that a cache served alone.
     let grade = criterion.grade(Some(value));
-    let cached = Bound { grade, in_part: false, words: format!("{}, not from storage", words(value)) };
+    let cached = Bound { grade, value, in_part: false, words: format!("{}, not from storage", words(value)) };
     let Some(own) = own else { return Some(cached) };
-    let in_part = |words| Bound { grade, in_part: true, words };
+    let in_part = |words| Bound { grade, value: own, in_part: true, words };
     let own_grade = criterion.grade(Some(own));
     match (criterion.value)(run, by_storage_alone).filter(|v| v.is_finite()) {
         _ if grade == Grade::Poor => None,
-        Some(alone) if criterion.grade(Some(alone)) == own_grade => None,
+        // What the storage did is a lower bound then.
         _ if own_grade != grade => Some(cached),
+        Some(alone) if criterion.grade(Some(alone)) == own_grade => None,
         Some(alone) => Some(in_part(format!("{}, or {} partly cached", words(alone), criterion.words(own)))),
         None => Some(in_part(format!("{}, partly cached", words(own)))),
     }
@@ -408,11 +412,8 @@ fn sync_p99(run: &Run, _: Counts) -> Option<f64> {
     synced(named(run, "ladder", "write and fsync")?, 99.0)
 }
 
-/// Of a survey that measured no parallel writers: of one writer.
-fn sync_p99_of_writers(run: &Run, counts: Counts) -> Option<f64> {
-    named(run, "scaling", "parallel commits")
-        .and_then(|phase| synced(phase, 99.0))
-        .or_else(|| sync_p99(run, counts))
+fn sync_p99_of_writers(run: &Run, _: Counts) -> Option<f64> {
+    synced(named(run, "scaling", "parallel commits")?, 99.0)
 }
 
 fn syncs_per_s(run: &Run, _: Counts) -> Option<f64> {

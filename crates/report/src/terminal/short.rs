@@ -10,7 +10,7 @@ use crate::{printable::clean, units};
 pub const LINES: usize = 22;
 /// Width of the widest line name and a blank.
 const NAME: usize = 16;
-/// Width of the widest grade and two blanks.
+/// Width of the widest grade with its question mark, and a blank.
 const GRADE: usize = 6;
 /// Minimum width for all columns of the table of figures.
 const WIDE: usize = 76;
@@ -18,6 +18,9 @@ const WIDE: usize = 76;
 const MIDDLE: usize = 58;
 /// Width of the column of rates.
 const PER_S: usize = 13;
+
+/// Most lines of the remedy.
+const MOST_OF_REMEDY: usize = 3;
 
 /// Lays an answer out for a terminal of `width` columns; `after` are closing lines with the next commands.
 #[must_use]
@@ -51,9 +54,14 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     let mut named = vec![limits, ("Doubts", doubts), ("Changes", answer.since.iter().cloned().collect())];
     named.retain(|(_, parts)| !parts.is_empty());
     // The remedy is not cut; the head of the table and each other named line take a line.
-    let wraps = |words: &str| wrapped(&clean(words), layout.saturating_sub(NAME + 1).max(8)).len() > 1;
-    let remedy = answer.remedy.as_ref().map(|words| whole_parts(std::slice::from_ref(words), layout, 2));
-    let long_remedy = usize::from(remedy.is_some_and(|words| wraps(&words)));
+    let width = layout.saturating_sub(NAME + 1).max(8);
+    let wraps = |words: &str| wrapped(&clean(words), width).len() > 1;
+    let lines_of_remedy = |words: &String| {
+        let fits =
+            |lines: &usize| wrapped(&whole_clauses(&clean(words), width, *lines, ""), width).len() <= *lines;
+        (1..MOST_OF_REMEDY).find(fits).unwrap_or(MOST_OF_REMEDY)
+    };
+    let long_remedy = answer.remedy.as_ref().map_or(0, |words| lines_of_remedy(words) - 1);
     let others = answer.more.len() + answer.uses.len() + named.len() + after.len();
     let needed = page.lines.len() + 1 + others + long_remedy;
     let shown = answer.rows.len().min(LINES.saturating_sub(needed));
@@ -64,7 +72,6 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
         given
     };
     // Figures get their full text first, then changes, doubts and limits; the time and blank lines come last.
-    let blank_before_rows = one_more(true);
     let more_lines: Vec<usize> =
         answer.more.iter().map(|(_, words)| 1 + usize::from(one_more(wraps(words)))).collect();
     let mut lines: Vec<usize> = named
@@ -72,7 +79,7 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
         .enumerate()
         .rev()
         .map(|(i, (_, parts))| match i {
-            0 if long_remedy > 0 => 1 + long_remedy,
+            0 if answer.remedy.is_some() => 1 + long_remedy,
             _ => 1 + usize::from(one_more(wraps(&parts.join("; ")))),
         })
         .collect();
@@ -82,7 +89,7 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
         lines.insert(1, 1 + usize::from(one_more(wraps(&time.join("; ")))));
         named.insert(1, ("Time spent", time.to_vec()));
     }
-    let blanks = [one_more(true), one_more(true)];
+    let [blank_before_rows, blank_before_uses, blank_after_uses] = [(); 3].map(|()| one_more(true));
 
     if blank_before_rows {
         page.line(Style::Plain, "");
@@ -91,13 +98,13 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     for ((name, words), lines) in answer.more.iter().zip(more_lines) {
         named_line(&mut page, Style::Plain, name, words, layout, lines);
     }
-    if blanks[0] {
+    if blank_before_uses {
         page.line(Style::Plain, "");
     }
     for verdict in &answer.uses {
         page.line(style(verdict.grade), &good_for(verdict, layout));
     }
-    if blanks[1] {
+    if blank_after_uses {
         page.line(Style::Plain, "");
     }
     for ((name, parts), lines) in named.iter().zip(lines) {
@@ -206,8 +213,9 @@ fn good_for(verdict: &UseVerdict, layout: usize) -> String {
         line += "or worse: ";
     }
     let mut figures = figures.into_iter().peekable();
-    // A note explains the grade, unless a figure of the storage's own explains it.
-    let note = verdict.note.as_deref().filter(|_| figures.peek().is_none_or(|f| f.grade != verdict.grade));
+    // A note explains the grade, unless a figure of the storage's own is as bad as what a cache served.
+    let by_figure = verdict.at_best && figures.peek().is_some_and(|f| f.grade == verdict.grade);
+    let note = verdict.note.as_deref().filter(|_| !by_figure);
     line += note.unwrap_or_default();
     let fits = |line: &str| line.chars().count() <= layout;
     let conditions: Vec<&str> = verdict.open.iter().map(|open| open.brief()).collect();
@@ -224,6 +232,12 @@ fn good_for(verdict: &UseVerdict, layout: usize) -> String {
         let with = format!("{line}{}{condition}", deciding.words_with_threshold());
         // What a grade depends on matters more than its threshold.
         line = if fits(&with) { with } else { format!("{line}{}{condition}", deciding.words()) };
+    } else {
+        line += &condition;
+    }
+    if let Some(cached) = verdict.note.as_ref().filter(|_| by_figure) {
+        let longer = format!("{line}, {cached}");
+        line = if fits(&longer) { longer } else { line };
     }
     for words in figures.map(JudgedCriterion::words) {
         let longer = format!("{line}, {words}");
@@ -290,7 +304,7 @@ mod tests {
                 row("random read, 1 in flight", 9455.0, [85.5, 165.0, 301.0], "device"),
                 row("random read, 64 in flight", 78_481.0, [790.0, 1_210.0, 2_900.0], "device"),
                 row("random write, 1 in flight", 8419.0, [77.3, 905.0, 1_400.0], "device"),
-                row("the same reads again", 950_071.0, [0.764, 1.37, 2.2], "page cache"),
+                row("random read, cached", 950_071.0, [0.764, 1.37, 2.2], "page cache"),
             ],
             more: vec![
                 ("streams", "cold read 675 MiB/s (256 MiB file), long write 1.91 GiB/s".into()),
@@ -328,6 +342,10 @@ mod tests {
             first: vec![long.clone(); 3],
             doubts: vec![long.clone(); 3],
             limits: vec![limit(&format!("Limited in 12 of 63 phases: {long}")); 2],
+            remedy: Some(format!(
+                "Raise the limit in /sys/fs/cgroup/system.slice/docker-{}.scope/io.max. Or run in another control group.",
+                "0123456789abcdef".repeat(4)
+            )),
             since: Some(long),
             ..answer()
         };
@@ -335,7 +353,7 @@ mod tests {
             let text = short(&worst, &after(), width, false);
             assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
             assert!(text.lines().count() <= LINES, "{width}: {text}");
-            for words in ["Limited in 12", "Doubts", "Changes", "Report fathom"] {
+            for words in ["Limited in 12", "Remedy", "Doubts", "Changes", "Report fathom"] {
                 assert!(text.contains(words), "{words} at {width}: {text}");
             }
         }
@@ -394,6 +412,19 @@ mod tests {
         let use_ = " VM images       good? best random reads 78 481/s";
         assert_eq!(of(&[Open::Durability]), format!("{use_} (good ≥ 20 000/s), if durable"));
         assert_eq!(of(&[Open::Source, Open::Durability]), format!("{use_}, if not cached and durable"));
+        let images = uses().pop().expect("VM images");
+        let note = Some("best random reads 15 000/s, not from storage".to_owned());
+        let cached =
+            UseVerdict { grade: Grade::Fair, at_best: true, note, open: vec![Open::Durability], ..images };
+        let line =
+            " VM images       fair? or worse: best random reads 15 000/s, not from storage, if durable";
+        assert_eq!(good_for(&cached, 100), format!("{line}"));
+        let memory = UseVerdict {
+            grade: Grade::Poor,
+            note: Some("nothing outlives a power cut".into()),
+            ..uses().remove(0)
+        };
+        assert!(good_for(&memory, 80).starts_with(" database log    poor  nothing outlives a power cut"));
     }
 
     #[test]
