@@ -292,9 +292,8 @@ fn stream_files(o: &IozoneOptions, n: u32) -> Files {
 }
 
 fn group(o: &IozoneOptions, name: &str, instances: u32, s: Stream) -> Group {
-    // IOzone runs single tests in a process with one thread, where the kernel needs no reference counts on the file: 5 % of a
-    // cached 4 KiB read.
-    let processes = !(o.throughput() && o.threads);
+    // Single tests need no process: a fork costs a short test more than its own calls.
+    let processes = o.throughput() && !o.threads;
     Group {
         name: name.into(),
         instances,

@@ -91,7 +91,13 @@ pub(crate) fn run(
         }
         for job in threads.iter().flat_map(|c| &c.jobs) {
             let shared = &shared;
-            let started = worker_thread(parent).spawn_scoped(scope, move || work(job, shared, clock, false));
+            let run = move || {
+                if count == 1 && job.stream().is_some() {
+                    own_file_table();
+                }
+                work(job, shared, clock, false)
+            };
+            let started = worker_thread(parent).spawn_scoped(scope, run);
             if let Err(error) = started {
                 abandon(shared, &mut children);
                 return Err(EngineError::system("start a thread", error));
@@ -272,6 +278,13 @@ fn abandon(shared: &Shared, children: &mut Children) {
 /// A worker thread of the process `me`, with the name by which block layer tracing finds it.
 fn worker_thread(me: u32) -> std::thread::Builder {
     std::thread::Builder::new().name(measured_threads_name(me))
+}
+
+/// Gives the calling thread its own file table. The calls of a lone worker then need no reference counts on its file, as in a process
+/// with one thread: 5 % of a cached 4 KiB read.
+fn own_file_table() {
+    // SAFETY: a stream uses only files that it opens itself.
+    let _ = unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::FILES) };
 }
 
 /// The child process: its workers and nothing else.

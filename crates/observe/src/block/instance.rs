@@ -51,6 +51,8 @@ struct State {
     kib: u64,
     /// Filters of the enabled events, by name.
     enabled: BTreeMap<&'static str, String>,
+    /// Descriptions of the events read so far, by name. They do not change while the kernel runs.
+    formats: BTreeMap<&'static str, EventFormat>,
     watching: bool,
     /// Another process removes it.
     handed_over: bool,
@@ -228,7 +230,7 @@ impl Inner {
         let names: Vec<&str> = wanted.iter().map(|(event, _)| event.name).collect();
         self.disable_but(&mut state, &names)?;
         for (event, filter) in wanted {
-            if self.describe(&event, &mut decoder)? {
+            if self.describe(&mut state, &event, &mut decoder)? {
                 self.enable(&mut state, event.name, filter)?;
             }
         }
@@ -237,18 +239,29 @@ impl Inner {
     }
 
     /// Adds the event to the decoder; false if this kernel lacks it and it is optional.
-    fn describe(&self, event: &KernelEvent, decoder: &mut Decoder) -> Result<bool, WatchError> {
+    fn describe(
+        &self,
+        state: &mut State,
+        event: &KernelEvent,
+        decoder: &mut Decoder,
+    ) -> Result<bool, WatchError> {
         let file = format!("events/block/{}/format", event.name);
-        let text = match self.read(&file) {
-            Ok(text) => text,
-            Err(_) if !event.needed() => return Ok(false),
-            Err(WatchError::Io { why, .. }) if why.kind() == io::ErrorKind::NotFound => {
-                return Err(WatchError::NoEvent { tracefs: self.dir.clone(), event: event.name });
-            }
-            Err(other) => return Err(other),
-        };
-        let read = EventFormat::parse(&text).and_then(|format| decoder.add(event.action, &format));
-        read.map_err(|what| WatchError::Format { file: self.dir.join(file), what })?;
+        if !state.formats.contains_key(event.name) {
+            let text = match self.read(&file) {
+                Ok(text) => text,
+                Err(_) if !event.needed() => return Ok(false),
+                Err(WatchError::Io { why, .. }) if why.kind() == io::ErrorKind::NotFound => {
+                    return Err(WatchError::NoEvent { tracefs: self.dir.clone(), event: event.name });
+                }
+                Err(other) => return Err(other),
+            };
+            let format = EventFormat::parse(&text)
+                .map_err(|what| WatchError::Format { file: self.dir.join(&file), what })?;
+            state.formats.insert(event.name, format);
+        }
+        decoder
+            .add(event.action, &state.formats[event.name])
+            .map_err(|what| WatchError::Format { file: self.dir.join(file), what })?;
         Ok(true)
     }
 

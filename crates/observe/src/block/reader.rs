@@ -17,8 +17,10 @@ use std::time::Duration;
 
 /// Longest time between two drains.
 pub(super) const PERIOD_MS: u64 = 20;
-/// After the last drain, records still being written on other CPUs get this long.
-const SETTLE: Duration = Duration::from_millis(1);
+/// Pause after a ring that claimed to be ready was empty.
+const IDLE: Duration = Duration::from_millis(1);
+/// After the end of recording, records still being written on other CPUs get this long. A CPU writes one within a microsecond.
+const SETTLE: Duration = Duration::from_micros(100);
 /// Pages read from one ring before the next ring's turn.
 const TURN: usize = 4096;
 
@@ -100,7 +102,7 @@ impl<S: Sink> Reader<S> {
             self.hand_on(&mut merge, &mut counts, false);
             if read == 0 && !stopped {
                 // A ring that claims to be ready but is empty must not cause a busy loop.
-                std::thread::sleep(SETTLE);
+                std::thread::sleep(IDLE);
             }
         }
         std::thread::sleep(SETTLE);

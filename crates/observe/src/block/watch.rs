@@ -90,7 +90,7 @@ impl<S: Sink> Watch<S> {
         self.started_ns
     }
 
-    /// Stops the watch. Every event before the call has reached the sink when this returns, 2 or 3 ms later. The trace points stay
+    /// Stops the watch. Every event before the call has reached the sink when this returns, 1 or 2 ms later. The trace points stay
     /// enabled for the next watch, see [`Instance::rest`].
     pub fn stop(mut self) -> Result<WatchResult<S>, WatchError> {
         let silenced = self.instance.record(false);

@@ -54,11 +54,12 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     let mut named = vec![limits, ("Doubts", doubts), ("Changes", answer.since.iter().cloned().collect())];
     named.retain(|(_, parts)| !parts.is_empty());
     // The remedy is not cut; the head of the table and each other named line take a line.
-    let width = layout.saturating_sub(NAME + 1).max(8);
-    let wraps = |words: &str| wrapped(&clean(words), width).len() > 1;
+    let text_width = layout.saturating_sub(NAME + 1).max(8);
+    let wraps = |words: &str| wrapped(&clean(words), text_width).len() > 1;
     let lines_of_remedy = |words: &String| {
-        let fits =
-            |lines: &usize| wrapped(&whole_clauses(&clean(words), width, *lines, ""), width).len() <= *lines;
+        let fits = |lines: &usize| {
+            wrapped(&whole_clauses(&clean(words), text_width, *lines, ""), text_width).len() <= *lines
+        };
         (1..MOST_OF_REMEDY).find(fits).unwrap_or(MOST_OF_REMEDY)
     };
     let long_remedy = answer.remedy.as_ref().map_or(0, |words| lines_of_remedy(words) - 1);
