@@ -92,7 +92,7 @@ pub(crate) fn run(
         for job in threads.iter().flat_map(|c| &c.jobs) {
             let shared = &shared;
             let run = move || {
-                if count == 1 && job.stream().is_some() {
+                if count == 1 && makes_its_own_calls(job) {
                     own_file_table();
                 }
                 work(job, shared, clock, false)
@@ -280,10 +280,15 @@ fn worker_thread(me: u32) -> std::thread::Builder {
     std::thread::Builder::new().name(measured_threads_name(me))
 }
 
+/// Whether the worker's thread alone uses its files; POSIX AIO has helper threads.
+fn makes_its_own_calls(job: &Job<'_>) -> bool {
+    job.stream().is_some_and(|p| !p.stream.backend.is_asynchronous() && p.stream.queue_depth <= 1)
+}
+
 /// Gives the calling thread its own file table. The calls of a lone worker then need no reference counts on its file, as in a process
 /// with one thread: 5 % of a cached 4 KiB read.
 fn own_file_table() {
-    // SAFETY: a stream uses only files that it opens itself.
+    // SAFETY: only this thread uses the files that it opens, and it uses no others.
     let _ = unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::FILES) };
 }
 
