@@ -106,7 +106,7 @@ impl Alignment {
             Ok(_) => Self::from_statx(path, only_reads),
             // Directories do not report it. An unnamed file created in it does, and leaves nothing behind.
             Err(_) => nameless_beside(path).and_then(|f| {
-                Self::from_statx(Path::new(&format!("/proc/self/fd/{}", f.as_raw_fd())), only_reads)
+                Self::from_statx(Path::new(&format!("/proc/thread-self/fd/{}", f.as_raw_fd())), only_reads)
             }),
         };
         fields.or_else(|| Some(Self { offset: logical_block_bytes(path)?, memory: 1 }))

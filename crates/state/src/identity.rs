@@ -235,7 +235,7 @@ fn nanoseconds(s: i64, ns: u64) -> u64 {
 fn mark_of(file: BorrowedFd<'_>) -> Result<Option<u64>, Errno> {
     let mut word = [0u8; 16];
     // An O_PATH descriptor has no access to attributes; its path in /proc has.
-    let name = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let name = format!("/proc/thread-self/fd/{}", file.as_raw_fd());
     let length = match rustix::fs::getxattr(name, MARK, &mut word[..]) {
         Ok(length) => length,
         // It does not exist, or attributes are not supported.

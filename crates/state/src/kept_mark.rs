@@ -34,7 +34,7 @@ fn mark(file: BorrowedFd<'_>) -> Result<String, Errno> {
 
 /// Path for attribute access, which an O_PATH descriptor does not allow.
 fn way(file: BorrowedFd<'_>) -> String {
-    format!("/proc/self/fd/{}", file.as_raw_fd())
+    format!("/proc/thread-self/fd/{}", file.as_raw_fd())
 }
 
 #[cfg(test)]

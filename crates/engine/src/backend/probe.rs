@@ -127,7 +127,7 @@ impl ProbeFile {
 
     /// The same file, reopened with O_DIRECT.
     pub fn direct(&self) -> Result<OwnedFd, Errno> {
-        let path = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+        let path = format!("/proc/thread-self/fd/{}", self.file.as_raw_fd());
         rustix::fs::open(path, OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty())
     }
 }

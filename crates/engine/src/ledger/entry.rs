@@ -157,7 +157,7 @@ impl PartialEq for Entry {
 fn held(file: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     // Reopened, because a second writable descriptor would keep the file system from being remounted read-only.
-    let again = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let again = format!("/proc/thread-self/fd/{}", file.as_raw_fd());
     let open = || match rustix::fs::open(&again, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
         Err(Errno::NOENT) => rustix::io::fcntl_dupfd_cloexec(file, 0),
         opened => opened,
