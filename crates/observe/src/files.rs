@@ -104,17 +104,23 @@ fn small_file(path: &Path, in_one_piece: bool) -> io::Result<Vec<u8>> {
     loop {
         let before = bytes.len();
         bytes.resize(before + PIECE, 0);
-        let length = file.read(&mut bytes[before..])?;
-        bytes.truncate(before + length);
+        let read = file.read(&mut bytes[before..]);
+        bytes.truncate(before + read.as_ref().map_or(0, |length| *length));
+        let length = match read {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
         if length == 0 || (in_one_piece && length < PIECE) {
             return Ok(bytes);
         }
     }
 }
 
+/// Directories of links to devices.
+const OF_LINKS: [&str; 3] = ["/sys/dev/block", "/sys/class/block", "/sys/class/bdi"];
+
 /// Resolves a link in a directory of sysfs whose links all lead to a device, without looking at each directory on the way.
 fn device_link(path: &Path) -> Option<PathBuf> {
-    const OF_LINKS: [&str; 3] = ["/sys/dev/block", "/sys/class/block", "/sys/class/bdi"];
     let parent = path.parent().filter(|parent| OF_LINKS.iter().any(|dir| *parent == Path::new(dir)))?;
     let mut resolved = parent.to_path_buf();
     for part in std::fs::read_link(path).ok()?.components() {
@@ -136,7 +142,8 @@ impl KernelFiles for Live {
     fn read(&self, path: &Path) -> io::Result<String> {
         // Some sysfs attributes contain arbitrary bytes from the hardware.
         let has_attributes = ["/sys/block", "/sys/class", "/sys/dev", "/sys/devices", "/sys/fs"];
-        let is_attribute = has_attributes.iter().any(|dir| path.starts_with(dir));
+        let is_attribute =
+            has_attributes.iter().any(|dir| path.starts_with(dir)) && !path.starts_with("/sys/fs/cgroup");
         small_file(path, is_attribute).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
@@ -260,9 +267,17 @@ mod tests {
         }
     }
 
+    /// Symbols of the kernel come in many pieces.
+    #[test]
+    fn a_file_in_pieces_is_read_whole() {
+        let path = Path::new("/proc/kallsyms");
+        let Ok(wanted) = std::fs::read(path) else { return };
+        assert_eq!(small_file(path, false).expect("read").len(), wanted.len());
+    }
+
     #[test]
     fn the_link_of_a_device_is_resolved_as_by_the_kernel() {
-        for dir in ["/sys/dev/block", "/sys/class/block"] {
+        for dir in OF_LINKS {
             for name in sorted_names(Path::new(dir)).expect("sysfs") {
                 let link = Path::new(dir).join(name);
                 assert_eq!(device_link(&link), link.canonicalize().ok(), "{}", link.display());

@@ -344,6 +344,8 @@ mod acceptance {
         let stream = streams_of(phase)[0].2;
         assert!(stream.open.direct && stream.timed.fsync && stream.timed.close && !stream.timed.open);
         assert_eq!(phase.groups[0].isolation, Isolation::Process);
+        let table = planned("-s 1m -r 64k -i 0");
+        assert_eq!(table.workload.phases[0].groups[0].isolation, Isolation::Thread);
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub(super) struct Entry {
     pub tree: bool,
     /// Held open where the file system offers no proof of identity, so that its inode number cannot be reused. A kept file is
     /// held from the time it is first recognised, as this run will change it.
+    /// Never set by a worker, which may have its own file table.
     held: OnceLock<Arc<OwnedFd>>,
     /// Whether it was at its path on the first check.
     was_there: OnceLock<bool>,

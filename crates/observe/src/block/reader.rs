@@ -19,7 +19,8 @@ use std::time::Duration;
 pub(super) const PERIOD_MS: u64 = 20;
 /// Pause after a ring that claimed to be ready was empty.
 const IDLE: Duration = Duration::from_millis(1);
-/// After the end of recording, records still being written on other CPUs get this long. A CPU writes one within a microsecond.
+/// After the end of recording, records still being written on other CPUs get this long. A CPU writes one within a microsecond,
+/// unless a hypervisor takes it away.
 const SETTLE: Duration = Duration::from_micros(100);
 /// Pages read from one ring before the next ring's turn.
 const TURN: usize = 4096;

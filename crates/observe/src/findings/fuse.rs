@@ -66,12 +66,15 @@ fn files(facts: &Facts<'_>) -> Option<Finding> {
     // Most such file systems show a directory of this machine again; a list of them has colons.
     let is_directory =
         |source: &&str| source.starts_with('/') && !source.starts_with("/dev/") && !source.contains(':');
-    let below = match source.filter(is_directory) {
-        Some(source) => format!("If {source} is a directory here, measure it, too."),
-        None => "If what it serves is a directory here, measure that, too.".to_owned(),
+    let below = match source {
+        Some(source) if is_directory(&source) => {
+            format!("If {source} is a directory here, measure it, too. ")
+        }
+        Some(source) if source.starts_with("/dev/") => String::new(),
+        _ => "If what it serves is a directory here, measure that, too. ".to_owned(),
     };
     let advice = format!(
-        "{below} Larger calls mean fewer requests to that program; for writes, its writeback cache does the same."
+        "{below}Larger calls mean fewer requests to that program; for writes, its writeback cache does the same."
     );
     Some(finding(
         format!(

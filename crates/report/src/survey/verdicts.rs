@@ -380,7 +380,10 @@ fn bound(run: &Run, criterion: &Criterion, value: Option<f64>, own: Option<f64>)
     match (criterion.value)(run, by_storage_alone).filter(|v| v.is_finite()) {
         _ if grade == Grade::Poor => None,
         // What the storage did is a lower bound then.
-        _ if own_grade != grade => Some(cached),
+        _ if own_grade != grade => {
+            let words = format!("{}, or {} not from storage", words(own), criterion.words(value));
+            Some(Bound { words, ..cached })
+        }
         Some(alone) if criterion.grade(Some(alone)) == own_grade => None,
         Some(alone) => Some(in_part(format!("{}, or {} partly cached", words(alone), criterion.words(own)))),
         None => Some(in_part(format!("{}, partly cached", words(own)))),

@@ -53,14 +53,18 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     };
     let mut named = vec![limits, ("Doubts", doubts), ("Changes", answer.since.iter().cloned().collect())];
     named.retain(|(_, parts)| !parts.is_empty());
-    // The remedy is not cut; the head of the table and each other named line take a line.
+    // The remedy gets the lines it needs, up to three; the head of the table and each other named line take a line.
     let text_width = layout.saturating_sub(NAME + 1).max(8);
     let wraps = |words: &str| wrapped(&clean(words), text_width).len() > 1;
     let lines_of_remedy = |words: &String| {
+        let words = clean(words);
         let fits = |lines: &usize| {
-            wrapped(&whole_clauses(&clean(words), text_width, *lines, ""), text_width).len() <= *lines
+            wrapped(&whole_clauses(&words, text_width, *lines, ""), text_width).len() <= *lines
         };
-        (1..MOST_OF_REMEDY).find(fits).unwrap_or(MOST_OF_REMEDY)
+        match wrapped(&words, text_width).len() {
+            whole @ 1..MOST_OF_REMEDY => whole,
+            _ => (1..MOST_OF_REMEDY).find(fits).unwrap_or(MOST_OF_REMEDY),
+        }
     };
     let long_remedy = answer.remedy.as_ref().map_or(0, |words| lines_of_remedy(words) - 1);
     let others = answer.more.len() + answer.uses.len() + named.len() + after.len();
@@ -234,7 +238,10 @@ fn good_for(verdict: &UseVerdict, layout: usize) -> String {
         // What a grade depends on matters more than its threshold.
         line = if fits(&with) { with } else { format!("{line}{}{condition}", deciding.words()) };
     } else {
-        line += &condition;
+        let with = format!("{line}{condition}");
+        // "Or worse" says so, too.
+        let brief = line.strip_suffix(", not from storage").map(|line| format!("{line}{condition}"));
+        line = if fits(&with) { with } else { brief.unwrap_or(with) };
     }
     if let Some(cached) = verdict.note.as_ref().filter(|_| by_figure) {
         let longer = format!("{line}, {cached}");
@@ -419,7 +426,8 @@ mod tests {
             UseVerdict { grade: Grade::Fair, at_best: true, note, open: vec![Open::Durability], ..images };
         let line =
             " VM images       fair? or worse: best random reads 15 000/s, not from storage, if durable";
-        assert_eq!(good_for(&cached, 100), format!("{line}"));
+        assert_eq!(good_for(&cached, 100), line);
+        assert_eq!(good_for(&cached, 80), line.replace(", not from storage", ""));
         let memory = UseVerdict {
             grade: Grade::Poor,
             note: Some("nothing outlives a power cut".into()),
@@ -490,6 +498,16 @@ mod tests {
         let text = short(&held, &after(), 80, false);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains("and they ran at 396 a second: the limit holds them back. 4 KiB"), "{text}");
+    }
+
+    #[test]
+    fn a_remedy_on_two_lines_is_whole() {
+        let remedy =
+            "Raise the limit in /sys/fs/cgroup/system.slice/io.max. Or run in another control group.";
+        let held = Answer { limits: vec![limit("It is held.")], remedy: Some(remedy.into()), ..answer() };
+        let text = short(&held, &after(), 80, false);
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(remedy) && text.lines().count() <= LINES, "{text}");
     }
 
     #[test]

@@ -87,6 +87,10 @@ fn follow(tables: &mut Tables, call: &Syscall) -> (Option<u64>, Option<u64>) {
             }
             (None, None)
         }
+        "unshare" if done.is_some() && call.args.contains("CLONE_FILES") => {
+            tables.clone_for(pid, pid, false);
+            (None, None)
+        }
         "lseek" => {
             let position = done.and_then(|p| u64::try_from(p).ok());
             if let Some(description) = fd.and_then(|fd| tables.description(pid, fd)) {
@@ -209,6 +213,17 @@ mod tests {
                 ("pwritev2", Some(4096), Some(512)),
             ]
         );
+    }
+
+    #[test]
+    fn a_thread_may_have_a_table_of_its_own() {
+        let log = "1 clone3({flags=CLONE_VM|CLONE_FILES, stack_size=8}, 88) = 5\n\
+                   5 unshare(CLONE_FILES) = 0\n\
+                   5 openat(AT_FDCWD, \"f\", O_RDWR) = 3</f>\n\
+                   1 openat(AT_FDCWD, \"/g\", O_RDWR) = 3</g>\n\
+                   1 read(3</g>, \"\"..., 10) = 10\n\
+                   5 write(3</f>, \"\"..., 10) = 10\n";
+        assert_eq!(on_file(&parse(log), Path::new("/f"))[1].offset, Some(0));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub use log::{Syscall, parse};
 const TRACED: &str = "trace=openat,open,creat,close,dup,dup2,dup3,fcntl,read,write,pread64,pwrite64,readv,writev,\
                       preadv,pwritev,preadv2,pwritev2,lseek,fsync,fdatasync,syncfs,sync_file_range,ftruncate,truncate,\
                       fallocate,fadvise64,mmap,munmap,msync,madvise,unlink,unlinkat,rename,renameat2,clone,clone3,\
-                      fork,vfork,execve,io_setup,io_submit,io_getevents,io_uring_setup,io_uring_enter";
+                      unshare,fork,vfork,execve,io_setup,io_submit,io_getevents,io_uring_setup,io_uring_enter";
 
 /// A finished command and its calls, in the order of their start.
 #[derive(Clone, Debug)]
