@@ -58,8 +58,9 @@ pub struct Origin {
 /// At or above this share the device served the phase; at or below 1 minus this share the cache did.
 const MOSTLY: f64 = 0.95;
 
-/// A FUSE server that reads more than this times what was requested reads ahead, or for others: how much was for us is not known.
-const MOST_READ_AHEAD: f64 = 1.25;
+/// What reads more than this times what was requested (a FUSE server, a loop device's file) reads ahead, or for others: bytes
+/// then do not tell how much was for us.
+pub(crate) const MOST_READ_AHEAD: f64 = 1.25;
 
 impl Origin {
     /// Without a repetition or figures.
@@ -163,8 +164,12 @@ fn words(traffic: &DirectionTraffic, device: &DeviceDelta) -> String {
         (Some(c), _) => {
             // A loop device other than the file system's own has to be named.
             let whose = if c.above == device.name { "it".to_string() } else { c.above.clone() };
+            let (most, rest) = match c.read_ahead {
+                true => ("at most ", "read-ahead had brought the rest into the page cache"),
+                false => ("", "its backing file lies in the page cache"),
+            };
             words += &format!(
-                ", of which {} reached {} below {whose}: its backing file lies in the page cache ({percent:.0} %)",
+                ", of which {most}{} reached {} below {whose}: {rest} ({percent:.0} %)",
                 bytes_words(c.bytes.min(traffic.at_top)),
                 c.below
             );

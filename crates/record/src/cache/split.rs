@@ -6,7 +6,7 @@
 //! them. A compressing file system moves fewer bytes than requested; there, the pages in memory show what came from the device.
 
 use super::{ReadTruth, WriteTruth};
-use crate::origin::regime_of;
+use crate::origin::{MOST_READ_AHEAD, regime_of};
 use crate::physical::{DEEPEST, LOOP, RAM};
 use crate::{DeviceDelta, OpKind, Phase, Physical, Regime, Repetition, Residency};
 
@@ -128,7 +128,7 @@ impl DirectionTraffic {
         // What the file system's own page cache served did not reach the image.
         let from_cache = direction == Direction::Read
             && regime_of(at_top as f64 / asked.max(1) as f64) == Regime::PageCache;
-        let cached = CachedBelow::of(physical, direction).filter(|_| !from_cache);
+        let cached = CachedBelow::of(phase, physical, direction).filter(|_| !from_cache);
         let later = if direction == Direction::Write {
             outside(written_to_storage(physical, device)).saturating_sub(at_top)
         } else {
@@ -369,13 +369,41 @@ pub(crate) struct CachedBelow {
     pub above: String,
     pub below: String,
     pub bytes: u64,
+    /// Whether read-ahead had brought the rest into the page cache; `bytes` is then an upper bound.
+    pub read_ahead: bool,
 }
 
 impl CachedBelow {
     /// The lowest such figure of the stack.
-    fn of(physical: &Physical, direction: Direction) -> Option<Self> {
-        let both = [Self::by_page_cache(physical, direction), Self::by_counters(physical, direction)];
-        both.into_iter().flatten().min_by_key(|cached| cached.bytes)
+    fn of(phase: &Phase, physical: &Physical, direction: Direction) -> Option<Self> {
+        let all = [
+            Self::by_page_cache(physical, direction),
+            Self::by_counters(physical, direction),
+            Self::by_requests(phase, physical, direction),
+        ];
+        all.into_iter().flatten().min_by_key(|cached| cached.bytes)
+    }
+
+    /// For O_DIRECT reads of an image that is read ahead: a request that finds nothing in memory sends at least one to the
+    /// devices below, so no more than those can have waited for them.
+    fn by_requests(phase: &Phase, physical: &Physical, direction: Direction) -> Option<Self> {
+        let gained = physical.image_cached_bytes.filter(|_| direction == Direction::Read && phase.direct)?;
+        let (top, below) = (storage(physical, 0), storage(physical, 1));
+        let sum = |devices: &[&DeviceDelta], of: fn(&DeviceDelta) -> u64| {
+            devices.iter().fold(0u64, |sum, d| sum.saturating_add(of(d)))
+        };
+        let read = sum(&top, |d| d.read_bytes);
+        let requests = sum(&top, |d| d.read_ios);
+        let missed = sum(&below, |d| d.read_ios.saturating_add(d.read_merges));
+        let share = missed as f64 / requests.max(1) as f64;
+        let counted = requests > 0 && !below.is_empty() && ram_below(physical, 0, direction) == 0;
+        let ahead = gained as f64 > MOST_READ_AHEAD * read as f64;
+        (counted && ahead && regime_of(share) != Regime::Device).then(|| Self {
+            above: names(&top),
+            below: names(&below),
+            bytes: (read as f64 * share).round() as u64,
+            read_ahead: true,
+        })
     }
 
     /// For reads, by what the image files gained in the page cache: the counters below also have other programs' reads.
@@ -391,6 +419,7 @@ impl CachedBelow {
             above: names(&top),
             below: names(&below),
             bytes: gained_there,
+            read_ahead: false,
         })
     }
 
@@ -408,7 +437,7 @@ impl CachedBelow {
             let bytes = sum(below);
             let with_ram = bytes.saturating_add(ram_below(physical, level, direction));
             let cached = loops && !below.is_empty() && with_ram < sum(above).div_ceil(2);
-            cached.then(|| Self { above: names(above), below: names(below), bytes })
+            cached.then(|| Self { above: names(above), below: names(below), bytes, read_ahead: false })
         });
         pairs.min_by_key(|c| c.bytes)
     }

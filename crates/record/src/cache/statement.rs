@@ -85,6 +85,10 @@ fn read(phase: &Phase, traffic: &DirectionTraffic, truth: &ReadTruth, device: &s
     let from_cache = percent(truth.cache_bytes, truth.asked_bytes);
     let moved = bytes_words(traffic.at_top);
     let mut words = match (&traffic.cached, regime_of(traffic.share())) {
+        (Some(c), Regime::PageCache | Regime::Mixed) if c.read_ahead => format!(
+            "at least {from_cache} of the {asked} read came from memory: {} is a file, and read-ahead from {} had brought them into the page cache",
+            c.above, c.below,
+        ),
         (Some(c), Regime::PageCache | Regime::Mixed) => format!(
             "{from_cache} of the {asked} read came from memory: {} moved {moved}, but it is a file, of which only {} came from {} below",
             c.above,

@@ -210,6 +210,25 @@ fn of_an_image_without_direct_io_only_what_entered_the_page_cache_came_from_the_
 }
 
 #[test]
+fn reads_that_found_their_data_read_ahead_are_not_the_disk_s() {
+    let says_with = |below_ios: u64, gained: u64, wanted: &str| {
+        let top = DeviceDelta { read_ios: 1000, ..device("loop0", "loop", 0, 64 * MIB, 0) };
+        let below = DeviceDelta { read_ios: below_ios, ..device("vda", "disk", 1, gained, 0) };
+        let image_cached_bytes = Some(gained);
+        let physical = Physical { devices: vec![top, below], image_cached_bytes, ..disk(64 * MIB, 0) };
+        let mut p = phase(true, false, 64 * MIB, physical);
+        p.direct = true;
+        says(&p, wanted);
+    };
+    let part = "This number is partly memory's, partly the device's: at least 34 % of the 64 MiB read came from memory: loop0 is a file, and read-ahead from vda had brought them into the page cache.";
+    says_with(660, 90 * MIB, part);
+    let all = "This is a device number: 100 % of the 64 MiB read came from loop0.";
+    says_with(990, 90 * MIB, all);
+    // A stream is read ahead, too, but nothing in vain: all of it came from the disk meanwhile.
+    says_with(20, 66 * MIB, all);
+}
+
+#[test]
 fn a_direct_write_that_waits_in_the_image_s_cache_has_reached_nothing() {
     let devices = vec![device("loop0", "loop", 0, 0, 64 * MIB), device("vda", "disk", 1, 0, 0)];
     let waiting = Some(UnwrittenData { below_bytes: 64 * MIB, ..UnwrittenData::default() });

@@ -423,10 +423,10 @@ fn a_loop_device_is_told_with_its_file() {
     );
     run.environment["devices"][0]["direct_io"] = false.into();
     assert!(sentence(&run, "image").expect("told").contains("Without direct I/O, memory lies"));
+    // Read-ahead of the image makes the disk's own counters look complete.
     let below = DeviceDelta { level: 1, name: "sda".into(), ..DeviceDelta::default() };
     run.phases[0].repetitions[0].physical.devices.push(below);
-    let told = sentence(&run, "image").expect("told");
-    assert!(told.ends_with("between it and sda; \"device\" means sda."), "its counters were read: {told}");
+    assert!(sentence(&run, "image").expect("told").ends_with("its figures may be the memory's."));
     run.environment["devices"][0]["direct_io"] = true.into();
     assert_eq!(sentence(&run, "image"), None, "its figures are not the memory's");
 }
