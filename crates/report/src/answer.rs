@@ -515,7 +515,7 @@ fn limits(run: &Run) -> (Vec<Limit>, Option<String>, Vec<Limit>) {
     }
     let all = run.phases.len();
     let of_all = |phases: &[u32]| {
-        let word = if all == 1 { "phase" } else { "phases" };
+        let word = if all == 1 { "test" } else { "tests" };
         format!("{} of {all} {word}", phases.len())
     };
     let (mut many, mut remedy, mut few) = (Vec::new(), None, Vec::new());

@@ -219,7 +219,7 @@ impl<'a> Walk<'a> {
         if path.is_relative() {
             // The kernel shows the name as given to mount, relative to an unknown directory.
             self.notes.push(format!(
-                "the {which} layer {directory:?} of the overlay is a relative name and cannot be followed"
+                "the {which} layer {directory:?} of the overlay is a relative name; mount it with absolute names"
             ));
         } else if place.level >= DEEPEST {
             self.notes.push("the stack of devices is deeper than is followed".into());

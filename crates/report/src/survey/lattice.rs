@@ -1,11 +1,11 @@
-//! The possible cells of a survey's surface: sizes that grow by a constant factor; only the first ones are powers of two.
+//! The possible cells of a survey's surface: powers of two, and one size between each two of them. Finer steps would follow noise.
 
 use fathom_compare::adaptive::Sampler;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
-/// Number of sizes each way.
-const SIZES: u32 = 17;
+/// Steps from one power of two to the next.
+const STEPS: f64 = 2.0;
 /// Sizes are multiples of this.
 const UNIT: f64 = 512.0;
 
@@ -39,11 +39,10 @@ fn sizes(from: u64, to: u64) -> Vec<u64> {
     if to <= from {
         return Vec::new();
     }
-    let step = (to as f64 / from as f64).powf(1.0 / f64::from(SIZES - 1));
-    let at = |i: u32| (from as f64 * step.powf(f64::from(i)) / UNIT).round() as u64 * UNIT as u64;
-    let mut all: Vec<u64> = (0..SIZES).map(at).collect();
-    all.dedup();
-    all
+    let ratio = to as f64 / from as f64;
+    let steps = (ratio.log2() * STEPS).round().max(1.0);
+    let at = |i: u32| (from as f64 * ratio.powf(f64::from(i) / steps) / UNIT).round() as u64 * UNIT as u64;
+    (0..=steps as u32).map(at).collect()
 }
 
 #[cfg(test)]
@@ -60,6 +59,12 @@ mod tests {
             assert!(lattice.sampler(0.1).is_some());
         }
         assert_eq!(Lattice::of(256 * MIB).map(|l| (l.columns.len(), l.rows.len())), Some((17, 17)));
+        let little = Lattice::of(128 * KIB).expect("large enough");
+        assert_eq!(
+            little.columns,
+            [8, 11, 16, 23, 32].map(|half| half * KIB / 2),
+            "no finer steps in little room"
+        );
         assert_eq!(Lattice::of(16 * KIB), None);
     }
 }

@@ -158,12 +158,11 @@ fn the_map_says_how_much_of_it_was_measured() {
         phase.axes.file_bytes = Some(lattice.rows[row]);
         phase
     };
-    let ends = [0, 8, 16];
-    let cells = ends.into_iter().flat_map(|row| ends.map(|column| cell(column, row)));
+    let cells = [0, 5, 10].into_iter().flat_map(|row| [0, 8, 16].map(|column| cell(column, row)));
     let few = run(std::iter::once(synced(1, 500)).chain(cells).collect());
     let few = crate::terminal::summary(&few, 80, false);
     let under = few.lines().skip_while(|l| !l.starts_with("cold read, file by record size")).nth(1);
-    let words = "9 of 289 cells were measured, all others are interpolated from these";
+    let words = "9 of 187 cells were measured, all others are interpolated from these";
     assert_eq!(under, Some(words), "{few}");
 }
 
@@ -541,7 +540,7 @@ fn a_limit_is_reported_once_named_or_not() {
     assert_eq!(
         held(2),
         [
-            "Limited in 2 of 3 phases: A control group holds reads of vda to 20 MiB/s. Of the figures here it held back at least fsync."
+            "Limited in 2 of 3 tests: A control group holds reads of vda to 20 MiB/s. Of the figures here it held back at least fsync."
         ]
     );
     assert_eq!(held(0), [""; 0]);
@@ -568,7 +567,7 @@ fn limits_of_reads_and_of_writes_are_told_together_with_what_to_do() {
             vec![Finding { rule: "io-limit".into(), sentence, advice, ..Finding::default() }];
     }
     let found = answer(&run, None);
-    let both = "Limited in 3 of 3 phases: A control group limits writes of vda to 400 a second, and reads of vda to 400 a second. Of the figures here it held back at least fsync.";
+    let both = "Limited in 3 of 3 tests: A control group limits writes of vda to 400 a second, and reads of vda to 400 a second. Of the figures here it held back at least fsync.";
     assert_eq!(words(&found.limits), [both]);
     let remedy = "Raise the limits in /sys/group. Or run in another control group.";
     assert_eq!(found.remedy.as_deref(), Some(remedy));
@@ -608,12 +607,12 @@ fn a_limit_of_a_control_group_comes_first_though_it_held_few_phases() {
         (words(&found.limits), words(&found.passing_limits))
     };
     let told = vec![
-        "Limited in 4 of 81 phases: It is held. Of the figures here it held back at least fsync.".to_owned(),
+        "Limited in 4 of 81 tests: It is held. Of the figures here it held back at least fsync.".to_owned(),
     ];
     for rule in ["io-limit", "io-share", "cpu-quota", "memory-limit"] {
         assert_eq!(held(rule), (told.clone(), Vec::new()), "{rule}");
     }
-    assert_eq!(held("discard"), (Vec::new(), vec!["mounted with discard (4 of 81 phases)".to_owned()]));
+    assert_eq!(held("discard"), (Vec::new(), vec!["mounted with discard (4 of 81 tests)".to_owned()]));
 }
 
 #[test]

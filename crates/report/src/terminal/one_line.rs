@@ -65,11 +65,11 @@ mod tests {
         let held = Answer {
             limits: vec![Limit {
                 name: "a limit",
-                words: "Limited in 9 of 80 phases: a control group.".into(),
+                words: "Limited in 9 of 80 tests: a control group.".into(),
             }],
             ..answer()
         };
-        assert!(one_line(&held).ends_with(" | Limited in 9 of 80 phases: a control group."));
+        assert!(one_line(&held).ends_with(" | Limited in 9 of 80 tests: a control group."));
     }
 
     #[test]

@@ -349,7 +349,7 @@ mod tests {
         let worst = Answer {
             first: vec![long.clone(); 3],
             doubts: vec![long.clone(); 3],
-            limits: vec![limit(&format!("Limited in 12 of 63 phases: {long}")); 2],
+            limits: vec![limit(&format!("Limited in 12 of 63 tests: {long}")); 2],
             remedy: Some(format!(
                 "Raise the limit in /sys/fs/cgroup/system.slice/docker-{}.scope/io.max. Or run in another control group.",
                 "0123456789abcdef".repeat(4)
@@ -369,7 +369,7 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_keeps_the_limit_and_the_change() {
-        let words = "Limited in 16 of 108 phases: A control group limits writes of loop0 to 400 a second, and reads of loop0 to 400 a second.";
+        let words = "Limited in 16 of 108 tests: A control group limits writes of loop0 to 400 a second, and reads of loop0 to 400 a second.";
         let since = "since 27 Nov 21:26: fsyncs 18x faster; random reads -4 %; cold read -25 %; one run each";
         let answer = Answer { limits: vec![limit(words)], since: Some(since.into()), ..answer() };
         for width in [40, 50, 60, 80] {
@@ -391,7 +391,7 @@ mod tests {
 
     #[test]
     fn other_limits_are_named() {
-        let words = |name| Limit { name, words: format!("Limited in 9 of 80 phases: A {name} holds reads.") };
+        let words = |name| Limit { name, words: format!("Limited in 9 of 80 tests: A {name} holds reads.") };
         let [first, second, third] = ["control group", "small journal", "tracer"].map(words);
         let held = Answer {
             limits: vec![first.clone(), second.clone()],
@@ -472,8 +472,8 @@ mod tests {
 
     #[test]
     fn a_sentence_that_is_too_long_ends_with_a_clause() {
-        let words = "Limited in 8 of 154 phases: The file behind loop1, /srv/images/xfs.img, had holes: the file system below allocated 32 MiB for it while loop1 wrote 32 MiB and more.";
-        let short = "Limited in 8 of 154 phases: The file behind loop1, /srv/images/xfs.img, had holes.";
+        let words = "Limited in 8 of 154 tests: The file behind loop1, /srv/images/xfs.img, had holes: the file system below allocated 32 MiB for it while loop1 wrote 32 MiB and more.";
+        let short = "Limited in 8 of 154 tests: The file behind loop1, /srv/images/xfs.img, had holes.";
         assert_eq!(whole_clauses(words, 80, 2, ""), short);
         assert_eq!(whole_clauses(words, 80, 2, " (and 1 more)"), format!("{short} (and 1 more)"));
         assert_eq!(whole_clauses(words, 120, 2, ""), words);
@@ -493,7 +493,7 @@ mod tests {
 
     #[test]
     fn a_limit_with_a_long_tail_keeps_its_head() {
-        let words = "Limited in 109 of 109 phases: A control group limits writes of loop0 to 400 a second, and they ran at 396 a second: the limit holds them back. Of the figures here it held back at least fsync, fsync x8, read, read x128, write, cold read, long write, 4 KiB files and 4 KiB files with fsync.";
+        let words = "Limited in 109 of 109 tests: A control group limits writes of loop0 to 400 a second, and they ran at 396 a second: the limit holds them back. Of the figures here it held back at least fsync, fsync x8, read, read x128, write, cold read, long write, 4 KiB files and 4 KiB files with fsync.";
         let held = Answer { limits: vec![limit(words)], ..answer() };
         let text = short(&held, &after(), 80, false);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -513,7 +513,7 @@ mod tests {
     #[test]
     fn the_remedy_of_a_limit_has_a_line() {
         let remedy = "Fill them: `fallocate -l 6442450944 /srv/vm.img`. The data stay, and the first write to each new block may still cost more than the next. Or write the files once before.";
-        let limits = vec![limit("Limited in 9 of 80 phases: The file behind loop1 had holes.")];
+        let limits = vec![limit("Limited in 9 of 80 tests: The file behind loop1 had holes.")];
         let held = Answer {
             limits,
             remedy: Some(remedy.into()),
