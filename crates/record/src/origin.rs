@@ -69,6 +69,32 @@ impl Origin {
         Self { regime: Regime::Unknown, device_share: None, evidence: "no counters were read".into() }
     }
 
+    /// Judges a phase by all repetitions that moved data, because its figures are their medians.
+    pub(crate) fn of_phase(phase: &Phase) -> Self {
+        let all = Self::of_repetitions(phase);
+        let Some(last) = all.last() else {
+            return phase.repetitions.last().map_or_else(Self::unknown, |r| Self::of(phase, r));
+        };
+        let Some(served) = served_differently(&all) else { return last.clone() };
+        let shares: Option<Vec<f64>> =
+            all.iter().map(|o| o.device_share.map(|share| share.min(1.0))).collect();
+        let mean = shares.map(|shares| shares.iter().sum::<f64>() / shares.len() as f64);
+        let by_share = |origin: &Self| origin.device_share.is_some_and(|s| regime_of(s) == origin.regime);
+        let regime = match mean {
+            _ if all.iter().any(|origin| origin.regime == Regime::Unknown) => Regime::Unknown,
+            Some(mean) if all.iter().all(by_share) => regime_of(mean),
+            _ => Regime::Mixed,
+        };
+        let evidence = format!("repetitions were served by {served}; the last: {}", last.evidence);
+        Self { regime, device_share: mean, evidence }
+    }
+
+    /// The verdict on each repetition that moved data.
+    pub(crate) fn of_repetitions(phase: &Phase) -> Vec<Self> {
+        let moved = |r: &&Repetition| cache::all_asked(r) > 0;
+        phase.repetitions.iter().filter(moved).map(|r| Self::of(phase, r)).collect()
+    }
+
     /// Judges one repetition of a phase.
     #[must_use]
     pub fn of(phase: &Phase, repetition: &Repetition) -> Self {
@@ -127,6 +153,21 @@ impl Origin {
             }
         }
     }
+}
+
+/// "page cache (2 of 3), device (1 of 3)"; `None` if all repetitions were served by the same.
+pub(crate) fn served_differently(repetitions: &[Origin]) -> Option<String> {
+    let mut regimes: Vec<Regime> = Vec::new();
+    for origin in repetitions {
+        if !regimes.contains(&origin.regime) {
+            regimes.push(origin.regime);
+        }
+    }
+    let words = |regime: &Regime| {
+        let count = repetitions.iter().filter(|origin| origin.regime == *regime).count();
+        format!("{} ({count} of {})", regime.words(), repetitions.len())
+    };
+    (regimes.len() > 1).then(|| regimes.iter().map(words).collect::<Vec<_>>().join(", "))
 }
 
 /// What is known without a device.
@@ -309,6 +350,29 @@ mod tests {
         let o = phase(false, true, 1 << 30, physical).origin();
         assert_eq!(o.regime, Regime::PageCache);
         assert!(o.evidence.contains("1023 MiB more after the clock had stopped"), "{}", o.evidence);
+    }
+
+    #[test]
+    fn repetitions_that_differ_make_no_device_number() {
+        let all = |moved: &[u64]| {
+            let of = |moved: u64| phase(true, false, 100 * MIB, disk(moved * MIB, 0, Some(moved * MIB)));
+            let mut all = of(0);
+            all.repetitions = moved.iter().flat_map(|moved| of(*moved).repetitions).collect();
+            all.origin()
+        };
+        let last_from_device = all(&[0, 0, 100]);
+        assert_eq!(last_from_device.regime, Regime::Mixed);
+        assert!(
+            last_from_device.evidence.starts_with(
+                "repetitions were served by page cache (2 of 3), device (1 of 3); the last: 100 MiB requested"
+            ),
+            "{}",
+            last_from_device.evidence
+        );
+        assert_eq!(all(&[100, 100, 0]).regime, Regime::Mixed);
+        assert_eq!(all(&[0, 10, 0]).regime, Regime::PageCache, "3 % on average");
+        assert_eq!(all(&[100, 94, 100]).regime, Regime::Device, "98 % on average");
+        assert_eq!(all(&[300, 0]).device_share, Some(0.5), "read-ahead of one does not count for the other");
     }
 
     #[test]

@@ -703,10 +703,10 @@ impl Phase {
         last.truth.clone().or_else(|| CacheTruth::of(self, last))
     }
 
-    /// Where the data of the last repetition came from or went to. See [`Origin`].
+    /// Where the data came from or went to. See [`Origin`].
     #[must_use]
     pub fn origin(&self) -> Origin {
-        self.repetitions.last().map_or_else(Origin::unknown, |r| Origin::of(self, r))
+        Origin::of_phase(self)
     }
 }
 

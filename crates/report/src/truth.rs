@@ -10,10 +10,14 @@ pub fn of_phase(phase: &Phase) -> Option<&CacheTruth> {
     phase.repetitions.iter().rev().find_map(|r| r.truth.as_ref())
 }
 
-/// The statement, if there is one.
+/// The statement, if there is one. It is of the last repetition, which is said where the others were served differently.
 #[must_use]
 pub fn statement(phase: &Phase) -> Option<String> {
-    of_phase(phase).map(|t| clean(&t.statement)).filter(|s| !s.is_empty())
+    let last = of_phase(phase).map(|t| clean(&t.statement)).filter(|s| !s.is_empty())?;
+    Some(match phase.served_differently() {
+        Some(by) => format!("Repetitions were served by {by}. The last: {last}"),
+        None => last,
+    })
 }
 
 /// What was done to make the files cold, if requested.

@@ -284,7 +284,7 @@ mod tests {
         let mut run = run();
         run.phases[0].axes.file_bytes = Some(100 * MIB);
         none_in(&run, &environment, &DoubtInputs::default());
-        // A second repetition without counters, and a phase with a smaller file: the doubt names that phase.
+        // A repetition that the device was not seen to read for, and a phase with a smaller file: the doubt names that phase.
         let mut other = run.phases[0].clone();
         other.axes.file_bytes = Some(64 * MIB);
         other.seq = 1;
@@ -292,7 +292,7 @@ mod tests {
         other.repetitions[0].physical.devices[0].read_bytes = 0;
         other.repetitions[0].physical.own_read_bytes = Some(0);
         run.phases.push(other);
-        let sentence = code_in(&run, &environment, &DoubtInputs::default(), "fits-memory").sentence;
+        let sentence = fits_memory(&run, &environment).expect("a doubt").sentence;
         assert!(sentence.contains("has 64 MiB"), "{sentence}");
     }
 

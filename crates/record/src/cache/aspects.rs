@@ -1,10 +1,17 @@
 //! What else to know about the source of a phase, beside the one word of its [`Regime`]: so that no summary says more than is so.
 
 use super::split;
+use crate::origin::{Origin, served_differently};
 use crate::physical::LOOP;
 use crate::{Phase, Regime};
 
 impl Phase {
+    /// What served the repetitions, if it was not the same for all: "page cache (2 of 3), device (1 of 3)".
+    #[must_use]
+    pub fn served_differently(&self) -> Option<String> {
+        served_differently(&Origin::of_repetitions(self))
+    }
+
     /// Whether part of what was read were holes and the rest came from the device: nothing of it from memory.
     #[must_use]
     pub fn is_part_holes(&self) -> bool {

@@ -56,8 +56,11 @@ fn figures(run: &Run, intervals: bool) -> String {
 fn phase(phase: &Phase, intervals: bool) -> Value {
     let origin = phase.origin();
     let last = phase.repetitions.last();
+    let mut axes = phase.axes.clone();
+    // The same for many phases, and shown where they are.
+    axes.tags.remove("stage_note");
     let mut value = json!({
-        "seq": phase.seq, "name": phase.name, "axes": phase.axes,
+        "seq": phase.seq, "name": phase.name, "axes": axes,
         "bytes_per_s": phase.bytes_per_s().map(f64::round), "ops_per_s": phase.ops_per_s().map(f64::round),
         "origin": origin.regime, "device_share": origin.device_share.map(|s| (s * 1e4).round() / 1e4),
     });
@@ -101,13 +104,27 @@ fn phase(phase: &Phase, intervals: bool) -> Value {
         map.insert("ramp_ns".into(), last.ramp_ns.into());
     }
     if let Some(steady) = &last.steady {
-        map.insert("steady".into(), json!(steady));
+        map.insert("steady".into(), rounded(json!(steady)));
     }
     if let Some(tail) = Tail::of(phase) {
         let figures = [tail.p999_ns, tail.machine_p999_ns, tail.max_ns, tail.machine_max_ns];
         map.insert("tail_beside_stalls_ns".into(), json!(figures));
     }
     value
+}
+
+/// With at least four digits of each fraction above 1.
+fn rounded(value: Value) -> Value {
+    match value {
+        Value::Number(n) if n.is_f64() => match n.as_f64() {
+            Some(f) if f.abs() >= 1000.0 => json!(f.round() as i64),
+            Some(f) => json!((f * 1000.0).round() / 1000.0),
+            None => Value::Number(n),
+        },
+        Value::Array(all) => all.into_iter().map(rounded).collect(),
+        Value::Object(map) => map.into_iter().map(|(key, value)| (key, rounded(value))).collect(),
+        other => other,
+    }
 }
 
 fn over_time(map: &mut Map<String, Value>, phase: &Phase) {
