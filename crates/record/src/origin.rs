@@ -69,24 +69,21 @@ impl Origin {
         Self { regime: Regime::Unknown, device_share: None, evidence: "no counters were read".into() }
     }
 
-    /// Judges a phase by all repetitions that moved data, because its figures are their medians.
+    /// Judges a phase by all repetitions that moved data. Its figures are their medians, which are of what served most of them.
     pub(crate) fn of_phase(phase: &Phase) -> Self {
         let all = Self::of_repetitions(phase);
         let Some(last) = all.last() else {
             return phase.repetitions.last().map_or_else(Self::unknown, |r| Self::of(phase, r));
         };
         let Some(served) = served_differently(&all) else { return last.clone() };
-        let shares: Option<Vec<f64>> =
-            all.iter().map(|o| o.device_share.map(|share| share.min(1.0))).collect();
-        let mean = shares.map(|shares| shares.iter().sum::<f64>() / shares.len() as f64);
-        let by_share = |origin: &Self| origin.device_share.is_some_and(|s| regime_of(s) == origin.regime);
-        let regime = match mean {
-            _ if all.iter().any(|origin| origin.regime == Regime::Unknown) => Regime::Unknown,
-            Some(mean) if all.iter().all(by_share) => regime_of(mean),
-            _ => Regime::Mixed,
-        };
-        let evidence = format!("repetitions were served by {served}; the last: {}", last.evidence);
-        Self { regime, device_share: mean, evidence }
+        let with = |regime: Regime| all.iter().filter(move |origin| origin.regime == regime);
+        let most =
+            all.iter().map(|origin| origin.regime).find(|regime| with(*regime).count() * 2 > all.len());
+        let regime = most.unwrap_or_else(|| without_majority(&all));
+        let example = with(regime).last();
+        let evidence = format!("{}; repetitions differ: {served}", example.unwrap_or(last).evidence);
+        let device_share = example.map_or_else(|| mean_share(&all), |origin| origin.device_share);
+        Self { regime, device_share, evidence }
     }
 
     /// The verdict on each repetition that moved data.
@@ -155,7 +152,24 @@ impl Origin {
     }
 }
 
-/// "page cache (2 of 3), device (1 of 3)"; `None` if all repetitions were served by the same.
+/// Of repetitions none of whose regimes is that of most.
+fn without_majority(repetitions: &[Origin]) -> Regime {
+    let any = |wanted: &[Regime]| repetitions.iter().any(|origin| wanted.contains(&origin.regime));
+    let by_share = |o: &Origin| o.device_share.is_some_and(|share| regime_of(share) == o.regime);
+    match mean_share(repetitions) {
+        _ if any(&[Regime::Unknown]) => Regime::Unknown,
+        _ if !any(&[Regime::Device, Regime::Mixed]) => Regime::PageCache,
+        Some(mean) if repetitions.iter().all(by_share) => regime_of(mean),
+        _ => Regime::Mixed,
+    }
+}
+
+fn mean_share(repetitions: &[Origin]) -> Option<f64> {
+    let shares: Option<Vec<f64>> = repetitions.iter().map(|o| Some(o.device_share?.min(1.0))).collect();
+    shares.map(|shares| shares.iter().sum::<f64>() / shares.len() as f64)
+}
+
+/// "2 of 3 page cache, 1 of 3 device"; `None` if all repetitions were served by the same.
 pub(crate) fn served_differently(repetitions: &[Origin]) -> Option<String> {
     let mut regimes: Vec<Regime> = Vec::new();
     for origin in repetitions {
@@ -165,7 +179,7 @@ pub(crate) fn served_differently(repetitions: &[Origin]) -> Option<String> {
     }
     let words = |regime: &Regime| {
         let count = repetitions.iter().filter(|origin| origin.regime == *regime).count();
-        format!("{} ({count} of {})", regime.words(), repetitions.len())
+        format!("{count} of {} {}", repetitions.len(), regime.words())
     };
     (regimes.len() > 1).then(|| regimes.iter().map(words).collect::<Vec<_>>().join(", "))
 }
@@ -205,12 +219,12 @@ fn words(traffic: &DirectionTraffic, device: &DeviceDelta) -> String {
         (Some(c), _) => {
             // A loop device other than the file system's own has to be named.
             let whose = if c.above == device.name { "it".to_string() } else { c.above.clone() };
-            let (most, rest) = match c.read_ahead {
-                true => ("at most ", "read-ahead had brought the rest into the page cache"),
+            let (about, rest) = match c.read_ahead {
+                true => ("about ", "read-ahead had brought the rest into the page cache"),
                 false => ("", "its backing file lies in the page cache"),
             };
             words += &format!(
-                ", of which {most}{} reached {} below {whose}: {rest} ({percent:.0} %)",
+                ", of which {about}{} reached {} below {whose}: {rest} ({percent:.0} %)",
                 bytes_words(c.bytes.min(traffic.at_top)),
                 c.below
             );
@@ -353,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn repetitions_that_differ_make_no_device_number() {
+    fn most_repetitions_decide_what_served_a_phase() {
         let all = |moved: &[u64]| {
             let of = |moved: u64| phase(true, false, 100 * MIB, disk(moved * MIB, 0, Some(moved * MIB)));
             let mut all = of(0);
@@ -361,18 +375,37 @@ mod tests {
             all.origin()
         };
         let last_from_device = all(&[0, 0, 100]);
-        assert_eq!(last_from_device.regime, Regime::Mixed);
-        assert!(
-            last_from_device.evidence.starts_with(
-                "repetitions were served by page cache (2 of 3), device (1 of 3); the last: 100 MiB requested"
-            ),
-            "{}",
-            last_from_device.evidence
-        );
-        assert_eq!(all(&[100, 100, 0]).regime, Regime::Mixed);
-        assert_eq!(all(&[0, 10, 0]).regime, Regime::PageCache, "3 % on average");
-        assert_eq!(all(&[100, 94, 100]).regime, Regime::Device, "98 % on average");
+        assert_eq!((last_from_device.regime, last_from_device.device_share), (Regime::PageCache, Some(0.0)));
+        let evidence = last_from_device.evidence;
+        assert!(evidence.starts_with("100 MiB requested, 0 B moved by vda"), "{evidence}");
+        assert!(evidence.ends_with("; repetitions differ: 2 of 3 page cache, 1 of 3 device"), "{evidence}");
+        assert_eq!(all(&[100, 0, 100]).regime, Regime::Device);
+        assert_eq!(all(&[0, 100]).regime, Regime::Mixed);
+        assert_eq!(all(&[0, 50, 100]).regime, Regime::Mixed);
+        assert_eq!(all(&[100, 94]).regime, Regime::Device, "97 % on average");
         assert_eq!(all(&[300, 0]).device_share, Some(0.5), "read-ahead of one does not count for the other");
+    }
+
+    #[test]
+    fn repetitions_without_data_or_device_are_judged_for_what_they_are() {
+        let read = || phase(true, false, 100 * MIB, disk(100 * MIB, 0, Some(100 * MIB)));
+        let mut interrupted = read();
+        let nothing = Repetition { physical: disk(0, 0, Some(0)), ..Repetition::default() };
+        interrupted.repetitions.push(nothing);
+        assert_eq!(interrupted.origin().regime, Regime::Device, "the last one moved nothing");
+        let mut blind = read();
+        blind.repetitions.push(phase(true, false, 100 * MIB, Physical::default()).repetitions.remove(0));
+        assert_eq!(blind.origin().regime, Regime::Unknown);
+        assert!(
+            blind.origin().evidence.starts_with("no block device is known"),
+            "{}",
+            blind.origin().evidence
+        );
+        let mut holes = phase(true, false, 100 * MIB, disk(0, 0, Some(0)));
+        holes.repetitions.push(holes.repetitions[0].clone());
+        let extents = crate::Extents { bytes: MIB, hole_bytes: MIB, ..crate::Extents::default() };
+        holes.repetitions[0].extents = Some(extents);
+        assert_eq!(holes.origin().regime, Regime::PageCache, "no device had a part in it");
     }
 
     #[test]

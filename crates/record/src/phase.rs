@@ -708,6 +708,14 @@ impl Phase {
     pub fn origin(&self) -> Origin {
         Origin::of_phase(self)
     }
+
+    /// The last repetition that was served as the phase was, if one was; else the last that moved data.
+    #[must_use]
+    pub fn typical(&self) -> Option<&Repetition> {
+        let regime = self.origin().regime;
+        let moved = || self.repetitions.iter().rev().filter(|r| r.bytes() > 0);
+        moved().find(|r| Origin::of(self, r).regime == regime).or_else(|| moved().next())
+    }
 }
 
 #[cfg(test)]

@@ -4,20 +4,19 @@
 use crate::{block::rounded_bytes, printable::clean, units};
 use fathom_record::{CacheTruth, Cold, Phase, ReadTruth, WriteTruth};
 
-/// The split of a phase's last repetition.
+/// The split of one repetition: the last that was served as most were.
 #[must_use]
 pub fn of_phase(phase: &Phase) -> Option<&CacheTruth> {
-    phase.repetitions.iter().rev().find_map(|r| r.truth.as_ref())
+    let typical = phase.typical().and_then(|r| r.truth.as_ref());
+    typical.or_else(|| phase.repetitions.iter().rev().find_map(|r| r.truth.as_ref()))
 }
 
-/// The statement, if there is one. It is of the last repetition, which is said where the others were served differently.
+/// The statement, if there is one.
 #[must_use]
 pub fn statement(phase: &Phase) -> Option<String> {
-    let last = of_phase(phase).map(|t| clean(&t.statement)).filter(|s| !s.is_empty())?;
-    Some(match phase.served_differently() {
-        Some(by) => format!("Repetitions were served by {by}. The last: {last}"),
-        None => last,
-    })
+    let statement = of_phase(phase).map(|t| clean(&t.statement)).filter(|s| !s.is_empty())?;
+    let differ = phase.served_differently().map(|by| format!(" Repetitions differ: {by}."));
+    Some(statement + &differ.unwrap_or_default())
 }
 
 /// What was done to make the files cold, if requested.
@@ -67,6 +66,18 @@ fn rows(parts: &[(&str, u64)], asked: u64) -> Vec<[String; 3]> {
 mod tests {
     use super::*;
     use crate::samples;
+
+    #[test]
+    fn repetitions_that_were_served_differently_are_told() {
+        let mut phase = samples::observed_run().phases.remove(1);
+        let mut other = phase.repetitions[0].clone();
+        let device = &mut other.physical.devices[0];
+        (device.read_bytes, device.write_bytes) = (0, 0);
+        other.physical.written_in_clock_bytes = Some(0);
+        phase.repetitions.insert(0, other);
+        let told = statement(&phase).expect("told");
+        assert!(told.contains(". Repetitions differ: 1 of 2 page cache, 1 of 2 "), "{told}");
+    }
 
     #[test]
     fn bytes_by_where_they_went() {

@@ -204,7 +204,15 @@ impl<'a> Walk<'a> {
         self.overlays.push(mount.id);
         let before = self.devices.len();
         let upper = mount.option("upperdir");
-        for layer in mount::layers(mount) {
+        // The kernel shows names as given to mount: relative ones start at an unknown directory.
+        let (relative, absolute): (Vec<_>, Vec<_>) =
+            mount::layers(mount).into_iter().partition(|layer| Path::new(layer.as_str()).is_relative());
+        if let Some(first) = relative.first() {
+            self.notes.push(format!(
+                "layers of the overlay have relative names, such as {first:?}; mount it with absolute ones"
+            ));
+        }
+        for layer in absolute {
             let which = if Some(layer.as_str()) == upper { "upper" } else { "lower" };
             self.layer(which, &layer, place);
         }
@@ -216,12 +224,7 @@ impl<'a> Walk<'a> {
 
     fn layer(&mut self, which: &str, directory: &str, place: &StackPosition) {
         let path = Path::new(directory);
-        if path.is_relative() {
-            // The kernel shows the name as given to mount, relative to an unknown directory.
-            self.notes.push(format!(
-                "the {which} layer {directory:?} of the overlay is a relative name; mount it with absolute names"
-            ));
-        } else if place.level >= DEEPEST {
+        if place.level >= DEEPEST {
             self.notes.push("the stack of devices is deeper than is followed".into());
         } else if self.files.mount_of(path).is_err() {
             self.notes.push(format!(

@@ -58,11 +58,15 @@ fn page_cache(run: &Run) -> Option<Doubt> {
     let reads = all.iter().any(|p| p.reads);
     // O_DIRECT does not go past the cache of an image or of a FUSE server's files.
     let past = all.iter().any(|p| !p.direct && !p.is_served() && !p.is_image_cached());
+    let image = all.iter().any(|p| p.is_image_cached());
     text += match (reads, writes, past) {
         (false, true, true) => "For the device's figures include an fsync in the clock, or use O_DIRECT.",
         (false, true, false) => "For the device's figures include an fsync in the clock.",
         (true, false, true) => {
             "For the device's figures use O_DIRECT, drop the files from the cache before, or use files larger than memory."
+        }
+        (true, false, false) if image => {
+            "For the device's figures turn on direct I/O of the loop device (losetup --direct-io=on), or use files larger than memory."
         }
         (true, false, false) => "For the device's figures use files larger than memory.",
         (_, _, true) => {
@@ -77,7 +81,7 @@ fn page_cache(run: &Run) -> Option<Doubt> {
 
 fn no_counters(run: &Run) -> Option<Doubt> {
     let blind = phases_where(run, |p| {
-        p.repetitions.last().is_some_and(|r| r.bytes() > 0) && p.origin().regime == Regime::Unknown
+        p.repetitions.iter().any(|r| r.bytes() > 0) && p.origin().regime == Regime::Unknown
     });
     let why = blind.first()?.origin().evidence;
     // What a server does with O_DIRECT is unknown, too.

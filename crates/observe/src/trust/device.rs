@@ -3,7 +3,7 @@
 use super::{PhaseResult, summary};
 use crate::words::{count, percent};
 use fathom_record::origin::bytes_words;
-use fathom_record::{DeviceDelta, Phase, Physical, Regime, Repetition, Run, Trust, Verdict};
+use fathom_record::{DeviceDelta, Origin, Phase, Physical, Regime, Repetition, Run, Trust, Verdict};
 
 /// Below this share the device's I/Os belong to other programs.
 const OURS: f64 = 0.05;
@@ -14,17 +14,17 @@ pub(super) fn check(run: &Run) -> Trust {
 }
 
 fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
-    let last = phase.repetitions.last().filter(|r| r.bytes() > 0)?;
-    let origin = phase.origin();
-    let verdict = match origin.regime {
+    let typical = phase.typical()?;
+    let origin = Origin::of(phase, typical);
+    let verdict = match phase.origin().regime {
         Regime::Device => Verdict::Good,
         Regime::PageCache | Regime::Mixed | Regime::Holes | Regime::Memory => Verdict::Doubtful,
         Regime::Unknown => Verdict::Unknown,
     };
-    let (words, weight) = match (origin.device_share, counted(&last.physical).as_slice()) {
+    let (words, weight) = match (origin.device_share, counted(&typical.physical).as_slice()) {
         _ if origin.regime == Regime::Holes => ("holes were read, which reach no device".into(), 1.0),
         (Some(share), devices @ [_, ..]) if verdict != Verdict::Unknown => {
-            (figures(phase, last, share, devices), 1.0 - share)
+            (figures(phase, typical, share, devices), 1.0 - share)
         }
         (None, _) if origin.regime == Regime::PageCache => (origin.evidence, 1.0),
         _ if origin.regime == Regime::Memory => ("the file system is in memory".into(), 1.0),

@@ -4,7 +4,7 @@ use super::{PhaseResult, summary};
 use crate::ranges::Ranges;
 use crate::words::count;
 use fathom_record::origin::bytes_words;
-use fathom_record::{DeviceDelta, OpKind, Phase, Regime, Repetition, Run, Trust, Verdict};
+use fathom_record::{DeviceDelta, OpKind, Origin, Phase, Regime, Repetition, Run, Trust, Verdict};
 
 pub(super) fn check(run: &Run) -> Trust {
     let doubted = run.doubts.iter().find(|d| WITHOUT_EFFECT.contains(&d.code.as_str()));
@@ -35,7 +35,7 @@ fn found<'a>(phase: &'a Phase, ranges: &Ranges) -> Option<PhaseResult<'a>> {
     let mut moving = last.workers.iter().filter(|w| w.bytes > 0);
     let after = moving.clone().all(|w| w.marks.fsync_ns > 0);
     let some_after = moving.any(|w| w.marks.fsync_ns > 0);
-    let regime = phase.origin().regime;
+    let regime = Origin::of(phase, last).regime;
     let syncs = ranges.fsyncs_between(phase, last);
     let words = match (phase.sync_in_clock, after) {
         (false, _) if syncs > 0 && had_it_all(last) => {

@@ -128,7 +128,7 @@ impl DirectionTraffic {
         // What the file system's own page cache served did not reach the image.
         let from_cache = direction == Direction::Read
             && regime_of(at_top as f64 / asked.max(1) as f64) == Regime::PageCache;
-        let cached = CachedBelow::of(phase, physical, direction).filter(|_| !from_cache);
+        let cached = CachedBelow::of(phase, physical, direction, at_top).filter(|_| !from_cache);
         let later = if direction == Direction::Write {
             outside(written_to_storage(physical, device)).saturating_sub(at_top)
         } else {
@@ -175,6 +175,9 @@ impl DirectionTraffic {
                 missing.min(entered(repetition).unwrap_or(u64::MAX))
             }
         };
+        // What the image's cache supplied did not come from a device, however much it shrank.
+        let confirmed = self.moved as f64 / self.at_top.max(1) as f64;
+        let of_files = (of_files as f64 * confirmed).round() as u64;
         Some(of_files.clamp(self.moved.min(self.asked), self.asked))
     }
 
@@ -369,39 +372,42 @@ pub(crate) struct CachedBelow {
     pub above: String,
     pub below: String,
     pub bytes: u64,
-    /// Whether read-ahead had brought the rest into the page cache; `bytes` is then an upper bound.
+    /// Whether read-ahead had brought the rest into the page cache; `bytes` is then an estimate.
     pub read_ahead: bool,
 }
 
+/// Requests below that are this much larger than those above are those of a stream.
+const STREAM: f64 = 4.0;
+
 impl CachedBelow {
     /// The lowest such figure of the stack.
-    fn of(phase: &Phase, physical: &Physical, direction: Direction) -> Option<Self> {
+    fn of(phase: &Phase, physical: &Physical, direction: Direction, at_top: u64) -> Option<Self> {
         let all = [
             Self::by_page_cache(physical, direction),
             Self::by_counters(physical, direction),
-            Self::by_requests(phase, physical, direction),
+            Self::by_requests(phase, physical, direction, at_top),
         ];
         all.into_iter().flatten().min_by_key(|cached| cached.bytes)
     }
 
-    /// For O_DIRECT reads of an image that is read ahead: a request that finds nothing in memory sends at least one to the
-    /// devices below, so no more than those can have waited for them.
-    fn by_requests(phase: &Phase, physical: &Physical, direction: Direction) -> Option<Self> {
+    /// For O_DIRECT reads at random places of an image that is read ahead: a request that finds nothing in memory sends one to
+    /// the devices below, so about as many as those had waited for them. In a stream, one request below is for many above.
+    fn by_requests(phase: &Phase, physical: &Physical, direction: Direction, at_top: u64) -> Option<Self> {
         let gained = physical.image_cached_bytes.filter(|_| direction == Direction::Read && phase.direct)?;
         let (top, below) = (storage(physical, 0), storage(physical, 1));
         let sum = |devices: &[&DeviceDelta], of: fn(&DeviceDelta) -> u64| {
-            devices.iter().fold(0u64, |sum, d| sum.saturating_add(of(d)))
+            devices.iter().fold(0u64, |sum, d| sum.saturating_add(of(d))) as f64
         };
-        let read = sum(&top, |d| d.read_bytes);
-        let requests = sum(&top, |d| d.read_ios);
-        let missed = sum(&below, |d| d.read_ios.saturating_add(d.read_merges));
-        let share = missed as f64 / requests.max(1) as f64;
-        let counted = requests > 0 && !below.is_empty() && ram_below(physical, 0, direction) == 0;
-        let ahead = gained as f64 > MOST_READ_AHEAD * read as f64;
-        (counted && ahead && regime_of(share) != Regime::Device).then(|| Self {
+        let requests = |devices: &[&DeviceDelta]| sum(devices, |d| d.read_ios.saturating_add(d.read_merges));
+        let read = |devices: &[&DeviceDelta]| sum(devices, |d| d.read_bytes);
+        let size = |devices: &[&DeviceDelta]| read(devices) / requests(devices).max(1.0);
+        let share = requests(&below) / requests(&top).max(1.0);
+        let ahead = gained as f64 > MOST_READ_AHEAD * read(&top) && size(&below) < STREAM * size(&top);
+        let alone = !below.is_empty() && ram_below(physical, 0, direction) == 0;
+        (alone && ahead && regime_of(share) != Regime::Device && share < 1.0).then(|| Self {
             above: names(&top),
             below: names(&below),
-            bytes: (read as f64 * share).round() as u64,
+            bytes: (at_top as f64 * share).round() as u64,
             read_ahead: true,
         })
     }

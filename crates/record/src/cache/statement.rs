@@ -86,7 +86,7 @@ fn read(phase: &Phase, traffic: &DirectionTraffic, truth: &ReadTruth, device: &s
     let moved = bytes_words(traffic.at_top);
     let mut words = match (&traffic.cached, regime_of(traffic.share())) {
         (Some(c), Regime::PageCache | Regime::Mixed) if c.read_ahead => format!(
-            "at least {from_cache} of the {asked} read came from memory: {} is a file, and read-ahead from {} had brought them into the page cache",
+            "about {from_cache} of the {asked} read came from memory: {} is a file, and read-ahead from {} had brought that data into the page cache",
             c.above, c.below,
         ),
         (Some(c), Regime::PageCache | Regime::Mixed) => format!(

@@ -57,7 +57,7 @@ fn phase(phase: &Phase, intervals: bool) -> Value {
     let origin = phase.origin();
     let last = phase.repetitions.last();
     let mut axes = phase.axes.clone();
-    // The same for many phases, and shown where they are.
+    // The page shows it above the phases that share it.
     axes.tags.remove("stage_note");
     let mut value = json!({
         "seq": phase.seq, "name": phase.name, "axes": axes,

@@ -20,6 +20,12 @@ impl SurveyMap {
     pub fn of(run: &Run, test: &str) -> Option<Self> {
         let cells: Vec<&Phase> = of_stage(run, "surface").into_iter().filter(|p| p.name == test).collect();
         let lattice = Lattice::of(cells.iter().filter_map(|p| p.axes.file_bytes).max()?)?;
+        // Older surveys chose among other sizes.
+        let possible =
+            |p: &&Phase| p.axes.record_bytes.is_some_and(|record| lattice.columns.contains(&record));
+        if !cells.iter().all(possible) {
+            return None;
+        }
         let mut sampler = lattice.sampler(0.1)?;
         let at = |node: (usize, usize)| {
             let (record, file) = (lattice.columns.get(node.0)?, lattice.rows.get(node.1)?);

@@ -7,7 +7,7 @@ use super::{
     coordinates, polyline, text,
 };
 use crate::{section::full_title, units};
-use fathom_record::Phase;
+use fathom_record::{Origin, Phase, Repetition};
 use std::fmt::Write as _;
 
 /// Minimum number of points in a series.
@@ -43,7 +43,7 @@ pub(crate) struct Course {
 impl Course {
     /// The intervals of the last repetition that has enough of them.
     pub(crate) fn of(phase: &Phase) -> Option<Self> {
-        let repetition = phase.repetitions.iter().rev().find(|r| r.intervals.len() >= FEWEST_INTERVALS)?;
+        let repetition = repetition(phase)?;
         let unit = if phase.is_metadata_only() { Unit::Ops } else { Unit::Bytes };
         let points = repetition.intervals.iter().filter_map(|i| {
             let seconds = i.width_ns as f64 / 1e9;
@@ -52,6 +52,10 @@ impl Course {
         });
         Some(Self { unit, points: points.collect() })
     }
+}
+
+fn repetition(phase: &Phase) -> Option<&Repetition> {
+    phase.repetitions.iter().rev().find(|r| r.intervals.len() >= FEWEST_INTERVALS)
 }
 
 /// Draws one phase; `None` if it has too few intervals.
@@ -80,7 +84,7 @@ pub fn series(phase: &Phase) -> Option<Picture> {
     polyline(&mut body, &places, "a");
     frame.times_below(&mut body, end * 1e9);
     let origin = match unit {
-        Unit::Bytes => phase.origin().regime.words(),
+        Unit::Bytes => Origin::of(phase, repetition(phase)?).regime.words(),
         Unit::Ops => "operations without file data",
     };
     let words = format!(

@@ -4,7 +4,7 @@ use super::Stage;
 use crate::document::{Cell, Document, Link, Table, Target, Tone};
 use crate::section::{full_title, title};
 use crate::{Kind, printable::clean, surface::on_surfaces, units};
-use fathom_record::{Phase, Regime, Residency};
+use fathom_record::{Origin, Phase, Regime, Residency};
 
 const WHAT: &str = "Bytes requested by the programs, and bytes moved by the block device in the same time, from the kernel's counters. The share counts what was moved while the clock ran; near zero it is a cache number.";
 
@@ -104,15 +104,15 @@ impl Account {
         let mut sum = Self::default();
         let (mut share, mut before, mut after) = (Mean::default(), Mean::default(), Mean::default());
         for phase in phases {
-            let Some(repetition) = phase.repetitions.last() else { continue };
+            let Some(repetition) = phase.typical().or(phase.repetitions.last()) else { continue };
             let requested = repetition.workers.iter().flat_map(|w| [w.bytes, w.uncounted_bytes]);
             let requested = requested.fold(0, u64::saturating_add);
             sum.requested = sum.requested.saturating_add(requested);
             add(&mut sum.read, repetition.physical.device_read_bytes());
             add(&mut sum.wrote, repetition.physical.device_write_bytes());
             add(&mut sum.timed, repetition.physical.written_in_clock_bytes);
-            let origin = phase.origin();
-            share.add(origin.device_share, requested.max(1));
+            let regime = phase.origin().regime;
+            share.add(Origin::of(phase, repetition).device_share, requested.max(1));
             for (mean, residency) in
                 [(&mut before, &repetition.resident_before), (&mut after, &repetition.resident_after)]
             {
@@ -120,8 +120,8 @@ impl Account {
                 mean.add(residency.as_ref().and_then(Residency::cached_share), pages);
             }
             sum.origin = match sum.origin {
-                None => Some(origin.regime),
-                Some(o) if o == origin.regime => Some(o),
+                None => Some(regime),
+                Some(o) if o == regime => Some(o),
                 Some(_) => Some(Regime::Mixed),
             };
         }
