@@ -80,7 +80,7 @@ impl Origin {
         let most =
             all.iter().map(|origin| origin.regime).find(|regime| with(*regime).count() * 2 > all.len());
         let regime = most.unwrap_or_else(|| without_majority(&all));
-        let example = with(regime).last();
+        let example = with(regime).next_back();
         let evidence = format!("{}; repetitions differ: {served}", example.unwrap_or(last).evidence);
         let device_share = example.map_or_else(|| mean_share(&all), |origin| origin.device_share);
         Self { regime, device_share, evidence }
