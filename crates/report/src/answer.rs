@@ -315,11 +315,26 @@ fn tiles(run: &Run, rows: &[AnswerRow]) -> Vec<Tile> {
     tiles
 }
 
+/// A point of the curve of random reads by queue depth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DepthPoint {
+    /// Operations in flight.
+    pub depth: u64,
+    /// Reads per second.
+    pub per_s: f64,
+    /// What served them, if it was not the storage alone.
+    pub cache: Option<&'static str>,
+}
+
 /// Rates of random reads by queue depth, ascending.
-pub fn depths(run: &Run) -> Vec<(u64, f64)> {
-    let point = |p: &Phase| Some((p.axes.queue_depth.unwrap_or(1), p.ops_per_s()?));
-    let mut points: Vec<(u64, f64)> = of_storage(run, "depth").into_iter().filter_map(point).collect();
-    points.sort_by_key(|point| point.0);
+#[must_use]
+pub fn depths(run: &Run) -> Vec<DepthPoint> {
+    let point = |p: &Phase| {
+        let depth = p.axes.queue_depth.unwrap_or(1);
+        Some(DepthPoint { depth, per_s: p.ops_per_s()?, cache: by_cache(Kind::served(p)) })
+    };
+    let mut points: Vec<DepthPoint> = of_stage(run, "depth").into_iter().filter_map(point).collect();
+    points.sort_by_key(|point| point.depth);
     points
 }
 
@@ -330,7 +345,7 @@ fn largest(run: &Run) -> String {
 }
 
 /// What served a figure, if it was not the storage alone.
-fn by_cache(served: &str) -> Option<&str> {
+fn by_cache(served: &'static str) -> Option<&'static str> {
     let storage = ["device", "unknown", "metadata", "failed"];
     (!storage.contains(&served)).then_some(served)
 }
