@@ -9,7 +9,7 @@ use crate::survey::facts::{
 };
 use crate::survey::findings::{limit, place};
 use crate::survey::verdicts::{
-    UseVerdict, best_reads, of_run as verdicts, slowest_tenth, streaming_phase, streaming_read,
+    UseVerdict, best_reads, of_run as verdicts, slowest_second, streaming_phase, streaming_read,
 };
 use crate::why::largest_parts;
 use crate::{Kind, Machine, units};
@@ -307,8 +307,8 @@ fn tiles(run: &Run, rows: &[AnswerRow]) -> Vec<Tile> {
             what: name_of_long_write(run),
             beside: match before {
                 Some(before) => format!("{} without the fsync", units::rate(before)),
-                None => slowest_tenth(run)
-                    .map_or_else(String::new, |rate| format!("slowest tenth {}", units::rate(rate))),
+                None => slowest_second(run)
+                    .map_or_else(String::new, |rate| format!("slowest second {}", units::rate(rate))),
             },
         }
     }));

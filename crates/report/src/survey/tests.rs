@@ -316,7 +316,22 @@ fn a_device_that_works_by_turns_has_the_rate_of_all_its_turns() {
         .collect();
     let answer = answer(&run(vec![synced(1, 500), phase]), None);
     let tile = answer.tiles.iter().find(|tile| tile.what.starts_with("long write")).expect("a tile");
-    assert_eq!((tile.figure.as_str(), tile.beside.as_str()), ("400 MiB/s", "slowest tenth 400 MiB/s"));
+    assert_eq!((tile.figure.as_str(), tile.beside.as_str()), ("400 MiB/s", "slowest second 400 MiB/s"));
+}
+
+/// A recorder's buffer bridges three tenths of a second, not a whole one.
+#[test]
+fn a_short_stall_does_not_make_a_long_write_poor() {
+    let worst = |mib: &[u64]| {
+        let run = run(vec![synced(1, 500), long_write(mib)]);
+        crate::survey::verdicts::slowest_second(&run).map(|rate| (rate / 1_048_576.0).round())
+    };
+    let mut stalls = [30_u64; 25];
+    stalls[12..15].fill(0);
+    assert_eq!(worst(&stalls), Some(210.0));
+    stalls[8..18].fill(0);
+    assert_eq!(worst(&stalls), Some(0.0));
+    assert_eq!(worst(&[30; 9]), None, "too short");
 }
 
 /// A device with a volatile cache took a second of writes, and three seconds for the fsync.

@@ -454,25 +454,35 @@ fn best_cold_read(run: &Run, counts: Counts) -> Option<&Phase> {
         .max_by(|a, b| a.bytes_per_s().unwrap_or(0.0).total_cmp(&b.bytes_per_s().unwrap_or(0.0)))
 }
 
-/// The slower of the rate to the fsync and the slowest tenth.
+/// The slower of the rate to the fsync and the slowest second.
 fn worst_of_long_write(run: &Run, counts: Counts) -> Option<f64> {
     let phase = named(run, "sustained", "sustained write")?;
     // What a cache took in part, the fsync brought to the storage.
     if !counts(phase) && !by_storage(phase) {
         return None;
     }
-    let rates = [phase.bytes_per_s_to(Mark::Fsync), slowest_tenth(run)];
+    let rates = [phase.bytes_per_s_to(Mark::Fsync), slowest_second(run)];
     rates.into_iter().flatten().reduce(f64::min)
 }
 
-/// `None` for a write shorter than a second: any stall of the machine is a tenth of it.
-pub(crate) fn slowest_tenth(run: &Run) -> Option<f64> {
-    const LONG_S: f64 = 1.0;
+/// The lowest rate of any second of the long write, bytes per second: players and recorders buffer about that much. `None` for
+/// a shorter write.
+pub(crate) fn slowest_second(run: &Run) -> Option<f64> {
+    const SECOND: f64 = 1.0;
     let points = course(named(run, "sustained", "sustained write")?);
-    points.last().filter(|last| last.0 >= LONG_S)?;
-    let mut rates: Vec<f64> = points.into_iter().map(|p| p.1).collect();
-    rates.sort_by(f64::total_cmp);
-    rates.get(rates.len() / 10).copied()
+    // When each interval begins and ends, in seconds, and its bytes.
+    let begins = std::iter::once(0.0).chain(points.iter().map(|point| point.0));
+    let spans: Vec<(f64, f64, f64)> =
+        begins.zip(&points).map(|(begin, (end, rate))| (begin, *end, rate * (end - begin))).collect();
+    let from = |first: usize| {
+        let begin = spans.get(first)?.0;
+        let mut bytes = 0.0;
+        spans[first..].iter().find_map(|(_, end, more)| {
+            bytes += more;
+            (end - begin >= SECOND).then(|| bytes / (end - begin))
+        })
+    };
+    (0..spans.len()).filter_map(from).reduce(f64::min)
 }
 
 /// A rate, because a limit in bursts leaves most single reads fast.
