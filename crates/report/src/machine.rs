@@ -42,10 +42,7 @@ impl Machine {
             memory_bytes: env.pointer("/memory/total_bytes").and_then(Value::as_u64),
             cpu_model: text(env, &["/cpu/model"]),
             kernel: text(env, &["/kernel", "/kernel/release", "/uname/release"]),
-            filesystem: text(
-                env,
-                &["/filesystem", "/filesystem/type", "/filesystem/fs_type", "/filesystem/name"],
-            ),
+            filesystem: filesystem(run),
             device: text(env, &["/device", "/device/name", "/devices/0", "/devices/0/name", "/block/0/name"])
                 .or_else(|| first_device(run)),
             host: text(env, &["/host", "/hostname", "/host/name"]),
@@ -93,9 +90,23 @@ fn text(env: &Value, pointers: &[&str]) -> Option<String> {
     pointers.iter().find_map(|p| env.pointer(p).and_then(Value::as_str)).map(str::to_string)
 }
 
+/// "ext4"; "fuse, served by bindfs".
+fn filesystem(run: &Run) -> Option<String> {
+    let pointers = ["/filesystem", "/filesystem/type", "/filesystem/fs_type", "/filesystem/name"];
+    let name = text(&run.environment, &pointers)?;
+    let server = devices(run).find(|d| d.kind == SERVED).and_then(|d| d.name.strip_suffix("'s storage"));
+    Some(server.map_or_else(|| name.clone(), |server| format!("{name}, served by {server}")))
+}
+
+/// Kind of the entry with what the program of a FUSE file system read.
+const SERVED: &str = "served";
+
 fn first_device(run: &Run) -> Option<String> {
-    let repetitions = run.phases.iter().flat_map(|p| &p.repetitions);
-    repetitions.flat_map(|r| &r.physical.devices).next().map(|d| d.name.clone())
+    devices(run).find(|d| d.kind != SERVED).map(|d| d.name.clone())
+}
+
+fn devices(run: &Run) -> impl Iterator<Item = &fathom_record::DeviceDelta> {
+    run.phases.iter().flat_map(|p| &p.repetitions).flat_map(|r| &r.physical.devices)
 }
 
 #[cfg(test)]
@@ -106,6 +117,20 @@ mod tests {
     #[test]
     fn an_empty_environment_is_no_error() {
         assert_eq!(Machine::of(&Run::default()), Machine::default());
+    }
+
+    #[test]
+    fn a_fuse_file_system_has_a_server_and_no_device() {
+        let mut run = crate::samples::survey_run();
+        run.environment = json!({"filesystem": {"type": "fuse"}});
+        for repetition in run.phases.iter_mut().flat_map(|p| &mut p.repetitions) {
+            for device in &mut repetition.physical.devices {
+                (device.name, device.kind) = ("bindfs's storage".into(), SERVED.into());
+            }
+        }
+        let machine = Machine::of(&run);
+        assert_eq!(machine.filesystem.as_deref(), Some("fuse, served by bindfs"));
+        assert_eq!(machine.device, None);
     }
 
     #[test]

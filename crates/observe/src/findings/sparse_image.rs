@@ -34,7 +34,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             percent(busy.min(1.0))
         ),
         &format!(
-            "Fill them: `fallocate -l {} {}`. The data stay, and the first write to each new block may still cost more than the next. Or write the measured files once before.",
+            "Fill the holes: `fallocate -l {} {}`. The data stay, and the first write to each new block may still cost more than the next. Or write the measured files once before.",
             growth.length_bytes,
             quoted(&growth.path)
         ),

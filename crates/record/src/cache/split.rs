@@ -126,8 +126,12 @@ impl DirectionTraffic {
         let outside = |bytes: u64| ram.as_ref().map_or(bytes, |ram| ram.outside(bytes));
         let at_top = outside(direction.for_us(physical, device));
         // What the file system's own page cache served did not reach the image.
-        let from_cache = direction == Direction::Read
-            && regime_of(at_top as f64 / asked.max(1) as f64) == Regime::PageCache;
+        let from_device = match physical.compression {
+            None => at_top as f64 / asked.max(1) as f64,
+            // However much a file shrank, pages that were not in memory came from the device.
+            Some(_) => 1.0 - cached_before(repetition).unwrap_or(0.0),
+        };
+        let from_cache = direction == Direction::Read && regime_of(from_device) == Regime::PageCache;
         let cached = CachedBelow::of(phase, physical, direction, at_top).filter(|_| !from_cache);
         let later = if direction == Direction::Write {
             outside(written_to_storage(physical, device)).saturating_sub(at_top)
@@ -169,7 +173,7 @@ impl DirectionTraffic {
             }
             Direction::Read if phase.direct && !self.through_cache => self.asked,
             Direction::Read => {
-                let cached = repetition.resident_before.as_ref().and_then(Residency::cached_share)?;
+                let cached = cached_before(repetition)?;
                 let wanted = self.asked.saturating_sub(self.holes);
                 let missing = (wanted as f64 * (1.0 - cached.clamp(0.0, 1.0))).round() as u64;
                 missing.min(entered(repetition).unwrap_or(u64::MAX))
@@ -299,6 +303,11 @@ pub(super) fn through_cache(phase: &Phase, repetition: &Repetition) -> bool {
     let missing = after.total_pages.saturating_sub(before.cached_pages);
     let notable = added >= LEAST_PAGES && (added >= after.total_pages / 10 || added >= missing / 2);
     phase.direct && phase.reads && !phase.writes && notable
+}
+
+/// The share of the files that was in the page cache before.
+fn cached_before(repetition: &Repetition) -> Option<f64> {
+    repetition.resident_before.as_ref().and_then(Residency::cached_share)
 }
 
 /// O_DIRECT leaves a few pages, such as the last one of a file.

@@ -47,8 +47,12 @@ fn disk_with(write: u64, in_clock: u64, at_stop: u64, after: u64) -> Physical {
     Physical { written_in_clock_bytes: Some(in_clock), waiting: Some(waiting), ..disk(0, write) }
 }
 
+fn truth_if_any(phase: &Phase) -> Option<CacheTruth> {
+    CacheTruth::of(phase, phase.repetitions.last()?)
+}
+
 fn truth(phase: &Phase) -> CacheTruth {
-    phase.truth().expect("data was moved")
+    truth_if_any(phase).expect("data was moved")
 }
 
 fn says(phase: &Phase, wanted: &str) {
@@ -328,6 +332,23 @@ fn a_compressing_file_system_moves_less_and_is_no_cache() {
 }
 
 #[test]
+fn a_cached_image_supplies_compressed_data_from_memory() {
+    let of = |gained| {
+        let devices = vec![device("loop0", "loop", 0, 2 * MIB, 0), device("vda", "disk", 1, gained, 0)];
+        let compression = Some("zstd:3".into());
+        let image_cached_bytes = Some(gained);
+        let squeezed = Physical { devices, compression, image_cached_bytes, ..disk(2 * MIB, 0) };
+        let mut p = phase(true, false, 64 * MIB, squeezed);
+        p.direct = true;
+        let read = truth(&p).read.expect("read");
+        (p.origin().regime, read.device_bytes, read.cache_bytes)
+    };
+    assert_eq!(of(2 * MIB), (Regime::Device, 64 * MIB, 0));
+    assert_eq!(of(MIB), (Regime::Mixed, 32 * MIB, 32 * MIB), "half of the image was in memory");
+    assert_eq!(of(0).0, Regime::PageCache);
+}
+
+#[test]
 fn direct_reads_that_fill_the_page_cache_went_through_it() {
     let of = |before: u64, after: u64, moved: u64, compression: Option<&str>| {
         let mut p = phase(
@@ -483,7 +504,7 @@ fn memory_servers_and_blindness_have_words_of_their_own() {
 
 #[test]
 fn a_phase_without_data_has_no_statement() {
-    assert_eq!(phase(true, false, 0, disk(0, 0)).truth(), None);
+    assert_eq!(truth_if_any(&phase(true, false, 0, disk(0, 0))), None);
 }
 
 proptest::proptest! {

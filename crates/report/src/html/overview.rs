@@ -138,7 +138,7 @@ fn facts(page: &mut HtmlPage, story: &Story) {
 
 /// Emphasises the grade at the start of a survey's sentence; colour only repeats the word.
 fn graded(sentence: &str) -> String {
-    let grades = ["good", "fair", "fair or worse", "poor"];
+    let grades = ["good", "fair", "fair or better", "fair or worse", "poor"];
     let grade = sentence.split_once(": ").filter(|(words, _)| grades.contains(words));
     grade.map_or_else(
         || escape(sentence),

@@ -113,7 +113,7 @@ fn phase(phase: &Phase, intervals: bool) -> Value {
     value
 }
 
-/// With at least four digits of each fraction above 1.
+/// Rounds numbers with a fraction: to integers from 1000 on, else to three decimals.
 fn rounded(value: Value) -> Value {
     match value {
         Value::Number(n) if n.is_f64() => match n.as_f64() {
@@ -141,5 +141,19 @@ fn over_time(map: &mut Map<String, Value>, phase: &Phase) {
         last.intervals.iter().filter_map(|i| Some((i.end_ns, p99_ns(phase, i)?))).collect();
     if !p99.is_empty() {
         map.insert("interval_p99".into(), json!(p99));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded;
+    use serde_json::json;
+
+    #[test]
+    fn fractions_are_rounded_and_integers_kept() {
+        let value =
+            json!({"rates": [123_456.789, -1000.5, 12.345_67, 0.000_4], "ops": u64::MAX, "name": "1.23456"});
+        let short = json!({"rates": [123_457, -1001, 12.346, 0.0], "ops": u64::MAX, "name": "1.23456"});
+        assert_eq!(rounded(value), short);
     }
 }

@@ -82,7 +82,7 @@ fn uses(answer: &Answer) -> Vec<String> {
     };
     let one = |verdict: &survey::UseVerdict| {
         let words = match (&verdict.note, verdict.grade) {
-            (Some(note), _) if verdict.at_best => [note.clone(), decided(verdict)]
+            (Some(note), _) if verdict.bounds.is_some() => [note.clone(), decided(verdict)]
                 .into_iter()
                 .filter(|words| !words.is_empty())
                 .collect::<Vec<_>>()

@@ -14,7 +14,9 @@ pub use document::json;
 pub use facts::{LADDER, is_survey};
 pub use findings::of_run as findings;
 pub use map::SurveyMap;
-pub use verdicts::{CRITERIA, Criterion, Grade, JudgedCriterion, Open, UseVerdict, of_run as verdicts};
+pub use verdicts::{
+    Bounds, CRITERIA, Criterion, Grade, JudgedCriterion, Open, UseVerdict, of_run as verdicts,
+};
 
 #[cfg(test)]
 mod tests;

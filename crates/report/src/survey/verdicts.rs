@@ -179,8 +179,8 @@ pub struct UseVerdict {
     pub of: &'static str,
     /// The worst of its figures.
     pub grade: Grade,
-    /// Whether the storage may be worse than the grade, because a cache served a part of a figure.
-    pub at_best: bool,
+    /// What a figure that a cache served leaves open.
+    pub bounds: Option<Bounds>,
     /// The reason for the grade, if no figure decided.
     pub note: Option<String>,
     /// What the figures leave open.
@@ -189,6 +189,26 @@ pub struct UseVerdict {
     pub sentence: String,
     /// The figures behind the grade.
     pub figures: Vec<JudgedCriterion>,
+}
+
+/// On which side of the grade the storage alone may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bounds {
+    /// The grade or a worse one: even with a cache it is not good.
+    OrWorse,
+    /// The grade or a better one: the storage alone reaches it already.
+    OrBetter,
+}
+
+impl Bounds {
+    /// Behind the grade.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::OrWorse => "or worse",
+            Self::OrBetter => "or better",
+        }
+    }
 }
 
 /// A figure of a verdict: one of [`CRITERIA`] with its measured value.
@@ -206,10 +226,11 @@ impl UseVerdict {
     /// The grade in sentences and in JSON. What was measured, but not of the storage, is not judged.
     #[must_use]
     pub fn word(&self) -> &'static str {
-        match (self.grade, &self.note) {
-            (Grade::Unknown, Some(_)) => "not judged",
-            (Grade::Fair, _) if self.at_best => "fair or worse",
-            (grade, _) => grade.word(),
+        match (self.grade, &self.note, self.bounds) {
+            (Grade::Unknown, Some(_), _) => "not judged",
+            (_, _, Some(Bounds::OrWorse)) => "fair or worse",
+            (_, _, Some(Bounds::OrBetter)) => "fair or better",
+            (grade, ..) => grade.word(),
         }
     }
 
@@ -307,60 +328,76 @@ pub fn of_run(run: &Run) -> Vec<UseVerdict> {
 fn verdict(run: &Run, of: &'static str) -> UseVerdict {
     let mut figures = Vec::new();
     let mut told = Vec::new();
-    let mut grade = None;
-    let mut bounds: Vec<Bound> = Vec::new();
+    let mut grades = None;
+    let mut bounded: Vec<BoundedFigure> = Vec::new();
     for c in CRITERIA.iter().filter(|c| c.of == of) {
         let value = (c.value)(run, |_| true).filter(|v| v.is_finite());
         let own = (c.value)(run, by_storage).filter(|v| v.is_finite());
-        let bound = bound(run, c, value, own);
-        let judged = own.filter(|_| bound.is_none());
-        let one = c.grade(judged);
+        let by_cache = bounded_figure(run, c, value, own);
+        let judged = own.filter(|_| by_cache.is_none());
+        let grade = c.grade(judged);
         if let Some(judged) = judged {
             told.push(c.sentence(judged));
-            grade = grade.max(Some(one));
         }
-        let shown = bound.as_ref().map(|bound| bound.value);
-        bounds.extend(bound);
-        let value = if judged.is_some() { own } else { shown.or(value) };
-        figures.push(JudgedCriterion { by: c, value, grade: one });
+        let value = if judged.is_some() { own } else { by_cache.as_ref().map(|f| f.value).or(value) };
+        let own_grades = judged.map(|_| Grades { worst: grade, best: grade });
+        grades = worse(grades, own_grades.or(by_cache.as_ref().map(|f| f.grades)));
+        bounded.extend(by_cache);
+        figures.push(JudgedCriterion { by: c, value, grade });
     }
-    let mut grade = grade.unwrap_or(Grade::Unknown);
+    let (mut grade, mut bounds) = grades.map_or((Grade::Unknown, None), Grades::judged);
     let mut note = None;
-    let mut at_best = false;
-    if in_memory(run) && DURABLE.contains(&of) {
-        note = Some("nothing in memory outlives a power cut".to_owned());
-        grade = Grade::Poor;
-    } else if let Some(how) = without_durable_syncs(run)
-        && DURABLE.contains(&of)
-    {
+    let durable = DURABLE.contains(&of);
+    let lost = if in_memory(run) { Some(IN_MEMORY) } else { without_durable_syncs(run) };
+    if let Some(how) = lost.filter(|_| durable) {
         note = Some(how.to_owned());
-        grade = Grade::Poor;
-    } else if grade != Grade::Poor
-        && let Some(worst) = worst(bounds)
-    {
-        // A figure that is good only with the help of a cache leaves the grade open.
-        let known = [grade, worst.grade].into_iter().filter(|g| *g != Grade::Unknown).max();
-        grade = known.filter(|g| *g != Grade::Good).unwrap_or(Grade::Unknown);
-        at_best = grade == Grade::Fair;
-        note = Some(worst.words);
+        (grade, bounds) = (Grade::Poor, None);
+    } else if bounds.is_some() || grade == Grade::Unknown || figures.iter().all(|f| f.grade != grade) {
+        note = deciding(bounded).map(|figure| figure.words);
     }
     told.splice(0..0, note.clone());
     let mut open = Vec::new();
     if grade <= Grade::Fair {
         open.extend(source_unknown(run, of).then_some(Open::Source));
-        open.extend((DURABLE.contains(&of) && durability_unknown(run)).then_some(Open::Durability));
+        open.extend((durable && durability_unknown(run)).then_some(Open::Durability));
     }
     told.extend(open.iter().map(|open| open.words().to_owned()));
-    let mut verdict = UseVerdict { of, grade, at_best, note, open, sentence: String::new(), figures };
+    let mut verdict = UseVerdict { of, grade, bounds, note, open, sentence: String::new(), figures };
     let word = verdict.word();
     verdict.sentence = if told.is_empty() { word.into() } else { format!("{word}: {}", told.join("; ")) };
     verdict
 }
 
-/// A figure that a cache served, at least in part: without it, the storage is at best as good.
-struct Bound {
-    /// The grade of the figure with the cache.
-    grade: Grade,
+const IN_MEMORY: &str = "nothing in memory outlives a power cut";
+
+/// Between which grades the storage alone is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Grades {
+    worst: Grade,
+    best: Grade,
+}
+
+impl Grades {
+    /// The grade that is certain, and on which side of it the storage may be. Between good and poor nothing is certain.
+    fn judged(self) -> (Grade, Option<Bounds>) {
+        match (self.best, self.worst) {
+            (best, worst) if best == worst => (best, None),
+            (Grade::Good, Grade::Fair) => (Grade::Fair, Some(Bounds::OrBetter)),
+            (Grade::Fair, Grade::Poor) => (Grade::Fair, Some(Bounds::OrWorse)),
+            _ => (Grade::Unknown, None),
+        }
+    }
+}
+
+/// A use is as good as the worst of its figures.
+fn worse(a: Option<Grades>, b: Option<Grades>) -> Option<Grades> {
+    let (Some(one), Some(other)) = (a, b) else { return a.or(b) };
+    Some(Grades { worst: one.worst.max(other.worst), best: one.best.max(other.best) })
+}
+
+/// A figure that a cache served, at least in part.
+struct BoundedFigure {
+    grades: Grades,
     value: f64,
     /// Whether the storage did a part.
     in_part: bool,
@@ -368,31 +405,38 @@ struct Bound {
 }
 
 /// `None` if the figure is the storage's own, or if the storage alone gets the same grade.
-fn bound(run: &Run, criterion: &Criterion, value: Option<f64>, own: Option<f64>) -> Option<Bound> {
-    let words = |value| format!("{} {}", criterion.figure, criterion.words(value));
+fn bounded_figure(
+    run: &Run,
+    criterion: &Criterion,
+    value: Option<f64>,
+    own: Option<f64>,
+) -> Option<BoundedFigure> {
     let value = value?;
     // The best of several phases may be one that a cache served alone.
-    let grade = criterion.grade(Some(value));
-    let cached = Bound { grade, value, in_part: false, words: format!("{}, not from storage", words(value)) };
-    let Some(own) = own else { return Some(cached) };
-    let in_part = |words| Bound { grade, value: own, in_part: true, words };
-    let own_grade = criterion.grade(Some(own));
-    match (criterion.value)(run, by_storage_alone).filter(|v| v.is_finite()) {
-        _ if grade == Grade::Poor => None,
-        // What the storage did is a lower bound then.
-        _ if own_grade != grade => {
-            let words = format!("{}, or {} not from storage", words(own), criterion.words(value));
-            Some(Bound { words, ..cached })
-        }
-        Some(alone) if criterion.grade(Some(alone)) == own_grade => None,
-        Some(alone) => Some(in_part(format!("{}, or {} partly cached", words(alone), criterion.words(own)))),
-        None => Some(in_part(format!("{}, partly cached", words(own)))),
+    let best = criterion.grade(Some(value));
+    let in_part = own.is_some_and(|own| criterion.grade(Some(own)) == best);
+    let alone = (criterion.value)(run, by_storage_alone).filter(|v| v.is_finite());
+    let of_storage = alone.is_some_and(|alone| criterion.grade(Some(alone)) == best);
+    if own.is_some() && (best == Grade::Poor || of_storage) {
+        return None;
     }
+    // The storage alone reaches this rate, and perhaps a higher one where a cache helped it.
+    let alone = alone.filter(|_| !criterion.is_time());
+    let worst = alone.map_or(Grade::Poor, |alone| criterion.grade(Some(alone)));
+    let shown = own.filter(|_| in_part).unwrap_or(value);
+    let how = if in_part { "partly cached" } else { "not from storage" };
+    let (figure, of_cache) = (criterion.figure, criterion.words(shown));
+    let words = match (alone, own.filter(|_| !in_part)) {
+        (Some(alone), _) => format!("{figure} {} or more, {of_cache} {how}", criterion.words(alone)),
+        (None, Some(own)) => format!("{figure} {}, or {of_cache} {how}", criterion.words(own)),
+        (None, None) => format!("{figure} {of_cache}, {how}"),
+    };
+    Some(BoundedFigure { grades: Grades { worst, best }, value: shown, in_part, words })
 }
 
-/// The bound with the worst grade; of equals, one that the storage did a part of, else the first.
-fn worst(bounds: Vec<Bound>) -> Option<Bound> {
-    bounds.into_iter().rev().max_by_key(|bound| (bound.grade, bound.in_part))
+/// The figure that leaves most open: the worst; of equals, one that the storage did a part of, else the first.
+fn deciding(figures: Vec<BoundedFigure>) -> Option<BoundedFigure> {
+    figures.into_iter().rev().max_by_key(|figure| (figure.grades, figure.in_part))
 }
 
 /// Whether it is not known what served the reads that a use depends on.

@@ -11,6 +11,8 @@ const TOP: f64 = 50.0;
 const ROW: f64 = 22.0;
 /// Space for one error: "+100.0 %".
 const ERROR: f64 = 58.0;
+/// Font size of labels on a narrow screen.
+const NARROW: f64 = 12.0;
 /// CSS classes of the marks of simulations.
 const FILLS: [&str; 2] = ["fa", "fb"];
 
@@ -34,7 +36,7 @@ pub fn paired(of: &Pairs) -> Option<Picture> {
     if highest <= 0.0 || !highest.is_finite() {
         return None;
     }
-    let widest = of.rows.iter().map(|r| text_width(&r.label, 10.0)).fold(0.0, f64::max);
+    let widest = of.rows.iter().map(|r| text_width(&r.label, NARROW)).fold(0.0, f64::max);
     let step = decimal_step(highest, 1e-9);
     let steps = (highest / step).ceil();
     let scale = PairScale {

@@ -8,8 +8,8 @@ const WIDTH: f64 = 900.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 32.0;
 const ROW: f64 = 24.0;
-/// Approximate width of a letter of a label.
-const LETTER: f64 = 6.2;
+/// Approximate width of a letter of a label on a narrow screen, where letters are larger.
+const LETTER: f64 = 7.3;
 /// Maximum length of a label.
 const LONGEST: usize = 60;
 /// Number of spaces between the rules.

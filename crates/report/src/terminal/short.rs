@@ -3,7 +3,7 @@
 
 use super::{NARROWEST, Paint, Style, TerminalPage, cut, plain_table, right_aligned, wrapped};
 use crate::answer::{Answer, AnswerRow};
-use crate::survey::{Grade, JudgedCriterion, UseVerdict};
+use crate::survey::{Bounds, Grade, JudgedCriterion, UseVerdict};
 use crate::{printable::clean, units};
 
 /// Fits a terminal of 24 lines together with the prompt and the command's message about its files.
@@ -32,8 +32,8 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     let others: Vec<&str> = answer.limits.iter().skip(1).chain(not_shown).map(|limit| limit.name).collect();
     let more = match others.as_slice() {
         [] => String::new(),
-        [one] => format!(" (also: {one})"),
-        [one, rest @ ..] => format!(" (also: {one}, and {} more on the page)", rest.len()),
+        [one] => format!(" (also limited by: {one})"),
+        [one, rest @ ..] => format!(" (also limited by: {one}, and {} more on the page)", rest.len()),
     };
     if let Some(limit) = answer.limits.first() {
         let words = whole_clauses(&clean(&limit.words), layout, 2, &more);
@@ -214,12 +214,13 @@ fn good_for(verdict: &UseVerdict, layout: usize) -> String {
         grade => grade.word().to_owned(),
     };
     let mut line = format!(" {:<NAME$}{word:<GRADE$}", verdict.of);
-    if verdict.at_best {
-        line += "or worse: ";
+    if let Some(bounds) = verdict.bounds {
+        line += &format!("{}: ", bounds.words());
     }
     let mut figures = figures.into_iter().peekable();
     // A note explains the grade, unless a figure of the storage's own is as bad as what a cache served.
-    let by_figure = verdict.at_best && figures.peek().is_some_and(|f| f.grade == verdict.grade);
+    let by_figure =
+        verdict.bounds == Some(Bounds::OrWorse) && figures.peek().is_some_and(|f| f.grade == verdict.grade);
     let note = verdict.note.as_deref().filter(|_| !by_figure);
     line += note.unwrap_or_default();
     let fits = |line: &str| line.chars().count() <= layout;
@@ -239,8 +240,10 @@ fn good_for(verdict: &UseVerdict, layout: usize) -> String {
         line = if fits(&with) { with } else { format!("{line}{}{condition}", deciding.words()) };
     } else {
         let with = format!("{line}{condition}");
-        // "Or worse" says so, too.
-        let brief = line.strip_suffix(", not from storage").map(|line| format!("{line}{condition}"));
+        // "Or worse" and "or more" say what the last clause says.
+        let brief = line.rsplit_once(", ");
+        let brief = brief.filter(|(line, last)| line.ends_with(" or more") || *last == "not from storage");
+        let brief = brief.map(|(line, _)| format!("{line}{condition}"));
         line = if fits(&with) { with } else { brief.unwrap_or(with) };
     }
     if let Some(cached) = verdict.note.as_ref().filter(|_| by_figure) {
@@ -284,7 +287,7 @@ mod tests {
                 UseVerdict {
                     of: CRITERIA[i].of,
                     grade,
-                    at_best: false,
+                    bounds: None,
                     note: None,
                     open: Vec::new(),
                     sentence: String::new(),
@@ -399,15 +402,14 @@ mod tests {
             ..answer()
         };
         let text = short(&held, &[], 80, false);
-        assert!(
-            text.contains("(also: small journal)") && text.contains(" Limits          Limited in 9"),
-            "{text}"
-        );
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains("(also limited by: small journal) "), "{text}");
+        assert!(text.contains(" Limits          Limited in 9"), "{text}");
         // A remedy takes the place of the line with those that passed.
         let mended = Answer { remedy: Some("Raise it.".into()), ..held };
         let text = short(&mended, &[], 80, false);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(flat.contains("(also: small journal, and 1 more on the page)"), "{text}");
+        assert!(flat.contains("(also limited by: small journal, and 1 more on the page)"), "{text}");
     }
 
     #[test]
@@ -422,12 +424,23 @@ mod tests {
         assert_eq!(of(&[Open::Source, Open::Durability]), format!("{use_}, if not cached and durable"));
         let images = uses().pop().expect("VM images");
         let note = Some("best random reads 15 000/s, not from storage".to_owned());
-        let cached =
-            UseVerdict { grade: Grade::Fair, at_best: true, note, open: vec![Open::Durability], ..images };
+        let cached = UseVerdict {
+            grade: Grade::Fair,
+            bounds: Some(Bounds::OrWorse),
+            note,
+            open: vec![Open::Durability],
+            ..images
+        };
         let line =
             " VM images       fair? or worse: best random reads 15 000/s, not from storage, if durable";
         assert_eq!(good_for(&cached, 100), line);
         assert_eq!(good_for(&cached, 80), line.replace(", not from storage", ""));
+        let note = Some("best random reads 8369/s or more, 49 667/s partly cached".to_owned());
+        let at_least = UseVerdict { bounds: Some(Bounds::OrBetter), note, open: vec![], ..cached };
+        let line =
+            " VM images       fair  or better: best random reads 8369/s or more, 49 667/s partly cached";
+        assert_eq!(good_for(&at_least, 100), line);
+        assert_eq!(good_for(&at_least, 80), line.replace(", 49 667/s partly cached", ""));
         let memory = UseVerdict {
             grade: Grade::Poor,
             note: Some("nothing outlives a power cut".into()),
@@ -512,7 +525,7 @@ mod tests {
 
     #[test]
     fn the_remedy_of_a_limit_has_a_line() {
-        let remedy = "Fill them: `fallocate -l 6442450944 /srv/vm.img`. The data stay, and the first write to each new block may still cost more than the next. Or write the files once before.";
+        let remedy = "Fill the holes: `fallocate -l 6442450944 /srv/vm.img`. The data stay, and the first write to each new block may still cost more than the next. Or write the files once before.";
         let limits = vec![limit("Limited in 9 of 80 tests: The file behind loop1 had holes.")];
         let held = Answer {
             limits,
@@ -522,7 +535,7 @@ mod tests {
         };
         let text = short(&held, &[], 80, false);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let words = "Remedy Fill them: `fallocate -l 6442450944 /srv/vm.img`. Doubts";
-        assert!(flat.contains(words) && flat.contains("(also: a limit)"), "{text}");
+        let words = "Remedy Fill the holes: `fallocate -l 6442450944 /srv/vm.img`. Doubts";
+        assert!(flat.contains(words) && flat.contains("(also limited by: a limit)"), "{text}");
     }
 }

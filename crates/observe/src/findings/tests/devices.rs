@@ -30,9 +30,9 @@ fn an_image_with_holes_is_a_cause_if_it_grows_meanwhile() {
     );
     let advice =
         |world: &World| world.found().into_iter().find(|f| f.rule == "sparse-image").expect("told").advice;
-    assert!(advice(&world).starts_with("Fill them: `fallocate -l 268435456 /srv/image`. "));
+    assert!(advice(&world).starts_with("Fill the holes: `fallocate -l 268435456 /srv/image`. "));
     world.image_growth.as_mut().expect("it grew").path = "/srv/my image".into();
-    assert!(advice(&world).starts_with("Fill them: `fallocate -l 268435456 '/srv/my image'`. "));
+    assert!(advice(&world).starts_with("Fill the holes: `fallocate -l 268435456 '/srv/my image'`. "));
     world.repetition.physical.written_in_clock_bytes = Some(31 * MIB);
     assert_eq!(world.says("sparse-image"), None, "most was written after the clock had stopped");
     world.repetition.physical.written_in_clock_bytes = Some(64 * MIB);

@@ -14,7 +14,7 @@ pub(super) fn image(run: &Run) -> Option<Finding> {
     let disk = below.unwrap_or("the disk");
     let how = if direct.is_some() { "Without direct I/O" } else { "Unless it was set up with direct I/O" };
     let sentence = format!(
-        "{name} is a loop device over the file {file}. {how}, memory lies between it and {disk}: its figures may be the memory's."
+        "{name} is a loop device over the file {file}. {how}, its figures may be those of this machine's memory, not of {disk}."
     );
     let source = format!("/sys/block/{name}/loop/backing_file");
     let evidence = vec![Evidence { source, ..proof("loop devices below it", 1.0, "") }];
