@@ -686,14 +686,11 @@ impl Phase {
         self.latency_of(self.main_op())
     }
 
-    /// Latencies of one kind of operation over all repetitions. Left out is a repetition that was many times as fast as the
-    /// median: its operations would outnumber those of the repetitions behind the phase's rate.
+    /// Latencies of one kind of operation over all repetitions.
     #[must_use]
     pub fn latency_of(&self, op: OpKind) -> Histogram {
-        const FACTOR: f64 = 10.0;
-        let most = self.ops_per_s().map_or(f64::INFINITY, |median| median * FACTOR);
         let mut all = Histogram::default();
-        for r in self.repetitions.iter().filter(|r| r.ops_per_s().is_none_or(|rate| rate <= most)) {
+        for r in &self.repetitions {
             all.merge(&r.latency(op));
         }
         all
@@ -742,22 +739,6 @@ mod tests {
         assert_eq!(repetition.operating_intervals().count(), 3);
         repetition.workers[0].elapsed_ns = 320;
         assert_eq!(repetition.operating_intervals().count(), 10, "the fsync was not timed");
-    }
-
-    #[test]
-    fn a_repetition_far_faster_than_the_median_does_not_outnumber_the_others() {
-        let repetition = |ops: u64, ns: u64| {
-            let latency = Histogram::from_values((0..ops).map(|_| ns));
-            let stats = vec![OpStat { op: OpKind::Read, ops, bytes: 0, latency }];
-            let worker = Worker { ops, elapsed_ns: 1_000_000_000, stats, ..Worker::default() };
-            Repetition { workers: vec![worker], ..Repetition::default() }
-        };
-        let of = |repetitions| Phase { repetitions, reads: true, ..phase(Vec::new()) };
-        let cached_once = of(vec![repetition(30, 10_000), repetition(32, 10_000), repetition(9000, 100)]);
-        assert_eq!(cached_once.ops_per_s(), Some(32.0));
-        assert_eq!(cached_once.latency_of(OpKind::Read).count(), 62);
-        let slow_once = of(vec![repetition(30, 10_000), repetition(32, 10_000), repetition(2, 500_000)]);
-        assert_eq!(slow_once.latency_of(OpKind::Read).count(), 64, "a stall counts");
     }
 
     fn writer(last_op_ns: u64, fsync_ns: u64) -> Worker {

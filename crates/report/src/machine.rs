@@ -44,7 +44,7 @@ impl Machine {
             kernel: text(env, &["/kernel", "/kernel/release", "/uname/release"]),
             filesystem: filesystem(run),
             device: text(env, &["/device", "/device/name", "/devices/0", "/devices/0/name", "/block/0/name"])
-                .or_else(|| first_device(run)),
+                .or_else(|| first_device(run).filter(|d| d.kind != SERVED).map(|d| d.name.clone())),
             host: text(env, &["/host", "/hostname", "/host/name"]),
         }
     }
@@ -94,19 +94,16 @@ fn text(env: &Value, pointers: &[&str]) -> Option<String> {
 fn filesystem(run: &Run) -> Option<String> {
     let pointers = ["/filesystem", "/filesystem/type", "/filesystem/fs_type", "/filesystem/name"];
     let name = text(&run.environment, &pointers)?;
-    let server = devices(run).find(|d| d.kind == SERVED).and_then(|d| d.name.strip_suffix("'s storage"));
+    let server = first_device(run).filter(|d| d.kind == SERVED && name.starts_with("fuse"));
+    let server = server.and_then(|d| d.name.strip_suffix("'s storage"));
     Some(server.map_or_else(|| name.clone(), |server| format!("{name}, served by {server}")))
 }
 
 /// Kind of the entry with what the program of a FUSE file system read.
 const SERVED: &str = "served";
 
-fn first_device(run: &Run) -> Option<String> {
-    devices(run).find(|d| d.kind != SERVED).map(|d| d.name.clone())
-}
-
-fn devices(run: &Run) -> impl Iterator<Item = &fathom_record::DeviceDelta> {
-    run.phases.iter().flat_map(|p| &p.repetitions).flat_map(|r| &r.physical.devices)
+fn first_device(run: &Run) -> Option<&fathom_record::DeviceDelta> {
+    run.phases.iter().flat_map(|p| &p.repetitions).flat_map(|r| &r.physical.devices).next()
 }
 
 #[cfg(test)]

@@ -126,10 +126,11 @@ impl DirectionTraffic {
         let outside = |bytes: u64| ram.as_ref().map_or(bytes, |ram| ram.outside(bytes));
         let at_top = outside(direction.for_us(physical, device));
         // What the file system's own page cache served did not reach the image.
-        let from_device = match physical.compression {
-            None => at_top as f64 / asked.max(1) as f64,
+        let share = at_top as f64 / asked.max(1) as f64;
+        let from_device = match cached_before(repetition).filter(|_| physical.compression.is_some()) {
             // However much a file shrank, pages that were not in memory came from the device.
-            Some(_) => 1.0 - cached_before(repetition).unwrap_or(0.0),
+            Some(cached) if at_top > 0 => share.max(1.0 - cached),
+            _ => share,
         };
         let from_cache = direction == Direction::Read && regime_of(from_device) == Regime::PageCache;
         let cached = CachedBelow::of(phase, physical, direction, at_top).filter(|_| !from_cache);

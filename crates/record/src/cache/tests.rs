@@ -333,19 +333,31 @@ fn a_compressing_file_system_moves_less_and_is_no_cache() {
 
 #[test]
 fn a_cached_image_supplies_compressed_data_from_memory() {
-    let of = |gained| {
-        let devices = vec![device("loop0", "loop", 0, 2 * MIB, 0), device("vda", "disk", 1, gained, 0)];
+    let of = |moved, gained, resident_before| {
+        let devices = vec![device("loop0", "loop", 0, moved, 0), device("vda", "disk", 1, gained, 0)];
         let compression = Some("zstd:3".into());
         let image_cached_bytes = Some(gained);
-        let squeezed = Physical { devices, compression, image_cached_bytes, ..disk(2 * MIB, 0) };
+        let squeezed = Physical { devices, compression, image_cached_bytes, ..disk(moved, 0) };
         let mut p = phase(true, false, 64 * MIB, squeezed);
         p.direct = true;
-        let read = truth(&p).read.expect("read");
-        (p.origin().regime, read.device_bytes, read.cache_bytes)
+        p.repetitions[0].resident_before = resident_before;
+        let truth = truth(&p);
+        let read = truth.read.expect("read");
+        (p.origin().regime, read.device_bytes, read.cache_bytes, truth.statement)
     };
-    assert_eq!(of(2 * MIB), (Regime::Device, 64 * MIB, 0));
-    assert_eq!(of(MIB), (Regime::Mixed, 32 * MIB, 32 * MIB), "half of the image was in memory");
-    assert_eq!(of(0).0, Regime::PageCache);
+    let cold = Some(Residency { total_pages: 16_384, ..Residency::default() });
+    let figures = |moved, gained| {
+        let (regime, device, cache, _) = of(moved, gained, cold.clone());
+        (regime, device, cache)
+    };
+    assert_eq!(figures(2 * MIB, 2 * MIB), (Regime::Device, 64 * MIB, 0));
+    assert_eq!(figures(2 * MIB, MIB), (Regime::Mixed, 32 * MIB, 32 * MIB), "half of the image was in memory");
+    assert_eq!(figures(2 * MIB, 0).0, Regime::PageCache);
+    // Data that does not shrink was read with O_DIRECT although its pages were in memory, too.
+    let warm = Some(Residency { total_pages: 16_384, cached_pages: 16_384, ..Residency::default() });
+    assert_eq!(of(64 * MIB, 0, warm).0, Regime::PageCache);
+    let nothing_moved = of(0, 0, None).3;
+    assert!(!nothing_moved.contains("loop0 moved 0 B, but"), "{nothing_moved}");
 }
 
 #[test]

@@ -207,8 +207,10 @@ mod tests {
     #[test]
     fn a_grade_is_bold_and_everything_is_escaped() {
         assert_eq!(graded("poor: p99 <b>"), "<strong class=\"grade g-poor\">poor</strong>: p99 &lt;b&gt;");
-        let worse = "<strong class=\"grade g-fair\">fair or worse</strong>: 9/s";
-        assert_eq!(graded("fair or worse: 9/s"), worse);
+        for words in ["fair or better", "fair or worse"] {
+            let bold = format!("<strong class=\"grade g-fair\">{words}</strong>: 9/s");
+            assert_eq!(graded(&format!("{words}: 9/s")), bold);
+        }
         assert_eq!(graded("hint: a < b"), "hint: a &lt; b");
     }
 }

@@ -3,7 +3,7 @@
 use crate::Kind;
 use crate::section::stage;
 use fathom_compare::summary::median;
-use fathom_record::{OpKind, Phase, Repetition, Run};
+use fathom_record::{Histogram, OpKind, Phase, Repetition, Run};
 
 /// The first stage of every survey.
 pub const LADDER: &str = "ladder";
@@ -28,13 +28,25 @@ pub(crate) fn named<'r>(run: &'r Run, wanted: &str, name: &str) -> Option<&'r Ph
 
 /// A percentile of the latency of a phase's main operation, ns.
 pub(crate) fn latency(phase: &Phase, percentile: f64) -> Option<f64> {
-    phase.latency().percentile_ns(percentile).map(|ns| ns as f64)
+    latency_of(phase, phase.main_op(), percentile)
 }
 
 /// A percentile of the fsync that follows each write, ns, as in the tables. The write itself is not included, because the
 /// percentiles of two operations do not add up.
 pub(crate) fn synced(phase: &Phase, percentile: f64) -> Option<f64> {
-    phase.latency_of(OpKind::Sync).percentile_ns(percentile).map(|ns| ns as f64)
+    latency_of(phase, OpKind::Sync, percentile)
+}
+
+/// A percentile over the repetitions. One that was many times as fast as the median is left out: its operations would
+/// outnumber those of the repetitions behind the phase's rate.
+pub(crate) fn latency_of(phase: &Phase, op: OpKind, percentile: f64) -> Option<f64> {
+    const FACTOR: f64 = 10.0;
+    let most = phase.ops_per_s().filter(|median| *median > 0.0).map_or(f64::INFINITY, |m| m * FACTOR);
+    let mut all = Histogram::default();
+    for repetition in phase.repetitions.iter().filter(|r| r.ops_per_s().is_none_or(|rate| rate <= most)) {
+        all.merge(&repetition.latency(op));
+    }
+    all.percentile_ns(percentile).map(|ns| ns as f64)
 }
 
 /// Files a second through a flow: the rate of its first operation.

@@ -1,8 +1,8 @@
 //! What the storage is good for: a verdict for each use, by thresholds from one table that are shown with the verdict.
 
 use super::facts::{
-    by_storage, by_storage_alone, course, files_per_s, in_memory, is_survey, named, of_stage, synced,
-    without_durable_syncs,
+    by_storage, by_storage_alone, course, files_per_s, in_memory, is_survey, latency_of, named, of_stage,
+    synced, without_durable_syncs,
 };
 use crate::{Kind, units};
 use fathom_record::{Mark, Phase, Run};
@@ -354,12 +354,16 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
         (grade, bounds) = (Grade::Poor, None);
     } else if bounds.is_some() || grade == Grade::Unknown || figures.iter().all(|f| f.grade != grade) {
         note = deciding(bounded).map(|figure| figure.words);
+    } else {
+        told.extend(bounded.into_iter().map(|figure| figure.words));
     }
     told.splice(0..0, note.clone());
     let mut open = Vec::new();
     if grade <= Grade::Fair {
         open.extend(source_unknown(run, of).then_some(Open::Source));
-        open.extend((durable && durability_unknown(run)).then_some(Open::Durability));
+        // "Or worse" covers it.
+        let certain = bounds != Some(Bounds::OrWorse);
+        open.extend((durable && certain && durability_unknown(run)).then_some(Open::Durability));
     }
     told.extend(open.iter().map(|open| open.words().to_owned()));
     let mut verdict = UseVerdict { of, grade, bounds, note, open, sentence: String::new(), figures };
@@ -426,10 +430,10 @@ fn bounded_figure(
     let shown = own.filter(|_| in_part).unwrap_or(value);
     let how = if in_part { "partly cached" } else { "not from storage" };
     let (figure, of_cache) = (criterion.figure, criterion.words(shown));
-    let words = match (alone, own.filter(|_| !in_part)) {
-        (Some(alone), _) => format!("{figure} {} or more, {of_cache} {how}", criterion.words(alone)),
-        (None, Some(own)) => format!("{figure} {}, or {of_cache} {how}", criterion.words(own)),
-        (None, None) => format!("{figure} {of_cache}, {how}"),
+    let words = match alone.map(|alone| criterion.words(alone)) {
+        Some(alone) if worst != Grade::Poor => format!("{figure} {alone} or more, {of_cache} {how}"),
+        Some(alone) if best == Grade::Good => format!("{figure} {alone}, or {of_cache} {how}"),
+        _ => format!("{figure} {of_cache}, {how}"),
     };
     Some(BoundedFigure { grades: Grades { worst, best }, value: shown, in_part, words })
 }
@@ -555,5 +559,5 @@ fn mixed_p99(run: &Run, counts: Counts) -> Option<f64> {
     // Reads beside writes: where the writes end in a cache, the phase counts as partly cached.
     let mixed = of_stage(run, "mix").into_iter().filter(|p| counts(p) || by_storage(p));
     let phase = mixed.into_iter().find(|p| p.axes.tags.get("reads").is_some_and(|share| share == "70 %"))?;
-    phase.latency_of(fathom_record::OpKind::Read).percentile_ns(99.0).map(|ns| ns as f64)
+    latency_of(phase, fathom_record::OpKind::Read, 99.0)
 }

@@ -32,8 +32,8 @@ pub fn short(answer: &Answer, after: &[String], width: usize, colour: bool) -> S
     let others: Vec<&str> = answer.limits.iter().skip(1).chain(not_shown).map(|limit| limit.name).collect();
     let more = match others.as_slice() {
         [] => String::new(),
-        [one] => format!(" (also limited by: {one})"),
-        [one, rest @ ..] => format!(" (also limited by: {one}, and {} more on the page)", rest.len()),
+        [one] => format!(" (other limits: {one})"),
+        [one, rest @ ..] => format!(" (other limits: {one}, and {} more on the page)", rest.len()),
     };
     if let Some(limit) = answer.limits.first() {
         let words = whole_clauses(&clean(&limit.words), layout, 2, &more);
@@ -241,8 +241,7 @@ fn good_for(verdict: &UseVerdict, layout: usize) -> String {
     } else {
         let with = format!("{line}{condition}");
         // "Or worse" and "or more" say what the last clause says.
-        let brief = line.rsplit_once(", ");
-        let brief = brief.filter(|(line, last)| line.ends_with(" or more") || *last == "not from storage");
+        let brief = line.rsplit_once(", ").filter(|_| verdict.bounds.is_some());
         let brief = brief.map(|(line, _)| format!("{line}{condition}"));
         line = if fits(&with) { with } else { brief.unwrap_or(with) };
     }
@@ -403,13 +402,13 @@ mod tests {
         };
         let text = short(&held, &[], 80, false);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(flat.contains("(also limited by: small journal) "), "{text}");
+        assert!(flat.contains("(other limits: small journal) "), "{text}");
         assert!(text.contains(" Limits          Limited in 9"), "{text}");
         // A remedy takes the place of the line with those that passed.
         let mended = Answer { remedy: Some("Raise it.".into()), ..held };
         let text = short(&mended, &[], 80, false);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(flat.contains("(also limited by: small journal, and 1 more on the page)"), "{text}");
+        assert!(flat.contains("(other limits: small journal, and 1 more on the page)"), "{text}");
     }
 
     #[test]
@@ -441,6 +440,10 @@ mod tests {
             " VM images       fair  or better: best random reads 8369/s or more, 49 667/s partly cached";
         assert_eq!(good_for(&at_least, 100), line);
         assert_eq!(good_for(&at_least, 80), line.replace(", 49 667/s partly cached", ""));
+        let note = Some("best random reads 1500/s, or 265 000/s not from storage".to_owned());
+        let unknown = UseVerdict { grade: Grade::Unknown, bounds: None, note, ..at_least };
+        let line = " VM images       ?     best random reads 1500/s, or 265 000/s not from storage";
+        assert_eq!(good_for(&unknown, 80), line);
         let memory = UseVerdict {
             grade: Grade::Poor,
             note: Some("nothing outlives a power cut".into()),
@@ -536,6 +539,6 @@ mod tests {
         let text = short(&held, &[], 80, false);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let words = "Remedy Fill the holes: `fallocate -l 6442450944 /srv/vm.img`. Doubts";
-        assert!(flat.contains(words) && flat.contains("(also limited by: a limit)"), "{text}");
+        assert!(flat.contains(words) && flat.contains("(other limits: a limit)"), "{text}");
     }
 }

@@ -12,9 +12,9 @@ pub(super) fn image(run: &Run) -> Option<Finding> {
     let file = image["backing_file"].as_str().unwrap_or("a file");
     let below = devices.iter().find(|d| d["above"] == image["name"]).and_then(|d| d["name"].as_str());
     let disk = below.unwrap_or("the disk");
-    let how = if direct.is_some() { "Without direct I/O" } else { "Unless it was set up with direct I/O" };
+    let how = if direct.is_some() { "without direct I/O" } else { "unless that was set up with direct I/O" };
     let sentence = format!(
-        "{name} is a loop device over the file {file}. {how}, its figures may be those of this machine's memory, not of {disk}."
+        "The figures may be those of this machine's memory, not those of {disk}: {name} is a loop device over the file {file}, {how}."
     );
     let source = format!("/sys/block/{name}/loop/backing_file");
     let evidence = vec![Evidence { source, ..proof("loop devices below it", 1.0, "") }];

@@ -6,7 +6,7 @@ mod lasting;
 mod noise;
 mod records;
 
-use super::facts::{files_per_s, in_memory, is_survey, latency, named, of_stage, synced};
+use super::facts::{files_per_s, in_memory, is_survey, latency, latency_of, named, of_stage, synced};
 use crate::units::{bytes, count, percent, ratio, time_ns};
 use curves::{knee, scaling};
 use fathom_compare::summary::median;
@@ -211,8 +211,7 @@ fn amplified(run: &Run) -> Option<Finding> {
 fn mix(run: &Run) -> Option<Finding> {
     let phases = of_stage(run, "mix");
     let with = |reads: &str| phases.iter().find(|p| p.axes.tags.get("reads").is_some_and(|r| r == reads));
-    let read =
-        |p: &Phase, at| p.latency_of(fathom_record::OpKind::Read).percentile_ns(at).map(|ns| ns as f64);
+    let read = |p: &Phase, at| latency_of(p, fathom_record::OpKind::Read, at);
     let (alone, beside) = (with("100 %")?, with("70 %")?);
     let (a, b) = (read(alone, 50.0)?, read(beside, 50.0)?);
     let (a99, b99) = (read(alone, 99.0)?, read(beside, 99.0)?);
