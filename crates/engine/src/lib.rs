@@ -32,6 +32,7 @@ mod phase;
 mod pooled;
 mod pools;
 mod priorities;
+mod punctual;
 mod ratios;
 pub mod read_ring;
 mod sample;

@@ -18,11 +18,12 @@ use crate::buffer::Buffer;
 use crate::clock::Clock;
 use crate::contents::Contents;
 use crate::flow;
-use crate::hot::rare::{Rare, punctual_sleeps};
+use crate::hot::rare::Rare;
 use crate::hot::ratio::turn;
 use crate::hot::{Hot, Outcome, in_flight, one_by_one};
 use crate::kept;
 use crate::pools::Pool;
+use crate::punctual::{Punctual, punctual_sleeps};
 use crate::settle;
 use crate::shared::{End, FailedCall, Figures, STOP_INTERRUPT, STOP_RULE, Shared, add_and_wake, futex_wait};
 use crate::spool::Spool;
@@ -462,6 +463,7 @@ fn live<B: Handle, D: Drive<B>>(
         used_before: Usage::default(),
         excluded_ns: 0,
         rare,
+        sleeps: Punctual::new(),
         pass_over: &stream.pass_over,
         paused_ns: 0,
         pending: None,

@@ -82,7 +82,7 @@ fn prepare<'a>(
     let stats = shared.stats(plan.index);
     [READ, WRITE, SYNC].iter().for_each(|&kind| stats[kind].touch());
     if setting.supply.is_some() || program.ops.iter().any(|op| op.act == Act::Delay) {
-        crate::hot::rare::punctual_sleeps();
+        crate::punctual::punctual_sleeps();
     }
     if let Some(priority) = place.io_priority {
         crate::settle::io_priority(priority)?;
@@ -97,6 +97,7 @@ fn prepare<'a>(
         deadline: u64::MAX,
         alarm: u64::MAX,
         thread,
+        sleeps: crate::punctual::Punctual::new(),
         memory: Memory::new(program, setting, place.memory, seed, plan.place)?,
         setting,
         place,

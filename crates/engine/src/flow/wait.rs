@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Longest delay until a sleeping worker notices a stop.
 const NAP_NS: u64 = 20_000_000;
-/// A sleep ends this much early, and spinning covers the rest.
-const SPIN_NS: u64 = 60_000;
+
 impl FlowWorker<'_> {
     /// Whether to stop waiting. Also handles the end of the warm-up.
     fn over(&mut self, now: u64) -> Result<(), Break> {
@@ -34,12 +33,7 @@ impl FlowWorker<'_> {
             if now >= tick {
                 return Ok(());
             }
-            let left_ns = self.clock.between(now, tick.min(self.deadline));
-            if left_ns > 2 * SPIN_NS {
-                std::thread::sleep(std::time::Duration::from_nanos((left_ns - SPIN_NS).min(NAP_NS)));
-            } else {
-                std::hint::spin_loop();
-            }
+            self.sleeps.approach(self.clock, now, tick.min(self.deadline));
         }
     }
 

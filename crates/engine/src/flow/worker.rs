@@ -74,6 +74,8 @@ pub(crate) struct FlowWorker<'a> {
     /// The interpreter's state of the thread.
     pub thread: FlowThread<'a, SharedWords, OwnedFd>,
     pub memory: Memory,
+    /// How it waits for a tick.
+    pub sleeps: crate::punctual::Punctual,
     pub setting: &'a Setting,
     pub place: &'a Member,
     pub shared: &'a Shared,

@@ -13,7 +13,6 @@
 use super::depth;
 use super::overlap::BusyRanges;
 use super::pauses::pause;
-use super::rare::{NAP_NS, SPIN_NS};
 use super::{Hot, Outcome, passed, trim};
 use crate::backend::{AsyncBackend, Target};
 use crate::contents::Contents;
@@ -704,15 +703,10 @@ fn rest(hot: &Hot, tries: &mut u32) -> u64 {
     hot.clock.now()
 }
 
-/// Nothing is in flight and the next operation is not due: sleeps until shortly before it, or spins. Returns the time afterwards.
+/// Nothing is in flight and the next operation is not due. Returns the time afterwards.
 #[cold]
 fn nap(hot: &Hot, due: u64, now: u64) -> u64 {
-    let left_ns = hot.clock.between(now, due.min(hot.deadline));
-    if left_ns > 2 * SPIN_NS {
-        std::thread::sleep(std::time::Duration::from_nanos((left_ns - SPIN_NS).min(NAP_NS)));
-    } else {
-        std::hint::spin_loop();
-    }
+    hot.sleeps.approach(hot.clock, now, due.min(hot.deadline));
     hot.clock.now()
 }
 

@@ -22,6 +22,7 @@ mod written_back;
 use crate::calls::{Noted, WorkerLog};
 use crate::clock::Clock;
 use crate::contents::Contents;
+use crate::punctual::Punctual;
 use crate::shared::{
     Control, Figures, KINDS, KindStat, Live, READ, STOP_FIRST_DONE, STOP_INTERRUPT, TRIM, WRITE, add_and_wake,
 };
@@ -82,6 +83,8 @@ pub(crate) struct Hot<'a> {
     /// The same since the last operation; excluded once another operation follows.
     pub paused_ns: u64,
     pub rare: Option<Rare<'a>>,
+    /// How it waits for a tick.
+    pub sleeps: Punctual,
     pub pass_over: &'a PassOver,
     /// An operation that was drawn but not issued.
     pub pending: Option<Op>,

@@ -116,11 +116,6 @@ pub(super) enum Waited {
     Cut,
 }
 
-/// Sleeps end this much early and spinning covers the rest: a plain sleep is occasionally late by this much.
-pub(super) const SPIN_NS: u64 = 60_000;
-/// Longest sleep, so that a stop is noticed.
-pub(super) const NAP_NS: u64 = 50_000_000;
-
 /// Whether waiting at the tick `now` is pointless: a stop, the end of the time, or nothing left of the shared amount.
 pub(super) fn is_over(hot: &Hot, now: u64, when_stopped: WhenStopped) -> bool {
     let stop = hot.control.stop_of(hot.live);
@@ -129,8 +124,7 @@ pub(super) fn is_over(hot: &Hot, now: u64, when_stopped: WhenStopped) -> bool {
         || hot.counting && hot.rare.as_ref().is_some_and(|r| r.quota.is_used_up(&hot.control.taken))
 }
 
-/// Waits until a tick: sleeps until shortly before it, then spins. `busy` spins all the time, to emulate computing between
-/// operations.
+/// Waits until a tick. `busy` spins all the time, to emulate computing between operations.
 pub(super) fn wait_until(hot: &Hot, tick: u64, busy: bool, when_stopped: WhenStopped) -> Waited {
     loop {
         let now = hot.clock.now();
@@ -140,17 +134,10 @@ pub(super) fn wait_until(hot: &Hot, tick: u64, busy: bool, when_stopped: WhenSto
         if now >= tick {
             return Waited::Enough;
         }
-        let left_ns = hot.clock.between(now, tick.min(hot.deadline));
-        if !busy && left_ns > 2 * SPIN_NS {
-            std::thread::sleep(std::time::Duration::from_nanos((left_ns - SPIN_NS).min(NAP_NS)));
-        } else {
+        if busy {
             std::hint::spin_loop();
+        } else {
+            hot.sleeps.approach(hot.clock, now, tick.min(hot.deadline));
         }
     }
-}
-
-/// The kernel may delay a wake-up by 50 us to coalesce timers; a stream with a rate needs it on time.
-pub(crate) fn punctual_sleeps() {
-    // SAFETY: a plain prctl on the calling thread. If it fails, sleeps are as late as before, and the lateness is measured.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
 }

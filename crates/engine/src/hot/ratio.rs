@@ -1,7 +1,8 @@
 //! Operations in a ratio to those of other workers: the shared progress words, and how a worker waits for its turn.
 
 use super::Hot;
-use super::rare::{NAP_NS, Waited, is_over};
+use super::rare::{Waited, is_over};
+use crate::punctual::NAP_NS;
 use crate::shared::Shared;
 use crate::worker::StreamPlan;
 use fathom_workload::WhenStopped;

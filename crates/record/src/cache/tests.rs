@@ -347,7 +347,7 @@ fn a_cached_image_supplies_compressed_data_from_memory() {
     };
     let cold = Some(Residency { total_pages: 16_384, ..Residency::default() });
     let figures = |moved, gained| {
-        let (regime, device, cache, _) = of(moved, gained, cold.clone());
+        let (regime, device, cache, _) = of(moved, gained, cold);
         (regime, device, cache)
     };
     assert_eq!(figures(2 * MIB, 2 * MIB), (Regime::Device, 64 * MIB, 0));
