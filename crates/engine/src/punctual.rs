@@ -6,25 +6,27 @@ use std::cell::Cell;
 use std::time::Duration;
 
 /// Longest sleep, so that a stop is noticed.
-pub(crate) const NAP_NS: u64 = 50_000_000;
+pub(crate) const NAP_NS: u64 = 20_000_000;
 /// A shorter sleep saves no CPU time.
 const SHORTEST_NS: u64 = 5_000;
 /// The margin at first, and at most: rarer delays are the machine's own stalls.
 const MOST_NS: u64 = 80_000;
-/// The margin grows by this after a sleep that was later than it, and shrinks after any other, so that one in 100 is later.
+/// The margin grows by this after a sleep that was later than it, and shrinks after any other, so that one in 1000 is later.
 const GROWTH_NS: u64 = 5_000;
-const SHRINKAGE_NS: u64 = GROWTH_NS / 100;
+const SHRINKAGE_NS: u64 = GROWTH_NS / 1000;
 
 /// How one worker sleeps.
 pub(crate) struct Punctual {
     margin_ns: Cell<u64>,
+    /// How late the last sleep was.
+    late_ns: Cell<u64>,
     /// The tick waited for.
     tick: Cell<u64>,
 }
 
 impl Punctual {
     pub fn new() -> Self {
-        Self { margin_ns: Cell::new(MOST_NS), tick: Cell::new(0) }
+        Self { margin_ns: Cell::new(MOST_NS), late_ns: Cell::new(0), tick: Cell::new(0) }
     }
 
     /// Sleeps until shortly before `tick`, or for [`NAP_NS`], or spins for a moment. `now` is before `tick`.
@@ -38,14 +40,15 @@ impl Punctual {
             self.learn(clock.between(now, clock.now()).saturating_sub(asked_ns));
             return;
         }
-        if begins {
+        if begins && margin_ns > self.late_ns.get() {
             // Too short for a sleep with this margin, which may be too large by now.
-            self.learn(0);
+            self.margin_ns.set(margin_ns.saturating_sub(SHRINKAGE_NS));
         }
         std::hint::spin_loop();
     }
 
     fn learn(&self, late_ns: u64) {
+        self.late_ns.set(late_ns);
         let margin_ns = self.margin_ns.get();
         let grown = || (margin_ns + GROWTH_NS).min(MOST_NS);
         let next_ns = if late_ns > margin_ns { grown() } else { margin_ns.saturating_sub(SHRINKAGE_NS) };
@@ -63,20 +66,34 @@ pub(crate) fn punctual_sleeps() {
 mod tests {
     use super::*;
 
-    /// Most sleeps are late by 10 us, one in fifty by 30.
+    /// Most sleeps are late by 10 us, one in 500 by 30.
     #[test]
     fn the_margin_follows_the_late_sleeps() {
         let punctual = Punctual::new();
         let margin_after = |sleeps: u32, often_ns: u64, seldom_ns: u64| {
-            (0..sleeps).for_each(|n| punctual.learn(if n % 50 == 49 { seldom_ns } else { often_ns }));
+            (0..sleeps).for_each(|n| punctual.learn(if n % 500 == 499 { seldom_ns } else { often_ns }));
             punctual.margin_ns.get()
         };
-        let margin_ns = margin_after(20_000, 10_000, 30_000);
+        let margin_ns = margin_after(40_000, 10_000, 30_000);
         assert!((25_000..35_000).contains(&margin_ns), "{margin_ns}");
-        let margin_ns = margin_after(20_000, 2_000, 4_000);
+        let margin_ns = margin_after(40_000, 2_000, 4_000);
         assert!((2_000..10_000).contains(&margin_ns), "{margin_ns}");
         let margin_ns = margin_after(1000, 200_000, 200_000);
         assert_eq!(margin_ns, MOST_NS);
+    }
+
+    /// Waits too short for a sleep do not make the margin smaller than a sleep needs.
+    #[test]
+    fn short_waits_keep_the_margin_above_the_last_sleep() {
+        let clock = Clock::calibrated();
+        let punctual = Punctual::new();
+        punctual.learn(40_000);
+        let now = clock.now();
+        for n in 0..20_000 {
+            punctual.approach(clock, now, now + clock.ticks(15_000) + n % 2);
+        }
+        let margin_ns = punctual.margin_ns.get();
+        assert!((39_000..=40_000).contains(&margin_ns), "{margin_ns}");
     }
 
     #[test]

@@ -2,12 +2,10 @@
 //! memory. A waiting worker sleeps there and is woken, or notices within some hundredths of a second that the phase is over.
 
 use super::worker::{Break, FlowWorker};
+use crate::punctual::NAP_NS;
 use crate::shared::{futex_wait, wake_all};
 use fathom_workload::flow::{FlatOp, Number, PATIENCE_NS, Tried, WaitPoint, Wrong};
 use std::sync::atomic::{AtomicU32, Ordering};
-
-/// Longest delay until a sleeping worker notices a stop.
-const NAP_NS: u64 = 20_000_000;
 
 impl FlowWorker<'_> {
     /// Whether to stop waiting. Also handles the end of the warm-up.

@@ -127,9 +127,9 @@ impl DirectionTraffic {
         let at_top = outside(direction.for_us(physical, device));
         // What the file system's own page cache served did not reach the image.
         let share = at_top as f64 / asked.max(1) as f64;
-        let from_device = match cached_before(repetition).filter(|_| physical.compression.is_some()) {
+        let from_device = match physical.compression {
             // However much a file shrank, pages that were not in memory came from the device.
-            Some(cached) if at_top > 0 => share.max(1.0 - cached),
+            Some(_) if at_top > 0 => share.max(1.0 - cached_before(repetition).unwrap_or(0.0)),
             _ => share,
         };
         let from_cache = direction == Direction::Read && regime_of(from_device) == Regime::PageCache;

@@ -353,6 +353,7 @@ fn a_cached_image_supplies_compressed_data_from_memory() {
     assert_eq!(figures(2 * MIB, 2 * MIB), (Regime::Device, 64 * MIB, 0));
     assert_eq!(figures(2 * MIB, MIB), (Regime::Mixed, 32 * MIB, 32 * MIB), "half of the image was in memory");
     assert_eq!(figures(2 * MIB, 0).0, Regime::PageCache);
+    assert_eq!(of(2 * MIB, 0, None).0, Regime::PageCache, "nor if the kernel does not tell what was cached");
     // Data that does not shrink was read with O_DIRECT although its pages were in memory, too.
     let warm = Some(Residency { total_pages: 16_384, cached_pages: 16_384, ..Residency::default() });
     assert_eq!(of(64 * MIB, 0, warm).0, Regime::PageCache);

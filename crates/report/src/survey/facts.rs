@@ -31,7 +31,7 @@ pub(crate) fn latency(phase: &Phase, percentile: f64) -> Option<f64> {
     latency_of(phase, phase.main_op(), percentile)
 }
 
-/// A percentile of the fsync that follows each write, ns, as in the tables. The write itself is not included, because the
+/// A percentile of the fsync that follows each write, ns. The write itself is not included, because the
 /// percentiles of two operations do not add up.
 pub(crate) fn synced(phase: &Phase, percentile: f64) -> Option<f64> {
     latency_of(phase, OpKind::Sync, percentile)

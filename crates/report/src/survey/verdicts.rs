@@ -359,11 +359,10 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
     }
     told.splice(0..0, note.clone());
     let mut open = Vec::new();
-    if grade <= Grade::Fair {
+    // "Or worse" covers both.
+    if grade <= Grade::Fair && bounds != Some(Bounds::OrWorse) {
         open.extend(source_unknown(run, of).then_some(Open::Source));
-        // "Or worse" covers it.
-        let certain = bounds != Some(Bounds::OrWorse);
-        open.extend((durable && certain && durability_unknown(run)).then_some(Open::Durability));
+        open.extend((durable && durability_unknown(run)).then_some(Open::Durability));
     }
     told.extend(open.iter().map(|open| open.words().to_owned()));
     let mut verdict = UseVerdict { of, grade, bounds, note, open, sentence: String::new(), figures };
