@@ -724,7 +724,7 @@ fn a_partly_cached_figure_decides_only_if_the_storage_alone_says_the_same() {
         verdicts(&run(phases)).into_iter().find(|v| v.of == "VM images").expect("a use")
     };
     let both = of(47_000, 12_000);
-    let note = "best random reads 12 000/s or more, 47 000/s partly cached";
+    let note = "best random reads 12 000/s without a cache, 47 000/s partly cached";
     assert_eq!((both.word(), both.note.as_deref()), ("fair or better", Some(note)));
     assert_eq!(both.sentence, format!("fair or better: {note}"));
     let open = of(47_000, 1000);

@@ -430,7 +430,7 @@ fn bounded_figure(
     let how = if in_part { "partly cached" } else { "not from storage" };
     let (figure, of_cache) = (criterion.figure, criterion.words(shown));
     let words = match alone.map(|alone| criterion.words(alone)) {
-        Some(alone) if worst != Grade::Poor => format!("{figure} {alone} or more, {of_cache} {how}"),
+        Some(alone) if worst != Grade::Poor => format!("{figure} {alone} without a cache, {of_cache} {how}"),
         Some(alone) if best == Grade::Good => format!("{figure} {alone}, or {of_cache} {how}"),
         _ => format!("{figure} {of_cache}, {how}"),
     };

@@ -240,7 +240,7 @@ fn good_for(verdict: &UseVerdict, layout: usize) -> String {
         line = if fits(&with) { with } else { format!("{line}{}{condition}", deciding.words()) };
     } else {
         let with = format!("{line}{condition}");
-        // "Or worse" and "or more" say what the last clause says.
+        // "Or worse" and the clause before say what the last clause says.
         let brief = line.rsplit_once(", ").filter(|_| verdict.bounds.is_some());
         let brief = brief.map(|(line, _)| format!("{line}{condition}"));
         line = if fits(&with) { with } else { brief.unwrap_or(with) };
@@ -434,10 +434,9 @@ mod tests {
             " VM images       fair? or worse: best random reads 15 000/s, not from storage, if durable";
         assert_eq!(good_for(&cached, 100), line);
         assert_eq!(good_for(&cached, 80), line.replace(", not from storage", ""));
-        let note = Some("best random reads 8369/s or more, 49 667/s partly cached".to_owned());
+        let note = Some("best random reads 8369/s without a cache, 49 667/s partly cached".to_owned());
         let at_least = UseVerdict { bounds: Some(Bounds::OrBetter), note, open: vec![], ..cached };
-        let line =
-            " VM images       fair  or better: best random reads 8369/s or more, 49 667/s partly cached";
+        let line = " VM images       fair  or better: best random reads 8369/s without a cache, 49 667/s partly cached";
         assert_eq!(good_for(&at_least, 100), line);
         assert_eq!(good_for(&at_least, 80), line.replace(", 49 667/s partly cached", ""));
         let note = Some("best random reads 1500/s, or 265 000/s not from storage".to_owned());
