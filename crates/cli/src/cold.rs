@@ -2,10 +2,9 @@
 //! phase reads from memory before the phase. `fathom_observe::cache::cold` does and verifies it; this module decides
 //! when and for which files, and reports the result.
 
+use crate::common::{ColdReach, Common};
 use crate::console;
 use crate::flows;
-use crate::line::{ColdReach, Common};
-use crate::run_loop;
 use fathom_engine::Engine;
 use fathom_observe::cache::cold::{self, Reach};
 use fathom_observe::device;
@@ -45,7 +44,7 @@ fn of_variable(value: Option<&str>) -> Result<Option<Reach>, String> {
 
 /// Whether the option applies to a phase: it reads, and the workload does not explicitly ask for a warm cache.
 pub fn may_be(phase: &Phase) -> bool {
-    let mut streams = run_loop::streams(std::iter::once(phase));
+    let mut streams = phase.streams();
     let reads = streams.any(|s| s.direction.reads()) || flows::read(phase);
     let warmed = phase.before.iter().any(|action| matches!(action, Action::Warm(_)));
     reads && !warmed && phase.cache != CacheState::Warm

@@ -9,6 +9,7 @@
 mod appended_file;
 mod cold;
 mod commands;
+mod common;
 mod consent;
 mod console;
 mod epilogue;
@@ -106,7 +107,7 @@ fn drop_in(words: &[OsString]) -> Option<ExitCode> {
     };
     let linked = words.first().and_then(name)?;
     let run = |program: &OsStr, prefix: &str, args: &[OsString]| {
-        let common = line::Common::default();
+        let common = common::Common::default();
         let as_called = |name| format!("{prefix}{name}");
         Some(match program.to_str()? {
             "iozone" => commands::iozone::run(&as_called("iozone"), args, &common),

@@ -2,7 +2,7 @@
 //! workload wants it. Observe looks, the engine acts; they meet here. The record gets what was found and intended; the
 //! actual content of the page cache is measured at the start itself (`run_loop`).
 
-use crate::{cold, run_loop};
+use crate::cold;
 use fathom_engine::{Engine, EngineError, interrupted_by};
 use fathom_observe::cache::cold::Reach;
 use fathom_observe::extents;
@@ -54,7 +54,7 @@ pub fn ready(
 
 /// Whether the phase only reads through the page cache, and a step just before read all of those files.
 fn warmed(phase: &Phase) -> bool {
-    let streams = || run_loop::streams(std::iter::once(phase));
+    let streams = || phase.streams();
     let of_it = |set: &str| {
         let cached = |s: &Stream| s.direction == Direction::Read && !s.open.direct && s.fileset == set;
         streams().next().is_some() && streams().all(cached)

@@ -1,19 +1,20 @@
 //! The run loop: executes a workload phase by phase and records it. Reads kernel counters and page cache residency
 //! around each phase, and stores the phase before the next one starts, so that no measurement is lost.
 
+mod compressibility;
 mod described;
-mod left;
 mod places;
 
 pub use described::described;
 pub use places::meets_a_device;
 
-use crate::line::Common;
+use crate::common::Common;
 use crate::observing::{Observer, PhaseWatch};
 use crate::prepare::{self, Ready};
 use crate::run_store::{self, RunStore};
 use crate::script::{InOrder, Script};
 use crate::{cold, console, flows, sampled, small};
+use compressibility::{compressed_share, laid_out, left_of, writer_of};
 use fathom_engine::{Engine, EngineError, Moments, interrupted_by};
 use fathom_observe::cache::ImagePages;
 use fathom_observe::cache::bypass_check::CacheBypassCheck;
@@ -29,7 +30,6 @@ use fathom_workload::{
     Access, Act, Action, Advice, Backend, CacheState, Direction, FlowOp, OpenSync, Pick, Program, Stream,
     Workload,
 };
-use left::{compressed_share, laid_out, left_of, writer_of};
 use places::{MeasuredFileSystem, places_of};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -234,7 +234,7 @@ pub fn first_seen(workload: &Workload) -> DoubtInputs {
 /// Adds the doubts to a finished run.
 pub fn judge(workload: &Workload, run: &mut Run, mut seen: DoubtInputs) {
     let by_flows: Vec<Stream> = flows::written_data(workload).into_iter().map(writer_of).collect();
-    let written = streams(workload.phases.iter()).chain(&by_flows);
+    let written = workload.phases.iter().flat_map(fathom_workload::Phase::streams).chain(&by_flows);
     seen.sampled_share = sampled::share(workload, written);
     seen.laid_out_share =
         laid_out(workload, run).into_iter().filter_map(|data| left_of(workload, data)).reduce(f64::min);
@@ -353,8 +353,7 @@ fn measure(
 ) -> Result<Repetition, EngineError> {
     let paths = engine.paths(workload, &workload.phases[number]);
     let phase = &workload.phases[number];
-    let writes =
-        streams(std::iter::once(phase)).any(|s| s.direction != Direction::Read) || flows::write(phase);
+    let writes = phase.streams().any(|s| s.direction != Direction::Read) || flows::write(phase);
     let nearest = observer.layers(number, &paths, writes).unwrap_or_else(|| places_of(&paths));
     let stack = device::stack_of_all(&nearest);
     let stack = if writes { stack.for_writes() } else { stack };
@@ -558,16 +557,6 @@ impl Moments for Readings<'_> {
     }
 }
 
-/// The streams of the phases; flows are skipped.
-pub fn streams<'a>(
-    phases: impl Iterator<Item = &'a fathom_workload::Phase>,
-) -> impl Iterator<Item = &'a Stream> {
-    phases.flat_map(|p| &p.groups).flat_map(|g| &g.threads).filter_map(|t| match &t.program {
-        Program::Stream(s) => Some(&**s),
-        Program::Flow(_) => None,
-    })
-}
-
 /// Whether a flow operation waits for time to pass, or for a rate limit.
 fn pauses(ops: &[FlowOp]) -> bool {
     use Act::{Delay, LimitBandwidth, LimitEvents, LimitIops, LimitOps};
@@ -589,7 +578,7 @@ fn asked(phase: &fathom_workload::Phase) -> WorkloadTraits {
         Program::Stream(stream) => slow(stream),
         Program::Flow(flow) => pauses(&flow.ops),
     };
-    let readers = || streams(std::iter::once(phase)).filter(|s| s.direction != Direction::Write);
+    let readers = || phase.streams().filter(|s| s.direction != Direction::Write);
     // For a mapped file only madvise counts.
     let advised = |s: &Stream| s.open.advice == Advice::Random && !matches!(s.backend, Backend::Mmap { .. });
     WorkloadTraits {
@@ -599,12 +588,12 @@ fn asked(phase: &fathom_workload::Phase) -> WorkloadTraits {
         one_file: one_file(phase),
         bound: bound(phase),
         aio: all(|s| matches!(s.backend, Backend::Aio { .. })),
-        synced: streams(std::iter::once(phase)).any(|s| s.open.sync != OpenSync::No),
-        all_synced: streams(std::iter::once(phase))
+        synced: phase.streams().any(|s| s.open.sync != OpenSync::No),
+        all_synced: phase
+            .streams()
             .filter(|s| s.direction != Direction::Read)
             .all(|s| s.open.sync != OpenSync::No),
-        ranges: streams(std::iter::once(phase))
-            .any(|s| s.sync_every.is_some_and(|every| every.range.is_some())),
+        ranges: phase.streams().any(|s| s.sync_every.is_some_and(|every| every.range.is_some())),
         sets_io_class: threads().any(|t| t.io_priority_number().is_some()),
         keeps_pages: all(keeps_pages),
         advises_random: readers().next().is_some() && readers().all(advised),

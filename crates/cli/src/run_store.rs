@@ -1,6 +1,6 @@
 //! Stores a run while it is measured: phase by phase, and at the end what could not be stored in time.
 
-use crate::line::Common;
+use crate::common::Common;
 use crate::{console, state};
 use fathom_record::store::new_run_id;
 use fathom_record::{Phase, Run, Store, StoreError};

@@ -100,7 +100,7 @@ pub fn kept(named: Option<&Path>) -> anyhow::Result<Store> {
     if named.is_some() {
         let path = path.display();
         return Err(Usage(format!(
-            "there is no store {path}; --store names one that is there, or that a measurement makes"
+            "there is no store {path}; name an existing one, or create it with a measurement (--store)"
         ))
         .into());
     }

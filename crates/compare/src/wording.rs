@@ -176,7 +176,7 @@ pub fn gate_failure(failure: &GateFailure) -> String {
 #[must_use]
 pub fn noise_gate(gate: &NoiseGate) -> String {
     let sees = effect_percent(gate.smallest_change);
-    let mut said = format!("This machine can see changes of {sees} or more with {} runs.", gate.runs);
+    let mut said = format!("This machine can detect changes of {sees} or more with {} runs.", gate.runs);
     for failure in &gate.failures {
         said.push_str(&format!(" Verdicts are withheld: {}.", gate_failure(failure)));
     }

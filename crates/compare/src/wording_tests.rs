@@ -103,7 +103,7 @@ fn a_change_below_the_threshold_and_counts() {
 
 #[test]
 fn the_noise_gate() {
-    assert_eq!(noise_gate(&gate()), "This machine can see changes of 0.9 % or more with 20 runs.");
+    assert_eq!(noise_gate(&gate()), "This machine can detect changes of 0.9 % or more with 20 runs.");
     let failed =
         gate_of(&quads(&SLOWER), &SLOWER.concat(), &GateRules { budget_quads: 3, ..GateRules::default() });
     let failed = failed.expect("20 runs");

@@ -4,9 +4,8 @@
 //! Large buffers are aligned to 2 MiB and advised to use transparent huge pages: copying a record then causes 512 times fewer TLB
 //! misses, and pinning takes 512 times fewer steps. Small buffers gain nothing and would take 2 MiB each.
 
+use crate::fault::{FailedCall, Fault};
 use crate::numa;
-use crate::shared::FailedCall;
-use crate::worker::Fault;
 use fathom_workload::{Buffers, Pages};
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags};

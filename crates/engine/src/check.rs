@@ -6,6 +6,7 @@ mod unsupported;
 use crate::EngineError;
 use crate::action::Sets;
 use crate::backend::probe::{StreamRequest, Tried};
+use crate::error::unsupported;
 use fathom_workload::caps::Lacking;
 use fathom_workload::{
     Access, Amount, Backend, FileSet, IoClass, Pinning, Program, Stream, Thread, Workload,
@@ -65,7 +66,7 @@ pub(crate) fn check(
 /// CPUs that do not exist or are not allowed.
 fn check_cpus(place: &str, pinning: &Pinning) -> Result<(), EngineError> {
     let Pinning::Among(wanted) = pinning else { return Ok(()) };
-    let ours = crate::engine::allowed_cpus();
+    let ours = crate::layout::allowed_cpus();
     match wanted.iter().find(|cpu| !ours.contains(&(**cpu as usize))) {
         Some(cpu) => Err(unsupported(place, &format!("fathom may not use CPU {cpu}"))),
         None => Ok(()),
@@ -116,8 +117,4 @@ fn least_buffer_bytes(stream: &Stream, set: Option<&FileSet>, sets: &Sets) -> u6
         (_, Amount::Pass | Amount::Passes(_)) => region / largest.max(1),
     };
     largest.saturating_mul(operations.min(stream.queue_depth.into()))
-}
-
-pub(crate) fn unsupported(place: &str, message: &str) -> EngineError {
-    EngineError::Unsupported { place: place.into(), message: message.into() }
 }

@@ -1,8 +1,7 @@
 //! Self-checking blocks: random bytes, then the CRC-32 (zlib's polynomial) of those bytes, then the block's offset in its file,
 //! both little-endian. The layout is SysBench's, so each program can check the other's files.
 
-use crate::shared::FailedCall;
-use crate::worker::Fault;
+use crate::fault::{FailedCall, Fault};
 
 /// Bytes of checksum and offset at the end of a block.
 pub(crate) const TRAILER: usize = 12;

@@ -5,8 +5,7 @@
 //! derived from their position. So no two blocks of a file are equal at any block size, and nothing is copied.
 
 use crate::buffer::{Buffer, Making};
-use crate::shared::FailedCall;
-use crate::worker::Fault;
+use crate::fault::{FailedCall, Fault};
 use fathom_workload::ops::{Expected, Place, derive_seed};
 use fathom_workload::{Data, Stream, Verify};
 

@@ -6,8 +6,8 @@
 //! Not part of [`Engine::check`]: an emulated program finds out by itself, and its users expect its own failure.
 
 use crate::action::Sets;
-use crate::check::unsupported;
-use crate::engine::{instances, path_of};
+use crate::error::unsupported;
+use crate::layout::instances;
 use crate::{Engine, EngineError};
 use fathom_workload::{
     Access, Backend, Bytes, Direction, Flow, Phase, Program, Record, Stream, Value, Workload,
@@ -39,7 +39,7 @@ impl Engine {
                     // Calls that move no data need no alignment.
                     && stream.backend.moves_data()
                     && !matches!(stream.backend, Backend::Mmap { .. })
-                    && let Some(path) = path_of(workload, &sets, stream, index)
+                    && let Some(path) = sets.path_of(workload, stream, index)
                     // A thousand workers on one file need one check.
                     && !done.iter().any(|d| std::ptr::eq(d.0, &raw const **stream) && d.1 == path)
                 {

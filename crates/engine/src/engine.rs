@@ -4,19 +4,22 @@ use crate::action::Sets;
 use crate::calls::Calls;
 use crate::clock::Clock;
 use crate::flow::{self, Setting};
+use crate::job::Job;
 use crate::kept::ReadBackStore;
+use crate::layout::{
+    allowed_cpus, file_of, files_of, instances, largest, only_cpu, region_of, sets_of_flows,
+};
 use crate::ledger::CreatedKind;
 use crate::phase::{self, Moments};
 use crate::pooled::Pooled;
 use crate::spool::{self, Operations};
-use crate::worker::{Job, StreamPlan};
+use crate::stream_plan::StreamPlan;
 use crate::{EngineError, Ledger, action, check, memory, priorities};
 use fathom_record::Repetition;
 use fathom_workload::drive::Quota;
 use fathom_workload::ops::{Place, Region, StreamOps};
 use fathom_workload::{
-    Access, Act, Backend, Does, Donor, FileCall, FileSet, Files, Group, Isolation, Phase, Pick, Pinning,
-    Program, Stream, Workload, WrittenBy,
+    Act, Backend, Donor, FileCall, FileSet, Files, Isolation, Phase, Pinning, Program, Workload, WrittenBy,
 };
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -311,47 +314,10 @@ impl Engine {
     }
 }
 
-/// Each thread of each process of a group, with the index of its process within the group.
-pub(crate) fn instances(group: &Group) -> impl Iterator<Item = (&fathom_workload::Thread, u32)> {
-    (0..group.instances).flat_map(move |process| {
-        group.threads.iter().flat_map(move |t| (0..t.instances).map(move |_| (t, process)))
-    })
-}
-
-/// Index, within its set, of the file that a worker uses.
-fn file_of(workload: &Workload, stream: &Stream, worker: usize) -> u64 {
-    let count = workload.fileset(&stream.fileset).map_or(1, |s| s.files.count().max(1));
-    match stream.pick {
-        Pick::ByWorker | Pick::All => worker as u64 % count,
-        Pick::One(index) => u64::from(index),
-    }
-}
-
-/// Indices, within their set, of the files that a worker works on.
-pub(crate) fn files_of(workload: &Workload, stream: &Stream, worker: usize) -> std::ops::Range<u64> {
-    let count = workload.fileset(&stream.fileset).map_or(0, |s| s.files.count());
-    let one = file_of(workload, stream, worker);
-    if stream.pick == Pick::All { 0..count } else { one..(one + 1).min(count) }
-}
-
-pub(crate) fn path_of(workload: &Workload, sets: &Sets, stream: &Stream, worker: usize) -> Option<PathBuf> {
-    sets.path(workload.fileset(&stream.fileset)?, file_of(workload, stream, worker))
-}
-
-fn donor_of(workload: &Workload, sets: &Sets, donor: &Donor) -> Option<crate::worker::Donor> {
+fn donor_of(workload: &Workload, sets: &Sets, donor: &Donor) -> Option<crate::stream_plan::Donor> {
     let set = workload.fileset(&donor.fileset)?;
     let bytes = (!donor.each).then(|| sets.size(set, 0));
-    Some(crate::worker::Donor { path: sets.path(set, 0)?, bytes })
-}
-
-/// The file sets named by operations of a phase's flows that match, without duplicates.
-pub(crate) fn sets_of_flows<'a>(
-    workload: &'a Workload,
-    phase: &Phase,
-    wanted: impl Fn(Act) -> bool,
-) -> Vec<&'a FileSet> {
-    let names = fathom_workload::flow::set_names(phase, wanted);
-    workload.filesets.iter().filter(|set| names.contains(set.name.as_str())).collect()
+    Some(crate::stream_plan::Donor { path: sets.path(set, 0)?, bytes })
 }
 
 fn jobs<'a>(
@@ -411,7 +377,7 @@ fn jobs<'a>(
                 stream,
                 alike: group.instances.saturating_mul(thread.instances),
                 ledger,
-                path: path_of(workload, sets, stream, index).unwrap_or_default(),
+                path: sets.path_of(workload, stream, index).unwrap_or_default(),
                 file: file as u32,
                 mode: set.map_or(0o640, |s| s.mode),
                 donor: stream.donor.as_ref().and_then(|donor| donor_of(workload, sets, donor)),
@@ -480,24 +446,6 @@ fn spread(jobs: &mut [(Isolation, u32, Job<'_>)]) {
     }
 }
 
-pub(crate) fn region_of(stream: &Stream, file_bytes: u64) -> Region {
-    let start = stream.start.0;
-    if let Access::Listed(list) = &stream.access {
-        let end = list.iter().map(|op| op.offset + u64::from(op.bytes)).max().unwrap_or(0);
-        return Region { start: 0, length: end };
-    }
-    Region { start, length: stream.length.map_or(file_bytes.saturating_sub(start), |b| b.0) }
-}
-
-fn largest(stream: &Stream) -> usize {
-    if let Access::Listed(list) = &stream.access {
-        // A trim needs no buffer.
-        let moved = list.iter().filter(|op| op.does != Some(Does::Trim));
-        return moved.map(|op| op.bytes as usize).max().unwrap_or(1);
-    }
-    stream.record.largest().0 as usize
-}
-
 /// Number of entries that the worker's operation log needs.
 fn log_entries(job: &Job) -> usize {
     let Job::Stream(plan) = job else { return 0 };
@@ -507,30 +455,4 @@ fn log_entries(job: &Job) -> usize {
     let ops = StreamOps::new(plan.stream, plan.region, plan.seed, plan.place)
         .and_then(|o| o.remaining_operations());
     ops.map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX / 64))
-}
-
-/// The CPU of a worker if each of its group has one CPU in turn.
-fn only_cpu(pinning: &Pinning, worker: usize, allowed: &[usize]) -> Option<usize> {
-    match pinning {
-        Pinning::Free | Pinning::Among(_) => None,
-        Pinning::From(first) => allowed.get((*first as usize + worker) % allowed.len().max(1)).copied(),
-    }
-}
-
-/// The CPUs that each worker of a phase may use on this machine, in the order of their indices; `None`: those of this process.
-#[must_use]
-pub fn cpus_of_workers(phase: &Phase) -> Vec<Option<Vec<u32>>> {
-    let allowed = allowed_cpus();
-    let groups = phase.groups.iter().flat_map(|group| instances(group).map(move |_| &group.pinning));
-    let of_worker = |(index, pinning): (usize, &Pinning)| match pinning {
-        Pinning::Among(list) => Some(list.clone()),
-        _ => only_cpu(pinning, index, &allowed).map(|cpu| vec![cpu as u32]),
-    };
-    groups.enumerate().map(of_worker).collect()
-}
-
-/// The CPUs that this process may use, ascending.
-pub(crate) fn allowed_cpus() -> Vec<usize> {
-    let Ok(allowed) = rustix::thread::sched_getaffinity(None) else { return Vec::new() };
-    (0..rustix::thread::CpuSet::MAX_CPU).filter(|&c| allowed.is_set(c)).collect()
 }

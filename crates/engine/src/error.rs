@@ -123,6 +123,10 @@ impl EngineError {
     }
 }
 
+pub(crate) fn unsupported(place: &str, message: &str) -> EngineError {
+    EngineError::Unsupported { place: place.into(), message: message.into() }
+}
+
 /// Advice for a kernel error of an action (`what`: "create", "read", ...); empty if there is none, otherwise begins with a full
 /// stop.
 pub(crate) fn advice(what: &str, error: &std::io::Error) -> &'static str {

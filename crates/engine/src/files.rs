@@ -1,8 +1,8 @@
 //! Opening, syncing and closing the files of streams, with the flags that the model requests.
 
+use crate::fault::{FailedCall, Fault};
 use crate::interrupted_by;
-use crate::shared::FailedCall;
-use crate::worker::{Fault, StreamPlan};
+use crate::stream_plan::StreamPlan;
 use fathom_state::here;
 use fathom_workload::{Backend, FileCall, FileSet, Files, OpenSync, Stream, SyncRange};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, IntoRawFd as _, OwnedFd};

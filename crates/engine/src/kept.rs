@@ -2,9 +2,8 @@
 //! workers may be separate processes. Sixteen bytes per extent, in the order of reading back.
 
 use crate::EngineError;
-use crate::engine::instances;
-use crate::shared::FailedCall;
-use crate::worker::Fault;
+use crate::fault::{FailedCall, Fault};
+use crate::layout::instances;
 use fathom_workload::ops::Extent;
 use fathom_workload::{Phase, Program, WrittenBy};
 use rustix::fs::MemfdFlags;

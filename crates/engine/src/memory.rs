@@ -3,9 +3,9 @@
 
 use crate::EngineError;
 use crate::buffer::huge_page_bytes;
-use crate::check::unsupported;
 use crate::contents::Contents;
-use crate::worker::Job;
+use crate::error::unsupported;
+use crate::job::Job;
 use fathom_workload::{Node, Pages, Phase};
 use std::collections::BTreeMap;
 

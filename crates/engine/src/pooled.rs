@@ -3,7 +3,7 @@
 
 use crate::EngineError;
 use crate::action::Sets;
-use crate::engine::region_of;
+use crate::layout::region_of;
 use crate::pools::{Pool, Pools};
 use fathom_workload::ops::{PooledFiles, Region};
 use fathom_workload::{Group, Phase, Pick, Program, Sequence, Stream, Thread, Workload};

@@ -1,7 +1,7 @@
 //! Which workers of a phase know each other: those that wait for each other, as their streams name the same group of ratios, and
 //! those of a company, which ends when one of them is done.
 
-use crate::worker::Job;
+use crate::job::Job;
 use fathom_workload::{Isolation, Phase};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(crate) fn set_ratio_peers(jobs: &mut [(Isolation, u32, Job<'_>)]) {
 pub(crate) fn set_companies(phase: &Phase, jobs: &mut [(Isolation, u32, Job<'_>)]) {
     let groups = phase.groups.iter();
     let numbers: Vec<Option<u32>> =
-        groups.flat_map(|g| crate::engine::instances(g).map(move |_| g.times.company)).collect();
+        groups.flat_map(|g| crate::layout::instances(g).map(move |_| g.times.company)).collect();
     let mut companies: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (worker, number) in numbers.iter().enumerate() {
         if let Some(number) = number {

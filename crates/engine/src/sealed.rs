@@ -17,8 +17,7 @@
 //!
 //! All numbers are little-endian.
 
-use crate::shared::FailedCall;
-use crate::worker::Fault;
+use crate::fault::{FailedCall, Fault};
 use crc::{Algorithm, CRC_7_MMC, CRC_16_ARC, Crc};
 use fathom_workload::{Header, Sealed, Sum};
 use sha2::Digest as _;

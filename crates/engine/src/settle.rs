@@ -1,7 +1,6 @@
 //! Scheduling and identity of a worker: its CPUs, niceness, I/O priority and user. All apply to the calling thread only.
 
-use crate::shared::FailedCall;
-use crate::worker::Fault;
+use crate::fault::{FailedCall, Fault};
 use fathom_workload::{IoClass, RunAs};
 use rustix::fs::{Gid, Uid};
 use rustix::io::Errno;

@@ -3,12 +3,7 @@
 
 mod beginning;
 mod ending;
-mod fault;
-mod locks;
 mod operations;
-
-pub(crate) use fault::Fault;
-pub(crate) use locks::{lock, unlock};
 
 use crate::backend::{
     Aio, AsyncBackend, AsyncNull, Backend, Computing, Exchange, Extents, Handle, Many, Mmap, NameCalls, Null,
@@ -17,154 +12,27 @@ use crate::backend::{
 use crate::buffer::Buffer;
 use crate::clock::Clock;
 use crate::contents::Contents;
+use crate::fault::{FailedCall, Fault};
 use crate::flow;
 use crate::hot::rare::Rare;
 use crate::hot::ratio::turn;
 use crate::hot::{Hot, Outcome, in_flight, one_by_one};
+use crate::job::Job;
 use crate::kept;
-use crate::pools::Pool;
 use crate::punctual::{Punctual, punctual_sleeps};
 use crate::settle;
-use crate::shared::{End, FailedCall, Figures, STOP_INTERRUPT, STOP_RULE, Shared, add_and_wake, futex_wait};
+use crate::shared::{End, Figures, STOP_INTERRUPT, STOP_RULE, Shared, add_and_wake};
 use crate::spool::Spool;
+use crate::start::{ClockStop, Ready, Starting, wait_for_release};
+use crate::stream_plan::StreamPlan;
 use crate::usage::{ProcessorWait, Usage};
-use beginning::{open, prologue, touch, wait_for_release};
+use beginning::{lock_file, open, prologue, touch};
 use ending::{finish_in_clock, finish_outside_clock};
-use fathom_workload::drive::{AWAY, Quota, in_flight};
-use fathom_workload::ops::{Done, Place, ReadBack, Region, Source};
-use fathom_workload::{Backend as Kind, FileCall, Open, Raise, Stream, Thread, WhenStopped};
-use locks::lock_file;
+use fathom_workload::drive::AWAY;
+use fathom_workload::ops::{Done, Place, ReadBack, Source};
+use fathom_workload::{Backend as Kind, FileCall, Open, Raise, Stream, WhenStopped};
 use operations::OperationSource;
-use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-
-/// Everything one worker needs to run its stream.
-#[derive(Clone)]
-pub(crate) struct StreamPlan<'a> {
-    pub group: String,
-    pub index: usize,
-    pub stream: &'a Stream,
-    /// Workers with this stream, including itself.
-    pub alike: u32,
-    /// Which files are ours.
-    pub ledger: &'a crate::Ledger,
-    pub path: PathBuf,
-    /// Index of the file in its set.
-    pub file: u32,
-    /// Permission bits if the open creates the file.
-    pub mode: u32,
-    /// The file to exchange extents with.
-    pub donor: Option<Donor>,
-    pub region: Region,
-    /// Largest record in bytes.
-    pub largest: usize,
-    pub seed: u64,
-    pub place: Place,
-    /// CPU that it is pinned to.
-    pub cpu: Option<usize>,
-    /// CPUs that it may use; empty: all.
-    pub among: &'a [u32],
-    /// It starts so long after the release that a stop may come first.
-    pub delayed: bool,
-    /// CPU on which it waits for the start.
-    pub start_cpu: Option<usize>,
-    pub nice: i32,
-    /// I/O priority, user and group, locked memory.
-    pub thread: &'a Thread,
-    pub time_ns: Option<u64>,
-    /// The time limit applies to its group alone.
-    pub own_time: bool,
-    pub ramp_ns: u64,
-    /// Bytes that end its warm-up, or that of its company; 0: it ends by time.
-    pub ramp_bytes: u64,
-    pub ramp_together: bool,
-    /// Workers of the phase that search for a queue depth.
-    pub searching: u32,
-    /// Workers in a ratio to it, including itself; and whether the time of all ends together.
-    pub peers: std::sync::Arc<[usize]>,
-    pub peers_end_together: bool,
-    /// Amount shared by all workers of the phase.
-    pub quota: Quota,
-    pub raise: Option<Raise>,
-    /// Workers of its company, including itself, if any; and whether it ends only those.
-    pub company: Option<std::sync::Arc<[usize]>>,
-    pub ends_company: bool,
-    /// For a stream over all files of its set.
-    pub pool: Option<Pool<'a>>,
-    /// File of its operation log, if that is not in the record, and the number of such workers.
-    pub spool: Option<(&'a std::fs::File, usize)>,
-    /// Where it saves what it has written, for reading back.
-    pub keeps: Option<&'a std::fs::File>,
-    /// Where the extents that it reads back were saved.
-    pub reads_back: Option<&'a std::fs::File>,
-}
-
-/// A file that donates its blocks.
-#[derive(Clone)]
-pub(crate) struct Donor {
-    pub path: PathBuf,
-    /// Bytes allocated to it at once; `None`: those of each operation.
-    pub bytes: Option<u64>,
-}
-
-impl StreamPlan<'_> {
-    /// Queue depth, limited by the number of operations.
-    pub fn depth(&self) -> u32 {
-        in_flight(self.stream, self.pool.is_some(), self.region, self.seed, self.place)
-    }
-}
-
-/// What one worker executes.
-#[expect(clippy::large_enum_variant, reason = "there is one for each worker, made before the start")]
-pub(crate) enum Job<'a> {
-    Stream(StreamPlan<'a>),
-    Flow(flow::FlowPlan<'a>),
-}
-
-impl<'a> Job<'a> {
-    /// Its plan, if it is a stream.
-    pub fn stream(&self) -> Option<&StreamPlan<'a>> {
-        match self {
-            Self::Stream(plan) => Some(plan),
-            Self::Flow(_) => None,
-        }
-    }
-
-    pub fn index(&self) -> usize {
-        match self {
-            Self::Stream(plan) => plan.index,
-            Self::Flow(plan) => plan.index,
-        }
-    }
-
-    /// Memory that it keeps locked, in bytes.
-    pub fn locked_bytes(&self) -> u64 {
-        match self {
-            Self::Stream(plan) => plan.thread.locked_memory.0,
-            Self::Flow(plan) => plan.locked_bytes,
-        }
-    }
-
-    /// Number of files that it may have open at once.
-    pub fn files(&self) -> u64 {
-        match self {
-            Self::Stream(plan) => {
-                let files = plan.pool.as_ref().map_or(1, |pool| pool.paths.len() as u64);
-                // Each has its donor open, too.
-                if plan.donor.is_some() { files * 2 } else { files }
-            }
-            Self::Flow(plan) => plan.slots(),
-        }
-    }
-
-    /// Name of its group, and the file or directory it works on.
-    pub fn name(&self) -> (String, PathBuf) {
-        match self {
-            Self::Stream(plan) => (plan.group.clone(), plan.path.clone()),
-            Self::Flow(plan) => (plan.group.clone(), plan.path.clone()),
-        }
-    }
-}
 
 /// Runs a worker to its end. All failures are reported through its slot.
 pub(crate) fn work(job: &Job, shared: &Shared, clock: Clock, own_process: bool) {
@@ -264,72 +132,6 @@ fn stream(
         Kind::Calls(_) => live::<Extents, OneByOne>(plan, shared, slot, clock, ready, clocks),
         Kind::Compute(_) => live::<Computing, OneByOne>(plan, shared, slot, clock, ready, clocks),
         Kind::Beside => live::<RunningProgram, OneByOne>(plan, shared, slot, clock, ready, clocks),
-    }
-}
-
-/// Start and end of a worker's clock, for streams and flows.
-pub(crate) struct Starting<'a, 'b> {
-    ready: &'a mut Ready<'b>,
-    clocks: &'a mut ClockStop<'b>,
-}
-
-impl Starting<'_, '_> {
-    /// Reports the worker as prepared, and waits for the start.
-    pub fn wait_for_release(
-        &mut self,
-        index: usize,
-        start_cpu: Option<usize>,
-        shared: &Shared,
-        clock: Clock,
-    ) {
-        self.ready.report();
-        wait_for_release((index, false), start_cpu, shared, clock);
-    }
-
-    /// Ends the measured part: the worker's later actions are in no rate.
-    pub fn clock_stopped(&mut self) {
-        self.clocks.report();
-    }
-}
-
-/// Reports that the worker's clock has stopped, exactly once, also when it failed.
-struct ClockStop<'a> {
-    shared: &'a Shared,
-    worker: usize,
-    reported: bool,
-}
-
-impl ClockStop<'_> {
-    fn report(&mut self) {
-        if !self.reported {
-            self.reported = true;
-            let control = self.shared.control();
-            self.shared.live(self.worker).clocked.store(1, Ordering::Release);
-            let stopped = control.clocked.fetch_add(1, Ordering::AcqRel) as usize + 1;
-            add_and_wake(&control.event);
-            if stopped == self.shared.workers() {
-                // The last worker gives the parent time to read the counters, as an fsync outside the clock would change them at
-                // once. On a busy machine the parent may be late by many scheduler ticks; an fsync that starts before the reading
-                // would attribute cached writes to the device.
-                const PATIENCE_NS: u64 = 1_000_000_000;
-                futex_wait(&control.seen, 0, PATIENCE_NS);
-            }
-        }
-    }
-}
-
-/// Reports readiness exactly once, also when preparing failed.
-struct Ready<'a> {
-    shared: &'a Shared,
-    reported: bool,
-}
-
-impl Ready<'_> {
-    fn report(&mut self) {
-        if !self.reported {
-            self.reported = true;
-            add_and_wake(&self.shared.control().ready);
-        }
     }
 }
 

@@ -154,8 +154,8 @@ fn finish_nodes<S: ReadAt>(
 fn moved<S: ReadAt>(image: &Image<S>, child: u32, draft: &Draft, findings: &mut Findings) -> Node {
     let what = match directory_itself(image, child.into()) {
         Ok(Some(node)) => return Node { record: draft.node.record, ..node },
-        Ok(None) => "a moved directory (CL) points at what is no directory",
-        Err(_) => "a moved directory (CL) points at what cannot be read",
+        Ok(None) => "a moved directory (CL) does not point to a directory",
+        Err(_) => "a moved directory (CL) points to something unreadable",
     };
     findings.add(Condition::SystemUse, draft.node.record, || format!("{what}: block {child}"));
     Node { kind: Kind::Directory, data: Data::Refused { what, supported: true }, ..draft.node.clone() }

@@ -96,71 +96,38 @@ impl ReadAt for Vec<u8> {
     }
 }
 
-impl<T: ReadAt + ?Sized> ReadAt for &T {
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
-        (**self).read_at(offset, buf)
-    }
+/// A pointer to a source is a source.
+macro_rules! forwarded {
+    ($($pointer:ty),*) => {$(
+        impl<T: ReadAt + ?Sized> ReadAt for $pointer {
+            fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+                (**self).read_at(offset, buf)
+            }
 
-    fn size(&self) -> u64 {
-        (**self).size()
-    }
+            fn size(&self) -> u64 {
+                (**self).size()
+            }
 
-    fn read_parts(&self, offset: u64, parts: &mut [Vec<u8>]) -> (u64, Option<io::Error>) {
-        (**self).read_parts(offset, parts)
-    }
+            fn read_parts(&self, offset: u64, parts: &mut [Vec<u8>]) -> (u64, Option<io::Error>) {
+                (**self).read_parts(offset, parts)
+            }
 
-    fn at_once(&self) -> usize {
-        (**self).at_once()
-    }
+            fn at_once(&self) -> usize {
+                (**self).at_once()
+            }
 
-    fn read_round(&self, reads: Vec<SourceRead>, done: &mut dyn FnMut(SourceRead, u64, Option<io::Error>)) {
-        (**self).read_round(reads, done);
-    }
+            fn read_round(
+                &self,
+                reads: Vec<SourceRead>,
+                done: &mut dyn FnMut(SourceRead, u64, Option<io::Error>),
+            ) {
+                (**self).read_round(reads, done);
+            }
+        }
+    )*};
 }
 
-impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
-        (**self).read_at(offset, buf)
-    }
-
-    fn size(&self) -> u64 {
-        (**self).size()
-    }
-
-    fn read_parts(&self, offset: u64, parts: &mut [Vec<u8>]) -> (u64, Option<io::Error>) {
-        (**self).read_parts(offset, parts)
-    }
-
-    fn at_once(&self) -> usize {
-        (**self).at_once()
-    }
-
-    fn read_round(&self, reads: Vec<SourceRead>, done: &mut dyn FnMut(SourceRead, u64, Option<io::Error>)) {
-        (**self).read_round(reads, done);
-    }
-}
-
-impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
-        (**self).read_at(offset, buf)
-    }
-
-    fn size(&self) -> u64 {
-        (**self).size()
-    }
-
-    fn read_parts(&self, offset: u64, parts: &mut [Vec<u8>]) -> (u64, Option<io::Error>) {
-        (**self).read_parts(offset, parts)
-    }
-
-    fn at_once(&self) -> usize {
-        (**self).at_once()
-    }
-
-    fn read_round(&self, reads: Vec<SourceRead>, done: &mut dyn FnMut(SourceRead, u64, Option<io::Error>)) {
-        (**self).read_round(reads, done);
-    }
-}
+forwarded!(&T, Box<T>, Arc<T>);
 
 /// Most buffers of one vectored read (IOV_MAX).
 const MOST_PARTS: usize = 1024;

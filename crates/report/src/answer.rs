@@ -539,9 +539,8 @@ fn limits(run: &Run) -> (Vec<Limit>, Option<String>, Vec<Limit>) {
         limit.findings.sort_by_key(|(elapsed_ns, _)| std::cmp::Reverse(*elapsed_ns));
         if rank < GROUPS || limit.phases.len() as f64 >= all as f64 * HEADLINE {
             let shown = shown_figures(run, &limit.phases, usize::MAX);
-            let shown = shown.map_or_else(String::new, |shown| {
-                format!(" Of the figures here it held back at least {shown}.")
-            });
+            let shown = shown
+                .map_or_else(String::new, |shown| format!(" It held back at least these figures: {shown}."));
             let words = format!("Limited in {}: {}{shown}", of_all(&limit.phases), limit.sentence());
             many.push(Limit { name, words });
             if many.len() == 1 {

@@ -1,7 +1,7 @@
 //! The regions of a set's files that streams write. Files have blocks for them from the start, so their layout does not depend on which
 //! writer comes first; the ranges between them are holes.
 
-use fathom_workload::{Access, Direction, FileSet, Pick, Program, Stream, Workload};
+use fathom_workload::{Access, Direction, FileSet, Phase, Pick, Stream, Workload};
 use std::ops::Range;
 
 /// Byte ranges in ascending order; none touch.
@@ -10,11 +10,7 @@ pub(crate) struct Regions(Vec<Range<u64>>);
 
 /// The regions of a set's files that streams of a workload write.
 pub(crate) fn written(workload: &Workload, set: &FileSet) -> Regions {
-    let threads = workload.phases.iter().flat_map(|p| &p.groups).flat_map(|g| &g.threads);
-    let streams = threads.filter_map(|t| match &t.program {
-        Program::Stream(stream) => Some(&**stream),
-        Program::Flow(_) => None,
-    });
+    let streams = workload.phases.iter().flat_map(Phase::streams);
     let apart = |s: &&Stream| s.pick != Pick::All || s.turns.is_some();
     let own = streams.filter(|s| s.fileset == set.name && s.direction != Direction::Read).filter(apart);
     Regions::of(own.flat_map(parts).collect())

@@ -1,15 +1,1 @@
-echo "running"
-echo "run it"
-echo "a\$b \$c"
-echo "\nnew line first"
-echo "$dir\nafter a variable"
-echo "back\slash \and another"
-echo "lines
-in the string"
-echo "{braces}, (brackets); = # $(ls /tmp)"
-echo "not \$known $known_ and ${known}x"
-system "true; false"
-echo "12" "-12" "12k" " "
-set $word="5k"
-set $dollar="\$5"
-set $space=" "
+../../../crates/dialects/tests/wml/strings.f

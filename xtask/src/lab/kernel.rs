@@ -21,16 +21,18 @@ pub(super) struct Kernel {
 impl Kernel {
     /// The newest kernel that apt knows; unpacked if it is not in the cache yet.
     pub(super) fn cached() -> Result<Self> {
-        let package = package()?;
-        let policy = said(Command::new("apt-cache").args(["policy", &package]))?;
-        let candidate = policy.lines().find_map(|line| line.trim().strip_prefix("Candidate: "));
-        let candidate =
-            candidate.with_context(|| format!("apt knows no version of {package}; run apt-get update"))?;
-        let unpacked = cache()?.join(format!("{package}_{candidate}"));
+        let (package, unpacked) = newest()?;
         if !unpacked.is_dir() {
             unpack(&package, &unpacked)?;
         }
         Self::of(&unpacked, &package)
+    }
+
+    /// The same, but only if it is in the cache.
+    #[cfg(test)]
+    pub(super) fn in_cache() -> Option<Self> {
+        let (package, unpacked) = newest().ok()?;
+        Self::of(&unpacked, &package).ok()
     }
 
     fn of(unpacked: &Path, package: &str) -> Result<Self> {
@@ -42,6 +44,17 @@ impl Kernel {
         let modules = modules.with_context(|| format!("{} has no modules; remove it", unpacked.display()))?;
         Ok(Self { version, image, modules })
     }
+}
+
+/// The newest kernel's package, and its directory in the cache.
+fn newest() -> Result<(String, PathBuf)> {
+    let package = package()?;
+    let policy = said(Command::new("apt-cache").args(["policy", &package]))?;
+    let candidate = policy.lines().find_map(|line| line.trim().strip_prefix("Candidate: "));
+    let candidate =
+        candidate.with_context(|| format!("apt knows no version of {package}; run apt-get update"))?;
+    let unpacked = cache()?.join(format!("{package}_{candidate}"));
+    Ok((package, unpacked))
 }
 
 fn package() -> Result<String> {

@@ -98,8 +98,7 @@ impl Options {
 
 /// Boots the guest and runs the tests; whether all passed.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<bool> {
-    let missing: Vec<&str> =
-        NEEDED.iter().filter(|(program, _)| found(program).is_none()).map(|(_, package)| *package).collect();
+    let missing = missing_packages();
     if !missing.is_empty() {
         bail!("`lab` emulates a machine; it needs: apt install {}", missing.join(" "));
     }
@@ -122,8 +121,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<bool> {
         }
     };
     let dir = tempfile::tempdir()?;
-    let disk = dir.path().join("nvme");
-    File::create(&disk)?.set_len(DISK_BYTES)?;
+    let disk = disk_in(dir.path())?;
     if let Some(times) = options.cuts {
         return Ok(steps.take(&format!("{times} power cuts ({})", kernel.version), || {
             let ramdisk = ramdisk::make(dir.path(), &kernel, &binary, &[&CUT])?;
@@ -152,6 +150,18 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<bool> {
     }
     skipped.iter().for_each(|line| println!("{line}"));
     Ok(good)
+}
+
+/// Packages of which the host needs a program.
+fn missing_packages() -> Vec<&'static str> {
+    NEEDED.iter().filter(|(program, _)| found(program).is_none()).map(|(_, package)| *package).collect()
+}
+
+/// A file that is the guest's NVMe disk.
+fn disk_in(dir: &Path) -> Result<PathBuf> {
+    let disk = dir.join("nvme");
+    File::create(&disk)?.set_len(DISK_BYTES)?;
+    Ok(disk)
 }
 
 /// The path of a program.
@@ -193,6 +203,28 @@ mod tests {
         }
         assert!(parse("nvm").unwrap_err().contains("boot, nvme, dm"));
         assert!(parse("--binary").is_err());
+    }
+
+    /// The one test of the lab in the suite: the kernel boots, and fathom measures there.
+    #[test]
+    fn fathom_runs_in_the_guest() {
+        let skip = |reason: &str| fathom_testkit::skip("xtask: lab::tests::fathom_runs_in_the_guest", reason);
+        let missing = missing_packages();
+        if !missing.is_empty() {
+            return skip(&format!("needs {}", missing.join(", ")));
+        }
+        let Some(kernel) = Kernel::in_cache() else {
+            return skip("the kernel is not in the cache; `cargo xtask lab boot` fetches it");
+        };
+        let binary =
+            target_directory(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()).join("debug/fathom");
+        if !binary.is_file() {
+            return skip("fathom is not built");
+        }
+        let dir = fathom_testkit::TestDir::new();
+        let ramdisk = ramdisk::make(dir.path(), &kernel, &binary, &[&TESTS[0]]).unwrap();
+        let ended = boot::run(&kernel, &ramdisk, &disk_in(dir.path()).unwrap()).unwrap();
+        assert_eq!(ended, [("boot".to_owned(), 0)]);
     }
 
     #[test]

@@ -14,11 +14,16 @@ struct Known {
     why: &'static str,
 }
 
-const KNOWN: [Known; 51] = [
+const KNOWN: [Known; 40] = [
     Known {
         directory: "crates/cli/src",
-        modules: &["cold", "commands", "epilogue", "line", "prepare", "run_loop", "run_store"],
-        why: "to be parted: what they share has no module yet",
+        modules: &["commands", "line"],
+        why: "`why` and `completions` read the command line that lists them",
+    },
+    Known {
+        directory: "crates/dialects/src/fio/plan",
+        modules: &["mixes", "passes"],
+        why: "a mix is one case of passes",
     },
     Known {
         directory: "crates/cli/src/commands",
@@ -31,24 +36,9 @@ const KNOWN: [Known; 51] = [
         why: "two sides of one subject",
     },
     Known {
-        directory: "crates/cli/src/commands/compare",
-        modules: &["of", "sides", "sweep"],
-        why: "two sides of one subject",
-    },
-    Known {
-        directory: "crates/cli/src/commands/iso",
-        modules: &["compare", "options"],
-        why: "two sides of one subject",
-    },
-    Known {
         directory: "crates/cli/src/commands/reproduce/hsfs",
         modules: &["checks", "table", "text"],
         why: "a table and its text",
-    },
-    Known {
-        directory: "crates/cli/src/commands/survey",
-        modules: &["place", "plan"],
-        why: "two sides of one subject",
     },
     Known {
         directory: "crates/cli/src/commands/sweep",
@@ -92,25 +82,6 @@ const KNOWN: [Known; 51] = [
     },
     Known {
         directory: "crates/dialects/src/fio/plan",
-        modules: &[
-            "append",
-            "backward",
-            "calls",
-            "donor",
-            "engine",
-            "files",
-            "io_type",
-            "loops",
-            "mixes",
-            "multi_file",
-            "parts",
-            "passes",
-            "sequence",
-        ],
-        why: "to be parted: what they share has no module yet",
-    },
-    Known {
-        directory: "crates/dialects/src/fio/plan",
         modules: &["blocks", "merge_traces", "replay"],
         why: "two sides of one subject",
     },
@@ -125,42 +96,6 @@ const KNOWN: [Known; 51] = [
         why: "two sides of one subject",
     },
     Known {
-        directory: "crates/engine/src",
-        modules: &[
-            "action",
-            "backend",
-            "buffer",
-            "check",
-            "checksum",
-            "contents",
-            "engine",
-            "files",
-            "flow",
-            "hot",
-            "interrupt",
-            "kept",
-            "memory",
-            "phase",
-            "pooled",
-            "ratios",
-            "sealed",
-            "settle",
-            "shared",
-            "worker",
-        ],
-        why: "to be parted: what they share has no module yet",
-    },
-    Known {
-        directory: "crates/engine/src/action/tree",
-        modules: &["files", "make"],
-        why: "two sides of one subject",
-    },
-    Known {
-        directory: "crates/engine/src/backend",
-        modules: &["aio", "mmap", "probe", "psync", "pvsync2", "stdio", "uring"],
-        why: "to be parted: what they share has no module yet",
-    },
-    Known {
         directory: "crates/engine/src/flow",
         modules: &["aio", "io", "memory", "worker"],
         why: "two sides of one subject",
@@ -168,11 +103,6 @@ const KNOWN: [Known; 51] = [
     Known {
         directory: "crates/engine/src/flow",
         modules: &["say", "sets", "setting"],
-        why: "two sides of one subject",
-    },
-    Known {
-        directory: "crates/engine/src/phase",
-        modules: &["rounds", "watch"],
         why: "two sides of one subject",
     },
     Known {
@@ -227,46 +157,15 @@ const KNOWN: [Known; 51] = [
         why: "two sides of one subject",
     },
     Known {
-        directory: "crates/record/src/export",
-        modules: &["csv", "truth"],
-        why: "two sides of one subject",
-    },
-    Known {
-        directory: "crates/record/src/store",
-        modules: &[
-            "block",
-            "cache",
-            "course",
-            "finding",
-            "flow_op",
-            "imported",
-            "latency",
-            "load",
-            "simulated",
-            "steady_groups",
-        ],
-        why: "to be parted: what they share has no module yet",
-    },
-    Known {
-        directory: "crates/record/src/store",
-        modules: &["write", "write_phase"],
-        why: "two sides of one subject",
-    },
-    Known {
         directory: "crates/report/src",
         modules: &["block", "counters"],
         why: "two sides of one subject",
-    },
-    Known {
-        directory: "crates/report/src/compared",
-        modules: &["family", "judge", "layout", "notices", "obstacles", "samples", "session"],
-        why: "to be parted: what they share has no module yet",
     },
     Known { directory: "crates/report/src/sweep", modules: &["map", "text"], why: "a table and its text" },
     Known {
         directory: "crates/sim/src",
         modules: &["block", "cache", "calls", "files", "journal", "machine", "names", "writeback"],
-        why: "to be parted: what they share has no module yet",
+        why: "the machine owns its parts, and what a part does takes the machine: its clock, tasks and other parts",
     },
     Known {
         directory: "crates/sim/src",

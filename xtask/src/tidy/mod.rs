@@ -5,6 +5,7 @@
 //! * [`circles`]: modules of a crate that use each other
 //! * [`one_program`]: tests that no program names
 //! * [`source`]: opening paragraphs, stray prints, things left for later, ignored tests without a reason
+//! * [`file_names`]: files whose names do not say what is in them
 //! * [`index`]: pages of docs/ that its index does not name
 //! * [`options`]: options without documentation, in the command line and in the dialects' tables
 //! * [`tools`]: programs that tests need and no page names
@@ -17,6 +18,7 @@
 mod arrows;
 mod circles;
 mod code;
+mod file_names;
 mod index;
 mod one_program;
 mod options;
@@ -146,6 +148,7 @@ fn walk(root: &Path) -> Result<Vec<String>> {
 fn findings(tree: &Tree) -> Vec<Finding> {
     let mut found = arrows::check(tree);
     found.extend(circles::check(tree));
+    found.extend(file_names::check(tree));
     found.extend(index::check(tree));
     found.extend(one_program::check(tree));
     found.extend(source::check(tree));

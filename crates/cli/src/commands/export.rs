@@ -1,6 +1,7 @@
 //! `fathom export`: prints stored runs on stdout for other programs.
 
-use crate::line::{Common, Export, ExportFormat};
+use crate::common::Common;
+use crate::line::{Export, ExportFormat};
 use crate::{console, state};
 use std::process::ExitCode;
 

@@ -1,12 +1,14 @@
 //! `fathom import`: finds output of other programs in any text and stores it as runs. Reports for every file what was
 //! found at which lines, and every line that looks like figures but was not understood.
 
+use crate::common::Common;
 use crate::exit::{self, Usage};
-use crate::line::{Common, Import, ImportColumns, ImportKind};
+use crate::line::{Import, ImportColumns, ImportKind};
 use crate::{console, input, state};
 use fathom_dialects::import::{Columns, Found, ImportError, Kind, Outputs, TextPiece};
 use fathom_record::Run;
 use fathom_record::store::new_run_id;
+use import_report::ImportReport;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufReader, Read as _, Seek as _, Write as _};
@@ -15,9 +17,8 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-use told::ImportReport;
 
-mod told;
+mod import_report;
 
 /// Longer than the resolution of a run's id, so that the ids of an import sort like the text.
 const BETWEEN_IDS: Duration = Duration::from_micros(250);
@@ -44,7 +45,7 @@ pub fn run(options: &Import, common: &Common) -> anyhow::Result<ExitCode> {
         store.save_all(first.into_iter().map(Ok).chain(&mut reading))?;
         store.close()?;
     }
-    let all_held_something = reading.told.out(options)?;
+    let all_held_something = reading.report.out(options)?;
     Ok(ExitCode::from(if all_held_something { exit::DONE } else { exit::USAGE }))
 }
 
@@ -59,7 +60,7 @@ struct ImportedRuns<'o> {
     /// Figures found so far.
     figures: usize,
     ids: Ids,
-    told: ImportReport,
+    report: ImportReport,
 }
 
 impl<'o> ImportedRuns<'o> {
@@ -71,7 +72,7 @@ impl<'o> ImportedRuns<'o> {
             runs: VecDeque::new(),
             figures: 0,
             ids: Ids { next: jiff::Timestamp::now() },
-            told: ImportReport::new(options.verbose),
+            report: ImportReport::new(options.verbose),
         }
     }
 
@@ -87,32 +88,32 @@ impl<'o> ImportedRuns<'o> {
                 let (kind, columns) = (self.options.kind.map(kind), self.options.columns.map(columns));
                 let outputs = Outputs::new(&name, BufReader::with_capacity(64 << 10, input), kind, columns)
                     .map_err(|e| unreadable(&name, &e))?;
-                self.told.begin(&name);
+                self.report.begin(&name);
                 self.outputs = Some((name, outputs));
                 continue;
             };
             match outputs.next() {
                 None => {
-                    self.told.end();
+                    self.report.end();
                     self.outputs = None;
                 }
                 Some(Ok(TextPiece::Found(mut found))) => {
                     found.runs.iter_mut().for_each(|run| complete(run, self.options, &mut self.ids));
                     self.figures += found.figures();
                     warn_of_doubts(name, &found);
-                    self.told.found(&found, self.options.dry_run)?;
+                    self.report.found(&found, self.options.dry_run)?;
                     self.runs.extend(found.runs);
                 }
-                Some(Ok(TextPiece::Prose(line))) => self.told.prose(line),
+                Some(Ok(TextPiece::Prose(line))) => self.report.prose(line),
                 Some(Ok(TextPiece::NotUnderstood(line, words))) => {
-                    self.told.not_understood(line, "looks like figures and was not understood", &words);
+                    self.report.not_understood(line, "looks like figures and was not understood", &words);
                 }
                 Some(Ok(TextPiece::Partly(line, words))) => {
-                    self.told.not_understood(line, "was read only in part", &words);
+                    self.report.not_understood(line, "was read only in part", &words);
                 }
                 Some(Ok(TextPiece::Cut(line, words))) => {
                     let how = "ends without a line break and may be cut: its last number was left out";
-                    self.told.not_understood(line, how, &words);
+                    self.report.not_understood(line, how, &words);
                 }
                 Some(Ok(TextPiece::PassedOver { line, bytes })) => console::warning(&format!(
                     "{name}, line {line} was skipped: its {bytes} bytes are more than a line of any known output"

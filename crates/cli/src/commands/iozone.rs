@@ -3,7 +3,7 @@
 
 use super::write;
 use crate::appended_file::AppendedFile;
-use crate::line::Common;
+use crate::common::Common;
 use crate::run_loop::{self, Failure, Finished, Head, Listener};
 use crate::{console, epilogue, exit, input, state};
 use fathom_dialects::LivePrinter as _;

@@ -1,6 +1,7 @@
 //! `fathom list`: the stored runs, newest first.
 
-use crate::line::{Common, List};
+use crate::common::Common;
+use crate::line::List;
 use crate::{console, state};
 use fathom_record::store::{Filter, RunSummary};
 use std::process::ExitCode;

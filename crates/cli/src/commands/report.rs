@@ -1,8 +1,9 @@
 //! `fathom report`: draws stored runs into the named file; its extension selects the format.
 
 use super::write;
+use crate::common::Common;
 use crate::exit::Usage;
-use crate::line::{Common, Report};
+use crate::line::Report;
 use crate::state;
 use std::process::ExitCode;
 

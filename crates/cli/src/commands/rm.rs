@@ -1,6 +1,7 @@
 //! `fathom rm`: removes stored runs. All names are resolved first: a wrong one removes nothing.
 
-use crate::line::{Common, Rm};
+use crate::common::Common;
+use crate::line::Rm;
 use crate::{console, state};
 use std::process::ExitCode;
 

@@ -3,9 +3,10 @@
 mod plan;
 
 use super::{filebench, fio, write};
+use crate::common::Common;
 use crate::exit::{self, Usage};
 use crate::input;
-use crate::line::{Common, RunFile};
+use crate::line::RunFile;
 use crate::run_loop::{self, Finished, Head, Listener};
 use crate::{console, epilogue, native, state};
 use anyhow::Context as _;
@@ -165,7 +166,7 @@ fn conclude(finished: &Finished, json: bool) {
 /// Reports what ended a run early.
 pub fn tell_early_end(finished: &Finished) {
     if let Some(signal) = finished.signal {
-        console::warning(&format!("stopped by signal {signal}; what was measured until then is above"));
+        console::warning(&format!("stopped by signal {signal}; the results until then are above"));
     } else if let Some(failure) = &finished.failure {
         console::error(&failure.to_string());
     }

@@ -1,7 +1,8 @@
 //! `fathom show`: prints stored runs one by one; for several runs, first a table of their parallel streams.
 
+use crate::common::Common;
 use crate::exit::Usage;
-use crate::line::{Common, Show};
+use crate::line::Show;
 use crate::{console, state};
 use fathom_record::Run;
 use std::process::ExitCode;
@@ -44,7 +45,7 @@ fn one(options: &Show, run: &Run) -> anyhow::Result<()> {
             }
             other => {
                 return Err(Usage(format!(
-                    "run {} was measured by {other}, which has no original output",
+                    "--original prints runs of iozone, sysbench and filebench; run {} is one of {other}",
                     run.id
                 ))
                 .into());

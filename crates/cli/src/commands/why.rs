@@ -1,7 +1,8 @@
 //! `fathom why`: answers "why is this not faster?" for a stored run.
 
+use crate::common::Common;
 use crate::exit::Usage;
-use crate::line::{Command, Common, Line, Why};
+use crate::line::{Command, Line, Why};
 use crate::{console, state};
 use anyhow::Context as _;
 use clap::Parser as _;

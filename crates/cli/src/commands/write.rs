@@ -102,7 +102,7 @@ pub fn pictures_into(pictures: &[Picture], directory: &Path, replace: bool) -> a
     Ok(files)
 }
 
-const NOTHING: &str = "there is nothing that could be drawn: too few figures";
+const NOTHING: &str = "there are too few figures to draw a picture";
 
 const NO_STACKS: &str = "there are no kernel stacks of slow calls: they are noted with --observe full, as root, of phases with at least 100 calls of a kind";
 

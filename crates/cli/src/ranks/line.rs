@@ -1,7 +1,8 @@
 //! The command line of `fathom-mpi`: the measuring commands of `fathom`, preceded by options about ranks.
 
+use crate::common::{Common, Conditions};
 use crate::exit;
-use crate::line::{Common, Conditions, DropIn};
+use crate::line::DropIn;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fathom_workload::Layout;
 use std::ffi::OsString;

@@ -3,7 +3,7 @@
 
 use super::clocks::Offset;
 use super::hosts::Hosts;
-use crate::line::Common;
+use crate::common::Common;
 use crate::run_loop;
 use crate::run_store::RunStore;
 use fathom_observe::trust;

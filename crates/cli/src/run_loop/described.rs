@@ -1,12 +1,11 @@
 //! A planned phase in the terms of the record: its name, the sizes of its parts, what it does.
 
-use super::streams;
 use crate::flows;
 use fathom_record::{Axes, Phase};
 use fathom_workload::{Backend, Direction, MapFlush, Stream};
 
 pub fn described(phase: &fathom_workload::Phase, number: usize) -> Phase {
-    let streams: Vec<&Stream> = streams(std::iter::once(phase)).collect();
+    let streams: Vec<&Stream> = phase.streams().collect();
     let synchronous = |s: &&Stream| {
         s.timed.fsync
             || s.sync_series.is_some_and(|series| series.requests == 1 || series.at_end)

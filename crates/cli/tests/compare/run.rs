@@ -171,7 +171,7 @@ fn the_noise_alone_says_what_this_machine_can_see() {
     let outcome = fathom.run(run(&["--calibrate", "--effect", "40%", &file])).expect_code(0);
     let _ = outcome
         .expect_stderr("noise: quad 5 of 5 (")
-        .expect_stderr("This machine can see changes of")
+        .expect_stderr("This machine can detect changes of")
         .expect_stdout("A  ")
         .expect_stdout("paced.toml, again: 10 runs");
     let _ = fathom.run(["compare", "--of", "last"]).expect_code(0).expect_stdout(", again: 10 runs");

@@ -8,7 +8,7 @@ fn a_file_without_any_output_is_told_with_what_is_known() {
     std::fs::write(fathom.work().join("prose.txt"), "Dear all,\nnothing to report.\n").expect("a text");
     let outcome = fathom.run(["import", "prose.txt", "mail.txt"]).expect_code(2);
     let _ = outcome
-        .expect_stderr("prose.txt holds no known output")
+        .expect_stderr("prose.txt contains no known output")
         .expect_stderr("iozone, sysbench, filebench, fio, ioping, bonnie++, stress-ng, dbench, yabs, diskmark, pgbench, elbencho, vdbench, phoronix, dtrace, dd, time, sar, iostat, hyperfine, fsperf, mmtests, table")
         .expect_stdout("mail.txt:");
     assert_eq!(ids(&fathom).len(), 2, "what the other file holds is kept");

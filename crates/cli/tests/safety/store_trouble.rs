@@ -76,7 +76,7 @@ fn looking_for_runs_makes_no_store() {
     for line in looking {
         let (listing, words) = (["list", "history"].contains(&line), line.split(' '));
         let outcome = fathom.run(words.clone().chain(["--store", named])).expect_code(2).expect_stdout("");
-        let told = format!("error: there is no store {named}; --store names one that is there");
+        let told = format!("error: there is no store {named}; name an existing one");
         assert!(outcome.stderr.starts_with(&told), "{line}: {}", outcome.stderr);
         // Nothing was measured yet with the usual one.
         let outcome = fathom.run(words).expect_code(if listing { 0 } else { 2 });

@@ -81,7 +81,8 @@ fn besides(plan: &Plan) -> Vec<String> {
         let s = &job.settings;
         if let Some(name) = s.text("ioscheduler").filter(|_| job.stream.backend.has_files()) {
             say(format!(
-                "not in the workload: job {} has the I/O scheduler of the block devices below its files set to {name} before the run, and put back after it",
+                "not in the workload: job {} sets the I/O scheduler of the block devices below its files to {name} before \
+                 the run, and restores it afterwards",
                 job.name
             ));
         }

@@ -125,6 +125,12 @@ impl Settings {
         })
     }
 
+    /// Whether an option is given with a value other than 0.
+    pub(super) fn asks(&self, name: &'static str) -> bool {
+        self.last(name)
+            .is_some_and(|(_, given)| given.value.as_deref().is_none_or(|value| value.trim() != "0"))
+    }
+
     /// An integer.
     ///
     /// # Errors

@@ -202,8 +202,8 @@ fn settings_without_a_workload_key_are_reported() {
     let (check, explained) = both(jobs);
     let group = "not in the workload: fathom runs in the control group g, which is made if it is missing";
     for note in [
-        "not in the workload: job a has the I/O scheduler of the block devices below its files set to none",
-        "not in the workload: job b has the I/O scheduler",
+        "not in the workload: job a sets the I/O scheduler of the block devices below its files to none",
+        "not in the workload: job b sets the I/O scheduler",
         group,
     ] {
         assert_eq!(check.matches(&format!("# {note}")).count(), 1, "{check}");

@@ -53,7 +53,7 @@ pub(super) fn parse(lines: &Lines, at: usize, _: &Context) -> Option<Block> {
     let mb = mb_of(&tests);
     let phases: Vec<Phase> = tests.iter().map(|(n, test)| test.cell(file_bytes, mb, *n)).collect();
     let program = program.unwrap_or("a disk mark");
-    let said = if mb == MB { "" } else { ", whose MB are 1000 KiB by its own IOPS" };
+    let said = if mb == MB { "" } else { ", MB of 1000 KiB according to its IOPS" };
     block.what = format!("{program}, {}{said}", super::several(phases.len(), "test"));
     block.has_own_rules = true;
     block.runs.push(run("diskmark", program.into(), phases));

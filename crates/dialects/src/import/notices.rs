@@ -30,8 +30,10 @@ pub(super) fn of_tables(run: &Run) -> Vec<Doubt> {
     }
     let mut doubts = Vec::new();
     if !levels.is_empty() {
-        let head =
-            format!("two levels or strong skew in {} of {rows} rows, whatever the record size", levels.len());
+        let head = format!(
+            "two levels or strong skew in {} of {rows} rows, regardless of record size",
+            levels.len()
+        );
         doubts.push(doubt("two-levels", &head, levels));
     }
     if !order.is_empty() {

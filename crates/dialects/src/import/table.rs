@@ -365,7 +365,7 @@ fn of_cells(lines: &Lines, table: TableCells, context: &Context) -> Option<Block
         rows.first()?;
         partly.extend(rows.iter().map(|(n, _)| *n));
         partly.sort_unstable();
-        let what = format!("a table of {} columns, more than are read", heads.len());
+        let what = format!("a table of {} columns; at most {MOST_COLUMNS} are read", heads.len());
         return Some(Block { last, what, partly, ..Block::default() });
     }
     let is_parameter = |c: usize| {

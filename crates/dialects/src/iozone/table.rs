@@ -212,7 +212,8 @@ pub const OPTIONS: [IozoneOption; 91] = [
     plus('Z', None, "mark the data with 0xa5 as very old releases did"),
     refused(
         plus('a', Number("PERCENT"), "share of zero bytes in the data (3.489)"),
-        "It came after release 3.471, which this dialect follows; a native workload says data = { reducible = { compressible_percent = N } }.",
+        "It is newer than release 3.471, which this dialect follows; use a native workload with data = { reducible = { \
+         compressible_percent = N } }.",
     ),
 ];
 

@@ -247,7 +247,10 @@ pub const OPTIONS: [SysbenchOption; 66] = [
     new(row(Log, "histogram", Switch, "off", "print the histogram of latencies")),
     new(harmless(row(Database, "db-driver", Text, "mysql", "kind of database"), NO_DATABASE)),
     new(harmless(row(Database, "db-ps-mode", Text, "auto", "prepared statements"), NO_DATABASE)),
-    new(harmless(row(Database, "db-debug", Switch, "off", "tell what the database is asked"), NO_DATABASE)),
+    new(harmless(
+        row(Database, "db-debug", Switch, "off", "print what is sent to the database"),
+        NO_DATABASE,
+    )),
     new(harmless(row(Database, "mysql-host", List, "localhost", "MySQL: host"), NO_DATABASE)),
     new(harmless(row(Database, "mysql-port", List, "3306", "MySQL: port"), NO_DATABASE)),
     new(harmless(row(Database, "mysql-socket", List, "", "MySQL: socket"), NO_DATABASE)),

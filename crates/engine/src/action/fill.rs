@@ -5,7 +5,7 @@
 use super::owned::open_for_data;
 use super::sets::Sets;
 use super::writing::Writer;
-use crate::engine::{files_of, instances, region_of, sets_of_flows};
+use crate::layout::{files_of, instances, region_of, sets_of_flows};
 use crate::{Engine, EngineError, Ledger};
 use fathom_workload::{Access, Act, Data, FileSet, ListedOp, Phase, Pick, Program, Stream, Verify, Workload};
 use std::collections::BTreeMap;

@@ -15,7 +15,7 @@ mod sets;
 mod tree;
 mod writing;
 
-use crate::check::unsupported;
+use crate::error::unsupported;
 use crate::{Engine, EngineError, Ledger};
 use fathom_workload::{Action, FileSet, Files, Workload};
 use std::path::Path;

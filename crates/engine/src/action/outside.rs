@@ -1,6 +1,6 @@
 //! Steps that do not concern the files of a set: mounts, commands, pauses.
 
-use crate::check::unsupported;
+use crate::error::unsupported;
 use crate::{EngineError, interrupted_by};
 use std::path::Path;
 use std::process::{Command, Stdio};

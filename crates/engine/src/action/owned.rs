@@ -3,7 +3,7 @@
 use super::bottomless::is_bottomless;
 use super::image;
 use super::sets::Sets;
-use crate::check::unsupported;
+use crate::error::unsupported;
 use crate::files::{mode_of_directory, open_soon};
 use crate::{EngineError, Ledger};
 use fathom_state::here;

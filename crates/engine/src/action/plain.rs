@@ -6,7 +6,7 @@ use super::progress::{Prepared, Step};
 use super::sets::Sets;
 use super::writing::Writer;
 use super::{CHUNK, Laying};
-use crate::check::unsupported;
+use crate::error::unsupported;
 use crate::{EngineError, Ledger, interrupted_by};
 use fathom_state::here;
 use fathom_workload::{Existing, FileSet, Files};

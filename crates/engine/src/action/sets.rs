@@ -1,10 +1,11 @@
 //! The file sets of a workload as files: number, location, size, and which of them exist at the start. Trees and drawn sizes are
 //! computed once and cached while the workload requests the same.
 
-use crate::check::unsupported;
+use crate::error::unsupported;
+use crate::layout::file_of;
 use crate::{Engine, EngineError};
 use fathom_workload::tree::{Layout, Layouts, layouts};
-use fathom_workload::{Bytes, FileSet, Files, RandomVariable, Seed, Sizing, Workload};
+use fathom_workload::{Bytes, FileSet, Files, RandomVariable, Seed, Sizing, Stream, Workload};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -96,6 +97,11 @@ impl Sets {
             }
             (files, _) => files.path(index),
         }
+    }
+
+    /// Path of the file that a worker of a stream uses.
+    pub fn path_of(&self, workload: &Workload, stream: &Stream, worker: usize) -> Option<PathBuf> {
+        self.path(workload.fileset(&stream.fileset)?, file_of(workload, stream, worker))
     }
 
     /// Paths of all files, whether or not they exist at the start.

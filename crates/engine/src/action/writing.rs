@@ -3,7 +3,7 @@
 
 use super::CHUNK;
 use crate::contents::Contents;
-use crate::worker::Fault;
+use crate::fault::Fault;
 use crate::{EngineError, interrupted_by};
 use fathom_workload::ops::Place;
 use fathom_workload::{Bytes, Data, Direction, FileSet, Stream, Workload};

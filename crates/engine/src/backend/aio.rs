@@ -1,13 +1,13 @@
 //! Linux native asynchronous I/O by its system calls (io_setup, io_submit, io_getevents), as libaio uses them. Buffered
 //! operations are executed inside io_submit; only O_DIRECT is really asynchronous.
 
-use super::probe::{Capability, ProbeFile, State, number_in, text};
+use super::capability::{Capability, ProbeFile, State, number_in, text};
 use super::pvsync2::ATOMIC;
 use super::{AsyncBackend, Handle, Target};
 use crate::clock::Clock;
+use crate::fault::{FailedCall, Fault};
 use crate::files;
-use crate::shared::FailedCall;
-use crate::worker::{Fault, StreamPlan};
+use crate::stream_plan::StreamPlan;
 use fathom_workload::ops::{Op, OpKind};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -364,7 +364,7 @@ mod tests {
             return fathom_testkit::skip("a_refused_flag_is_told", "no native aio here");
         }
         // Files in memory do not support atomic writes.
-        let file = || crate::backend::probe::file_in_memory().unwrap();
+        let file = || crate::backend::capability::file_in_memory().unwrap();
         let mut aio = Aio::on(vec![file(), file()], 2, 2).unwrap();
         aio.write_flags = ATOMIC as i32;
         let mut byte = 7u8;
@@ -385,7 +385,7 @@ mod tests {
         if attempt(1).is_err() {
             return fathom_testkit::skip("a_context_that_is_full", "no native aio here");
         }
-        let file = crate::backend::probe::file_in_memory().unwrap();
+        let file = crate::backend::capability::file_in_memory().unwrap();
         rustix::io::pwrite(&file, &[7], 0).unwrap();
         // The kernel rounds up, to a page of events and by the number of CPUs, and still cannot take this many.
         let mut aio = Aio::on(vec![file], MANY, 1).unwrap();

@@ -2,7 +2,8 @@
 //! stream.
 
 use super::{Backend, Handle};
-use crate::worker::{Fault, StreamPlan};
+use crate::fault::Fault;
+use crate::stream_plan::StreamPlan;
 use fathom_workload::Backend as Kind;
 use rustix::fd::BorrowedFd;
 use std::time::{Duration, Instant};

@@ -5,9 +5,9 @@
 //! cannot be moved.
 
 use super::{Backend, Handle};
+use crate::fault::{FailedCall, Fault};
 use crate::files;
-use crate::shared::FailedCall;
-use crate::worker::{Fault, StreamPlan};
+use crate::stream_plan::StreamPlan;
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;

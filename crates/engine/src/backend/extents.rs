@@ -3,9 +3,9 @@
 //! An allocating write extends the file as writing would; a read only allocates space and keeps the file size.
 
 use super::{Backend, Handle};
+use crate::fault::{FailedCall, Fault};
 use crate::files;
-use crate::shared::FailedCall;
-use crate::worker::{Fault, StreamPlan};
+use crate::stream_plan::StreamPlan;
 use fathom_workload::{Backend as Kind, FileCall};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::FallocateFlags;

@@ -3,7 +3,8 @@
 
 use super::{Backend, Handle};
 use crate::contents::Contents;
-use crate::worker::{Fault, StreamPlan};
+use crate::fault::Fault;
+use crate::stream_plan::StreamPlan;
 
 pub(crate) struct Many<B> {
     files: Vec<B>,

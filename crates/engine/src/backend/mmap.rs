@@ -8,11 +8,11 @@
 //! A full file system or a truncated file raises SIGBUS, which cannot be turned into an error inside a thread. So workers with
 //! this back-end always run in separate processes (see phase.rs), and the parent reports the signal.
 
-use super::probe::{Capability, ProbeFile, State, text};
+use super::capability::{Capability, ProbeFile, State, text};
 use super::{Backend, Handle};
+use crate::fault::{FailedCall, Fault};
 use crate::files;
-use crate::shared::FailedCall;
-use crate::worker::{Fault, StreamPlan};
+use crate::stream_plan::StreamPlan;
 use fathom_workload::{Backend as Kind, MapFlush};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags};

@@ -2,6 +2,7 @@
 //! keeps no counters and reads no clock. The hot loops are compiled once for each.
 
 mod aio;
+pub mod capability;
 mod compute;
 mod exchange;
 mod extents;
@@ -36,9 +37,9 @@ pub(crate) use uring::{UnregisteredRing, Uring, ring_refusal, unregistered_refus
 
 use crate::clock::Clock;
 use crate::contents::Contents;
+use crate::fault::{FailedCall, Fault};
 use crate::files;
-use crate::shared::FailedCall;
-use crate::worker::{Fault, StreamPlan};
+use crate::stream_plan::StreamPlan;
 use fathom_workload::ops::Op;
 use rustix::io::Errno;
 

@@ -2,9 +2,9 @@
 //! Names are created and removed in directories that were opened at the start, so a link put on the path later has no effect.
 
 use super::{Backend, Handle};
+use crate::fault::{FailedCall, Fault};
 use crate::files::{self, mode_of_directory};
-use crate::shared::FailedCall;
-use crate::worker::{Fault, StreamPlan};
+use crate::stream_plan::StreamPlan;
 use fathom_state::here;
 use fathom_workload::{Backend as Kind, FileCall, StatCall};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};

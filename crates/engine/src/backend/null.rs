@@ -2,7 +2,8 @@
 
 use super::{AsyncBackend, Backend, Handle, Target};
 use crate::clock::Clock;
-use crate::worker::{Fault, StreamPlan};
+use crate::fault::Fault;
+use crate::stream_plan::StreamPlan;
 use fathom_workload::ops::Op;
 
 pub(crate) struct Null;

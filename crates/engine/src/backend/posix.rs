@@ -3,9 +3,9 @@
 
 use super::{AsyncBackend, Handle, Target};
 use crate::clock::Clock;
+use crate::fault::{FailedCall, Fault};
 use crate::files;
-use crate::shared::FailedCall;
-use crate::worker::{Fault, StreamPlan};
+use crate::stream_plan::StreamPlan;
 use fathom_workload::ops::{Op, OpKind};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn operations_of_a_full_queue_all_come_back() {
         const DEPTH: u32 = 16;
-        let file = crate::backend::probe::file_in_memory().unwrap();
+        let file = crate::backend::capability::file_in_memory().unwrap();
         let bytes: Vec<u8> = (0..16).collect();
         rustix::io::pwrite(&file, &bytes, 0).unwrap();
         let mut posix = Posix::on(vec![file], DEPTH as usize);

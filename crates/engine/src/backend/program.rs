@@ -2,8 +2,8 @@
 //! end, a tenth of a second each, so that a stop is noticed. Its exit status is ignored.
 
 use super::{Backend, Handle};
-use crate::shared::FailedCall;
-use crate::worker::{Fault, StreamPlan};
+use crate::fault::{FailedCall, Fault};
+use crate::stream_plan::StreamPlan;
 use fathom_workload::Beside;
 use rustix::fd::BorrowedFd;
 use rustix::io::Errno;

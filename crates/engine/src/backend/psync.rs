@@ -2,11 +2,11 @@
 //!
 //! A short call is followed by another one, which reports the reason (end of file, no space, size limit).
 
-use super::probe::{Capability, ProbeFile, State, text};
+use super::capability::{Capability, ProbeFile, State, text};
 use super::{Backend, Handle};
+use crate::fault::{FailedCall, Fault};
 use crate::files;
-use crate::shared::FailedCall;
-use crate::worker::{Fault, StreamPlan};
+use crate::stream_plan::StreamPlan;
 use fathom_workload::SyncCall;
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::io::Errno;

@@ -4,11 +4,11 @@
 //! A kernel or file system that refuses a flag only reports "not supported". So the first refusal of a run is investigated: the
 //! record is tried with each flag alone, and the error names the refused flag and what it needs.
 
-use super::probe::{Capability, ProbeFile, State};
+use super::capability::{Capability, ProbeFile, State};
 use super::{Backend, Handle};
+use crate::fault::{FailedCall, Fault};
 use crate::files;
-use crate::shared::FailedCall;
-use crate::worker::{Fault, StreamPlan};
+use crate::stream_plan::StreamPlan;
 use fathom_workload::Pvsync2 as Options;
 use fathom_workload::ops::{Place, derive_seed};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -333,7 +333,7 @@ pub(super) fn refusal(options: &Options) -> Option<String> {
     if asked == 0 {
         return None;
     }
-    let file = super::probe::file_in_memory().ok()?;
+    let file = super::capability::file_in_memory().ok()?;
     let unknown = FLAGS.iter().find(|f| f.bits & asked != 0 && !known(file.as_fd(), f))?;
     Some(format!(
         "this kernel does not know {} ({} = true): it needs Linux {}",
@@ -366,7 +366,7 @@ pub(super) fn refusal_of_files(
                 flag.name,
                 flag.key,
                 probe_file.name(),
-                super::probe::text(error),
+                super::capability::text(error),
                 flag.since,
                 flag.needs
             )
@@ -386,12 +386,14 @@ pub(super) fn probe(probe_file: &ProbeFile) -> Vec<Capability> {
     );
     let mut all = vec![match plain {
         Ok(_) => found("preadv2, pwritev2", State::Works, "the calls themselves, without a flag".into()),
-        Err(e) => {
-            found("preadv2, pwritev2", State::Lacks, format!("preadv2 is refused: {}", super::probe::text(e)))
-        }
+        Err(e) => found(
+            "preadv2, pwritev2",
+            State::Lacks,
+            format!("preadv2 is refused: {}", super::capability::text(e)),
+        ),
     }];
     if plain.is_ok() {
-        let memory = super::probe::file_in_memory().ok();
+        let memory = super::capability::file_in_memory().ok();
         for f in &FLAGS {
             for (feature, reads, writes) in rows(f) {
                 let (state, sentence) = probe_flag(probe_file, memory.as_ref(), f, reads, writes);
@@ -430,7 +432,7 @@ fn probe_flag(
                 format!(
                     "needs direct = true, which does not work with {} ({})",
                     probe_file.name(),
-                    super::probe::text(e)
+                    super::capability::text(e)
                 ),
             );
         }
@@ -442,7 +444,7 @@ fn probe_flag(
     let sentence = format!(
         "{what} with it are refused for {} ({}); it needs {}",
         probe_file.name(),
-        super::probe::text(error),
+        super::capability::text(error),
         flag.needs
     );
     (State::Lacks, sentence)
@@ -457,7 +459,7 @@ pub(super) struct Moves {
 
 /// "reads" or "writes", whichever is refused with a flag, and the error.
 fn refused(file: BorrowedFd<'_>, flag: &Flag, moves: Moves) -> Option<(&'static str, Errno)> {
-    let mut page = super::probe::Page::zeroed();
+    let mut page = super::capability::Page::zeroed();
     // EAGAIN is what NOWAIT is for.
     let refusal = |tried: Result<usize, Errno>| tried.err().filter(|&e| e != Errno::AGAIN);
     if moves.reads
@@ -476,7 +478,7 @@ fn refused(file: BorrowedFd<'_>, flag: &Flag, moves: Moves) -> Option<(&'static 
 /// The state of a flag that the kernel accepts; it accepts but ignores polling where the device does not support it.
 fn works(probe_file: &ProbeFile, flag: &Flag) -> (State, String) {
     if flag.key == "high_priority" {
-        return super::probe::polling_state(probe_file, "the calls take it");
+        return super::capability::polling_state(probe_file, "the calls take it");
     }
     (State::Works, format!("taken for {}", probe_file.name()))
 }
@@ -504,7 +506,7 @@ mod tests {
     #[test]
     fn so_many_percent_of_the_calls_poll() {
         let mut backend = Pvsync2 {
-            file: crate::backend::probe::file_in_memory().unwrap(),
+            file: crate::backend::capability::file_in_memory().unwrap(),
             read: flags(HIPRI | NOWAIT),
             write: flags(HIPRI),
             polls: None,
@@ -546,7 +548,7 @@ mod tests {
 
     #[test]
     fn a_flag_that_no_kernel_has_is_unknown() {
-        let file = crate::backend::probe::file_in_memory().unwrap();
+        let file = crate::backend::capability::file_in_memory().unwrap();
         let flag = |bits| Flag { bits, ..FLAGS[0] };
         assert!(!known(file.as_fd(), &flag(1 << 30)));
         assert!(known(file.as_fd(), &flag(0x02)), "every kernel that has preadv2's flags has RWF_DSYNC");

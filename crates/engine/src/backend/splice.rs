@@ -2,9 +2,9 @@
 //! pipe is moved in parts.
 
 use super::{Backend, Handle};
+use crate::fault::{FailedCall, Fault};
 use crate::files;
-use crate::shared::FailedCall;
-use crate::worker::{Fault, StreamPlan};
+use crate::stream_plan::StreamPlan;
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use rustix::io::Errno;
 

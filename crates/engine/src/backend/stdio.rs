@@ -1,10 +1,10 @@
 //! The C library's buffered streams: fread and fwrite through a fully buffered FILE, fflush and fsync, fclose.
 
-use super::probe::{Capability, ProbeFile, State};
+use super::capability::{Capability, ProbeFile, State};
 use super::{Backend, Handle};
+use crate::fault::{FailedCall, Fault};
 use crate::files;
-use crate::shared::FailedCall;
-use crate::worker::{Fault, StreamPlan};
+use crate::stream_plan::StreamPlan;
 use rustix::fd::{BorrowedFd, IntoRawFd as _, RawFd};
 use rustix::io::Errno;
 

@@ -5,14 +5,14 @@
 //! A feature that the running kernel lacks is an error that names it; there is no silent fallback. The flags came with Linux 5.19
 //! (COOP_TASKRUN), 6.0 (SINGLE_ISSUER) and 6.1 (DEFER_TASKRUN).
 
-use super::probe::{Capability, ProbeFile, State, text};
+use super::capability::{Capability, ProbeFile, State, text};
 use super::pvsync2::ATOMIC;
 use super::{AsyncBackend, Handle, Target};
 use crate::clock::Clock;
 use crate::contents::Contents;
+use crate::fault::{FailedCall, Fault};
 use crate::files;
-use crate::shared::FailedCall;
-use crate::worker::{Fault, StreamPlan};
+use crate::stream_plan::StreamPlan;
 use fathom_workload::Uring as Options;
 use fathom_workload::ops::{Op, OpKind};
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
@@ -389,7 +389,7 @@ fn no_ring(error: Errno) -> String {
 }
 
 fn no_ring_but(error: Errno, instead: &str) -> String {
-    let disabled = super::probe::number_in("/proc/sys/kernel/io_uring_disabled");
+    let disabled = super::capability::number_in("/proc/sys/kernel/io_uring_disabled");
     match (error, disabled) {
         (Errno::PERM, Some(n @ 1..)) => format!(
             "io_uring is disabled by the sysctl kernel.io_uring_disabled = {n}; set it to 0, or {instead}"
@@ -595,7 +595,7 @@ pub(super) fn probe(probe_file: &ProbeFile) -> Vec<Capability> {
         "5.1",
     );
     add("registered ring", register_ring(&plain), "the ring itself is looked up once", "5.18");
-    let mut page = Box::new(super::probe::Page::zeroed());
+    let mut page = Box::new(super::capability::Page::zeroed());
     let vector = libc::iovec { iov_base: page.0.as_mut_ptr().cast(), iov_len: page.0.len() };
     // SAFETY: the page is dropped after the ring, at the end.
     let registered = errno(unsafe { plain.submitter().register_buffers(&[vector]) });
@@ -614,7 +614,7 @@ pub(super) fn probe(probe_file: &ProbeFile) -> Vec<Capability> {
         Err(sentence) => found("operations", State::Lacks, sentence),
     });
     let (state, sentence) = match with(polling) {
-        Ok(()) => super::probe::polling_state(probe_file, "completion_polling = true: rings support it"),
+        Ok(()) => super::capability::polling_state(probe_file, "completion_polling = true: rings support it"),
         Err(e) => (State::Lacks, format!("refused ({})", text(e))),
     };
     all.push(found("IOPOLL", state, sentence));
@@ -655,7 +655,7 @@ mod tests {
 
     #[test]
     fn a_sysctl_is_named_only_if_it_is_to_blame() {
-        let disabled = super::super::probe::number_in("/proc/sys/kernel/io_uring_disabled").unwrap_or(0);
+        let disabled = super::super::capability::number_in("/proc/sys/kernel/io_uring_disabled").unwrap_or(0);
         let expected = if disabled > 0 { "kernel.io_uring_disabled" } else { "seccomp" };
         assert!(no_ring(Errno::PERM).contains(expected));
         assert!(no_ring(Errno::NOSYS).contains("5.1"));

@@ -4,7 +4,8 @@
 use super::sets::text;
 use super::setting::Setting;
 use crate::error::advice;
-use crate::shared::{End, FailedCall, Figures, Live};
+use crate::fault::FailedCall;
+use crate::shared::{End, Figures, Live};
 use fathom_record::OpError;
 use fathom_workload::flow::{FlatOp, Wrong};
 use std::sync::atomic::Ordering;

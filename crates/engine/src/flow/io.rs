@@ -5,8 +5,7 @@
 
 use super::spot::Spot;
 use super::worker::{Break, FlowWorker};
-use crate::shared::FailedCall;
-use crate::worker::Fault;
+use crate::fault::{FailedCall, Fault};
 use fathom_workload::Share;
 use fathom_workload::flow::{EntryPick, FlatOp, Slot, Transfer, Whole, Wrong};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};

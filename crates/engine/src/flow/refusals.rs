@@ -1,7 +1,7 @@
 //! Flows that cannot be executed, refused before anything starts: invalid ones, and those that this machine does not support.
 
 use crate::EngineError;
-use crate::check::unsupported;
+use crate::error::unsupported;
 use fathom_workload::flow::{named_ops, refusal};
 use fathom_workload::{Act, Flow, Phase, Thread, Workload};
 

@@ -35,7 +35,7 @@ unsafe impl Sharable for WaitPoint {}
 
 impl From<Impossible> for EngineError {
     fn from(why: Impossible) -> Self {
-        crate::check::unsupported("variables", &why.to_string())
+        crate::error::unsupported("variables", &why.to_string())
     }
 }
 

@@ -9,13 +9,12 @@ use super::memory::Memory;
 use super::setting::{RowStat, Setting, SharedWords, kind};
 use crate::calls::{Noted, WorkerLog};
 use crate::clock::Clock;
+use crate::fault::{FailedCall, Fault};
 use crate::hot::Outcome;
 use crate::shared::{
-    Control, FailedCall, KINDS, KindStat, Live, READ, STOP_INTERRUPT, SYNC, Shared, Tally, WRITE,
-    add_and_wake,
+    Control, KINDS, KindStat, Live, READ, STOP_INTERRUPT, SYNC, Shared, Tally, WRITE, add_and_wake,
 };
 use crate::usage::{ProcessorWait, Usage};
-use crate::worker::Fault;
 use fathom_workload::flow::{Class, FlatOp, FlowThread, Kind, Member, PATIENCE_NS, Wrong};
 use rustix::fd::OwnedFd;
 use std::sync::atomic::Ordering;

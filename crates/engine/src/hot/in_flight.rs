@@ -16,11 +16,10 @@ use super::pauses::pause;
 use super::{Hot, Outcome, passed, trim};
 use crate::backend::{AsyncBackend, Target};
 use crate::contents::Contents;
+use crate::fault::{FailedCall, Fault};
 use crate::shared::{
-    FailedCall, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, SYNC, WRITE, WRITE_COMPLETION,
-    WRITE_SUBMISSION,
+    READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, SYNC, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
 };
-use crate::worker::Fault;
 use fathom_workload::drive::{DepthFound, DepthSearch, Pauses, WarmUp, carried};
 use fathom_workload::ops::{Op, OpKind, Source};
 use fathom_workload::{Stream, WhenStopped};

@@ -3,8 +3,8 @@
 
 use super::Hot;
 use crate::clock::Clock;
-use crate::shared::{FailedCall, KINDS, KindStat, READ, WRITE};
-use crate::worker::Fault;
+use crate::fault::{FailedCall, Fault};
+use crate::shared::{KINDS, KindStat, READ, WRITE};
 use fathom_workload::ops::{Op, OpKind};
 use fathom_workload::{Least, Longest, Stream};
 

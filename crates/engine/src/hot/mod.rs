@@ -99,7 +99,7 @@ pub(crate) struct Hot<'a> {
 
 /// The warm-up of a worker, if it has one; its time ends at this tick.
 pub(crate) fn warm_up<'a>(
-    plan: &crate::worker::StreamPlan<'_>,
+    plan: &crate::stream_plan::StreamPlan<'_>,
     shared: &'a crate::shared::Shared,
     until: u64,
 ) -> Option<WarmUp<'a>> {

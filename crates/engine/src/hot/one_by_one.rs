@@ -4,8 +4,8 @@
 use super::rare::{Waited, wait_until};
 use super::{Hot, Outcome, passed, trim};
 use crate::backend::Backend;
+use crate::fault::Fault;
 use crate::shared::{READ, RESPONSE, STOP_INTERRUPT, SYNC, WRITE};
-use crate::worker::Fault;
 use fathom_workload::WhenStopped;
 use fathom_workload::drive::WarmUp;
 use fathom_workload::ops::{Op, OpKind, Source};
@@ -334,7 +334,7 @@ fn before<B: Backend>(
     if rare.lock_records
         && let Some(file) = backend.descriptor()
     {
-        crate::worker::lock(file, op.offset, u64::from(op.bytes), op.kind != OpKind::Read)?;
+        crate::locks::lock(file, op.offset, u64::from(op.bytes), op.kind != OpKind::Read)?;
     }
     Ok(Waited::Enough)
 }
@@ -368,7 +368,7 @@ fn after<B: Backend>(
     if rare.lock_records
         && let Some(file) = backend.descriptor()
     {
-        crate::worker::unlock(file, op.offset, u64::from(op.bytes))?;
+        crate::locks::unlock(file, op.offset, u64::from(op.bytes))?;
     }
     if let Some(pause_ns) = rare.pace.bursts.moved(op.bytes) {
         backend.sync(false)?;

@@ -3,8 +3,8 @@
 //! any fail.
 
 use super::Hot;
-use crate::shared::{FailedCall, READ, TRIM, WRITE};
-use crate::worker::Fault;
+use crate::fault::{FailedCall, Fault};
+use crate::shared::{READ, TRIM, WRITE};
 use fathom_workload::ops::{Op, OpKind, Source};
 use fathom_workload::{ErrorNumber, PassOver};
 

@@ -1,6 +1,6 @@
 //! I/O priorities of single operations, for streams that request them. Only the loops with rare features use this.
 
-use crate::worker::StreamPlan;
+use crate::stream_plan::StreamPlan;
 use fathom_workload::PriorityShare;
 use fathom_workload::ops::{Op, OpKind, Place, derive_seed};
 

@@ -4,7 +4,7 @@ use super::Hot;
 use super::rare::{Waited, is_over};
 use crate::punctual::NAP_NS;
 use crate::shared::Shared;
-use crate::worker::StreamPlan;
+use crate::stream_plan::StreamPlan;
 use fathom_workload::WhenStopped;
 use fathom_workload::drive::RatioTurn;
 

@@ -3,8 +3,8 @@
 
 use super::Hot;
 use crate::backend::{AsyncBackend, Handle};
-use crate::shared::{FailedCall, RESPONSE, TRIM};
-use crate::worker::Fault;
+use crate::fault::{FailedCall, Fault};
+use crate::shared::{RESPONSE, TRIM};
 use fathom_workload::ops::{Op, Source};
 use rustix::fd::{AsRawFd as _, BorrowedFd, RawFd};
 use rustix::fs::{FallocateFlags, FileType};

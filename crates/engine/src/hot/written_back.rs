@@ -29,7 +29,7 @@ impl Unsynced {
     }
 
     /// `file` is the selected file.
-    pub fn sync<B: Handle>(&mut self, backend: &B, file: u32) -> Result<(), crate::worker::Fault> {
+    pub fn sync<B: Handle>(&mut self, backend: &B, file: u32) -> Result<(), crate::fault::Fault> {
         let Some((from, to)) = self.spans.get_mut(file as usize).map(|s| std::mem::replace(s, (u64::MAX, 0)))
         else {
             return Ok(());

@@ -3,13 +3,13 @@
 use super::{Children, WorkerNames};
 use crate::clock::Clock;
 use crate::error::advice;
+use crate::fault::{FailedCall, Fault};
 use crate::flow::Setting;
 use crate::interrupted_by;
 use crate::shared::{
-    End, FINAL_SYNC, FailedCall, Figures, KINDS, KindStat, Live, READ, READ_COMPLETION, READ_SUBMISSION,
-    RESPONSE, SYNC, Shared, TRIM, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
+    End, FINAL_SYNC, Figures, KINDS, KindStat, Live, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, SYNC,
+    Shared, TRIM, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
 };
-use crate::worker::Fault;
 use fathom_record::{
     Ending, Histogram, InFlight, Marks, OpError, OpKind, OpStat, PassedOver, Repetition, Row, ThreadCounts,
     Worker,

@@ -1,7 +1,6 @@
 //! Messages for limits that a worker violated.
 
-use crate::shared::FailedCall;
-use crate::worker::Fault;
+use crate::fault::{FailedCall, Fault};
 use std::fmt::Display;
 
 /// The message, if a limit ended the worker.

@@ -13,8 +13,9 @@ use crate::calls::Calls;
 use crate::clock::Clock;
 use crate::flow::{Said, Setting};
 use crate::interrupt::StopOnSignal;
+use crate::job::Job;
 use crate::shared::{End, STOP_INTERRUPT, Shared, futex_wait, wake_all};
-use crate::worker::{Job, work};
+use crate::worker::work;
 use crate::{EngineError, interrupted_by};
 use fathom_record::Repetition;
 use fathom_record::block::measured_threads_name;
@@ -406,7 +407,7 @@ fn release(
     };
     let stagger = clock.ticks(phase.stagger.0);
     let groups = phase.groups.iter();
-    let delays = groups.flat_map(|g| crate::engine::instances(g).map(move |_| g.times.delay.0));
+    let delays = groups.flat_map(|g| crate::layout::instances(g).map(move |_| g.times.delay.0));
     let delays: Vec<u64> = delays.chain(std::iter::repeat(0)).take(count).collect();
     for (worker, delay_ns) in delays.into_iter().enumerate() {
         let start = first + stagger * worker as u64 + clock.ticks(delay_ns);

@@ -2,8 +2,7 @@
 //! separately.
 
 use super::LOOK_NS;
-use super::watch::counting;
-use crate::engine::instances;
+use crate::layout::instances;
 use crate::shared::{KindStat, READ, STOP_RULE, STOP_SOME, Shared, TRIM, WRITE};
 use fathom_record::{Repetition, SteadyGroup, SteadyState};
 use fathom_workload::drive::Sums;
@@ -60,7 +59,7 @@ impl Rounds {
     /// Whether every worker concerned is counting; lost workers never will.
     pub fn may_begin(&self, shared: &Shared, count: usize, lost: usize) -> bool {
         match &self.only {
-            None => counting(shared, count).count() + lost >= count,
+            None => shared.counting(count).count() + lost >= count,
             Some(only) => {
                 only.iter().all(|&worker| shared.live(worker).counting_at.load(Ordering::Acquire) > 0)
             }
@@ -134,7 +133,7 @@ impl Rounds {
             sums.add(ops, bytes, of_kinds.into_iter().map(KindStat::sum_ns).sum());
         };
         match &self.only {
-            None => counting(shared, count).for_each(&mut add),
+            None => shared.counting(count).for_each(&mut add),
             Some(only) => only.iter().copied().for_each(&mut add),
         }
         sums

@@ -45,7 +45,7 @@ struct Attending {
 impl Attending {
     fn of(phase: &Phase) -> Self {
         let mut all = Self::default();
-        let groups = phase.groups.iter().flat_map(|g| crate::engine::instances(g).map(move |_| g));
+        let groups = phase.groups.iter().flat_map(|g| crate::layout::instances(g).map(move |_| g));
         for (worker, group) in groups.enumerate() {
             if group.times.ends_with_io {
                 all.workers.push(worker);
@@ -82,7 +82,7 @@ impl<'a> Watch<'a> {
             first: released.first,
             lost: released.lost,
             warms_up: phase.groups.iter().any(|g| g.warms_up(phase))
-                || streams(phase).any(|s| s.adaptive_depth.is_some_and(|how| !how.goes_on)),
+                || phase.streams().any(|s| s.adaptive_depth.is_some_and(|how| !how.goes_on)),
             counted_from: 0,
             probe: Probe::new(clock, count, released.first),
             interrupted_at: None,
@@ -129,7 +129,7 @@ impl<'a> Watch<'a> {
                     if let Some(by_worker) = &mut self.by_worker
                         && let Some(interval) = series.intervals.last()
                     {
-                        by_worker.follow(self.shared, counting(self.shared, self.count), interval);
+                        by_worker.follow(self.shared, self.shared.counting(self.count), interval);
                     }
                     if series.intervals.len() > told
                         && let Some(interval) = series.intervals.last()
@@ -138,7 +138,7 @@ impl<'a> Watch<'a> {
                         if let Some(flows) = self.flows
                             && moments.wants_rows()
                         {
-                            let rows = counting(self.shared, self.count).flat_map(|w| flows.tell_rows(w));
+                            let rows = self.shared.counting(self.count).flat_map(|w| flows.tell_rows(w));
                             moments.rows(counted_ns, rows.collect());
                         }
                     }
@@ -203,21 +203,9 @@ impl<'a> Watch<'a> {
     }
 }
 
-fn streams(phase: &Phase) -> impl Iterator<Item = &fathom_workload::Stream> {
-    phase.groups.iter().flat_map(|g| &g.threads).filter_map(|t| match &t.program {
-        fathom_workload::Program::Stream(stream) => Some(&**stream),
-        fathom_workload::Program::Flow(_) => None,
-    })
-}
-
-/// The workers that count: records of the others belong to their warm-up and will be cleared.
-pub(super) fn counting(shared: &Shared, count: usize) -> impl Iterator<Item = usize> {
-    (0..count).filter(|&w| shared.live(w).counting_at.load(Ordering::Acquire) > 0)
-}
-
 /// Operations and bytes of all workers so far.
 fn totals(shared: &Shared, count: usize) -> (u64, u64) {
-    let each = counting(shared, count).map(|w| shared.totals(w));
+    let each = shared.counting(count).map(|w| shared.totals(w));
     each.fold((0, 0), |sum, worker| (sum.0 + worker.0, sum.1 + worker.1))
 }
 
@@ -295,7 +283,7 @@ impl Series {
             .into_iter()
             .zip(&mut self.moved)
         {
-            let now = counting(shared, count).map(|w| shared.stats(w)[kind].bytes()).sum::<u64>();
+            let now = shared.counting(count).map(|w| shared.stats(w)[kind].bytes()).sum::<u64>();
             let gained = now.saturating_sub(std::mem::replace(before, now));
             if gained > 0 {
                 moved.push((op, gained));
@@ -308,11 +296,11 @@ impl Series {
     fn gained(&mut self, shared: &Shared, count: usize) -> Vec<(OpKind, Histogram)> {
         let mut gained = Vec::new();
         for ((kind, op), before) in RECORDED.into_iter().zip(&mut self.before) {
-            if counting(shared, count).all(|w| shared.stats(w)[kind].ops() == 0) {
+            if shared.counting(count).all(|w| shared.stats(w)[kind].ops() == 0) {
                 continue;
             }
             let mut now = vec![0; BUCKETS];
-            counting(shared, count).for_each(|w| shared.stats(w)[kind].add_counts_to(&mut now));
+            shared.counting(count).for_each(|w| shared.stats(w)[kind].add_counts_to(&mut now));
             let histogram = Histogram::from_dense_difference(&now, before);
             if histogram.count() > 0 {
                 gained.push((op, histogram));

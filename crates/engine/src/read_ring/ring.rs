@@ -113,7 +113,7 @@ impl Ring {
                 "{} KiB of buffers cannot be registered: the limit of locked memory (ulimit -l) is too low, or memory is short",
                 length / 1024
             ),
-            _ => format!("the kernel does not take buffers for a ring: {e}"),
+            _ => format!("the kernel refused to register buffers: {e}"),
         })?;
         let desk = Desk { places: (0..slots).map(|_| SlotState::Held).collect(), in_flight: 0 };
         let this = Self { ring, file, base, slot_bytes, _memory: memory };

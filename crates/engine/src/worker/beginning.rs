@@ -1,15 +1,17 @@
-//! What a worker does before its clock starts: opening files, touching its counters, waiting for the others.
+//! What a worker does before its clock starts: opening files, touching its counters, locking its file.
 
-use super::{Fault, StreamPlan};
 use crate::backend::Handle;
 use crate::clock::Clock;
 use crate::contents::Contents;
-use crate::settle;
+use crate::fault::Fault;
+use crate::hot::Hot;
+use crate::locks::fcntl_lock;
 use crate::shared::{
-    FINAL_SYNC, Figures, KINDS, KindStat, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, STOP_INTERRUPT,
-    SYNC, Shared, TRIM, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION, futex_wait,
+    FINAL_SYNC, Figures, KINDS, KindStat, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, SYNC, TRIM,
+    WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
 };
-use std::sync::atomic::Ordering;
+use crate::stream_plan::StreamPlan;
+use fathom_workload::Lock;
 
 /// Touches the counters that the stream will use.
 pub(super) fn touch(stats: &[KindStat; KINDS], plan: &StreamPlan) {
@@ -65,53 +67,19 @@ pub(super) fn prologue<B: Handle>(plan: &StreamPlan, backend: &mut B) -> Result<
     Ok(())
 }
 
-/// Waits for the start. Until shortly before it the worker is bound to a separate CPU: otherwise the kernel might wake two
-/// workers on one CPU, and the first could finish a short phase before the second has begun. Then the binding is released, and
-/// the worker spins until the agreed time.
-///
-/// A delayed worker stops waiting once the phase ends.
-pub(super) fn wait_for_release(
-    (index, delayed): (usize, bool),
-    start_cpu: Option<usize>,
-    shared: &Shared,
-    clock: Clock,
-) {
-    const FREE_BEFORE_NS: u64 = 30_000;
-    let control = shared.control();
-    let home = start_cpu.and_then(|cpu| {
-        let home = rustix::thread::sched_getaffinity(None).ok()?;
-        settle::bind(cpu).then_some(home)
-    });
-    if shared.workers() < std::thread::available_parallelism().map_or(1, std::num::NonZero::get) {
-        // With a CPU to spare for the parent, stay awake: a CPU that has just slept is slow for the first milliseconds, which may
-        // be all of a short phase.
-        const AWAKE_NS: u64 = 1_000_000;
-        let until = clock.now() + clock.ticks(AWAKE_NS);
-        while control.go.load(Ordering::Acquire) == 0 && clock.now() < until {
-            std::hint::spin_loop();
+/// Locks the whole file, if the stream requests it. Others may hold the lock for their whole phase, so this comes after the
+/// start, and a stop that applies to the stream ends the wait.
+pub(super) fn lock_file<B: Handle>(plan: &StreamPlan, hot: &Hot, backend: &B) -> Result<(), Fault> {
+    let Some(file) = backend.descriptor().filter(|_| plan.stream.lock == Lock::File) else { return Ok(()) };
+    let kind = if crate::files::writes(plan.stream) { libc::F_WRLCK } else { libc::F_RDLCK };
+    loop {
+        match fcntl_lock(file, 0, 0, kind, libc::F_OFD_SETLK) {
+            Err(fault) if matches!(fault.errno, libc::EAGAIN | libc::EACCES) => {}
+            other => return other,
         }
-    }
-    while control.go.load(Ordering::Acquire) == 0 {
-        futex_wait(&control.go, 0, 100_000_000);
-    }
-    let start_at = shared.live(index).start_at.load(Ordering::Acquire);
-    let stopped = || {
-        let stop = control.stop_of(shared.live(index));
-        stop == STOP_INTERRUPT || delayed && stop != 0
-    };
-    let left_ns = || clock.between(clock.now(), start_at);
-    while left_ns() > FREE_BEFORE_NS && !stopped() {
-        if left_ns() > 300_000 {
-            std::thread::sleep(std::time::Duration::from_nanos((left_ns() - 200_000).min(50_000_000)));
-        } else {
-            // With more workers than CPUs the others must get to this point, too.
-            rustix::thread::sched_yield();
+        if hot.stopped(plan.stream.when_stopped).is_some() {
+            return Ok(());
         }
-    }
-    if let Some(home) = home {
-        let _ = rustix::thread::sched_setaffinity(None, &home);
-    }
-    while left_ns() > 0 && !stopped() {
-        std::hint::spin_loop();
+        std::thread::sleep(std::time::Duration::from_micros(200));
     }
 }

@@ -1,11 +1,10 @@
 //! What a worker does after its last operation: syncing and closing, inside or outside the clock.
 
-use super::{Fault, StreamPlan};
 use crate::backend::Handle;
 use crate::clock::Clock;
-use crate::shared::{
-    FINAL_SYNC, FailedCall, Figures, KINDS, KindStat, STOP_INTERRUPT, SYNC, Shared, futex_wait,
-};
+use crate::fault::{FailedCall, Fault};
+use crate::shared::{FINAL_SYNC, Figures, KINDS, KindStat, STOP_INTERRUPT, SYNC, Shared, futex_wait};
+use crate::stream_plan::StreamPlan;
 use fathom_workload::{Lock, Stream};
 use std::sync::atomic::Ordering;
 

@@ -19,7 +19,7 @@ static TABLE: [Tunable; 3] = [
         "read_latency",
         Unit::Requests,
         128,
-        "how often a read may be overtaken (elvtune -r); before 2.4.23 much larger",
+        "how often a read may be overtaken (elvtune -r); the default before 2.4.23 was much larger",
     ),
     Tunable::count("write_latency", Unit::Requests, 256, "how often a write may be overtaken (elvtune -w)"),
     Tunable::count(

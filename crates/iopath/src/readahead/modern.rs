@@ -24,7 +24,7 @@ pub(super) static TABLE: [Tunable; 3] = [
         "device",
         Unit::Pages,
         320,
-        "largest request of the device (max_sectors_kb / 4): calls longer than max may read so much at once",
+        "largest request of the device (max_sectors_kb / 4): calls longer than max read up to this much at once",
     ),
     Tunable::count(
         "folios",

@@ -22,9 +22,9 @@ pub(super) static TABLE: [Tunable; 3] = [
         "device",
         Unit::Pages,
         0,
-        "largest request of the device (max_sectors_kb / 4): calls longer than max may read so much at once (since 4.10)",
+        "largest request of the device (max_sectors_kb / 4): calls longer than max read up to this much at once (since 4.10)",
     ),
-    Tunable::switch("context", 1, "pages cached before a missing one are the trace of a stream"),
+    Tunable::switch("context", 1, "take cached pages before a missing one as a sign of a stream"),
 ];
 
 #[derive(Clone, Debug)]

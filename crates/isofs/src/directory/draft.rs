@@ -192,7 +192,7 @@ impl Draft {
     fn unterminated(&mut self, findings: &mut Findings) {
         self.open = false;
         findings.add(Condition::Sections, self.node.record, || {
-            "the last section of the file says that another follows; what is there is read".into()
+            "the file's last section says that another follows; the existing ones are read".into()
         });
     }
 

@@ -35,7 +35,8 @@ impl Availability {
         let why = self.events.as_ref().err()?;
         Some(match &self.counters {
             Ok(()) => format!(
-                "{why}. The devices' counters are used instead: no sizes, seeks or device latencies, and other programs' I/O is in them"
+                "{why}. The devices' counters are used instead: they have no sizes, seeks or device latencies, and include the \
+                 I/O of other programs"
             ),
             Err(none) => format!("{why}; {none}: nothing is known of what reached the device"),
         })

@@ -25,7 +25,7 @@ impl EventFormat {
     pub fn parse(text: &str) -> Result<Self, String> {
         let id = text.lines().find_map(|l| l.strip_prefix("ID:"));
         let id = id.ok_or("it has no line `ID:`")?.trim();
-        let id = id.parse().map_err(|_| format!("its ID `{id}` is no number below 65536"))?;
+        let id = id.parse().map_err(|_| format!("its ID `{id}` is not a number below 65536"))?;
         let fields = fields(text)?;
         let format = Self { id, fields };
         format.wanted("common_type", 2)?;

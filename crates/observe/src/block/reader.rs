@@ -204,7 +204,7 @@ fn notes(lost: u64, read: (u64, u64), late: u64, by_name: u64) -> Vec<String> {
         1 => notes
             .push("1 task ended before it could be identified; by its name it was counted as ours".into()),
         n => notes.push(format!(
-            "{n} tasks had ended before they could be looked at and were taken for ours by their names"
+            "{n} tasks ended before they could be identified; by their names they were counted as ours"
         )),
     }
     notes
@@ -249,7 +249,7 @@ mod tests {
                 "2 events found no room in the kernel's rings: counts and sizes are incomplete",
                 "the kernel says 2 events were read, 1 understood",
                 "3 events came late and are out of the order of time",
-                "4 tasks had ended before they could be looked at and were taken for ours by their names",
+                "4 tasks ended before they could be identified; by their names they were counted as ours",
             ]
         );
     }

@@ -41,7 +41,7 @@ fn squashed(facts: &Facts<'_>) -> Option<Finding> {
         "Larger reads, or reads in order, use more of each decompressed block. Smaller blocks or a faster algorithm cost less per read (mksquashfs -b, -comp).",
         vec![
             evidence("block size", block, "bytes", "statvfs"),
-            evidence("time of the workers on a processor in the kernel", computed, "ns", THREADS),
+            evidence("kernel CPU time of the workers", computed, "ns", THREADS),
             evidence("reads", calls as f64, "calls", CALLS),
         ],
     ))

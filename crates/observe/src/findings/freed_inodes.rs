@@ -35,7 +35,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         vec![
             evidence("calls that open or create", calls as f64, "calls", CALLS),
             evidence("mean time of one", each_ns, "ns", CALLS),
-            evidence("time of the workers on a processor in the kernel", computes, "ratio", THREADS),
+            evidence("kernel CPU time of the workers", computes, "ratio", THREADS),
         ],
     ))
 }

@@ -18,10 +18,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "For {} of their time the workers waited because the file system was frozen: it admits no writes then.",
+            "For {} of their time the workers waited because the file system was frozen, which blocks all writes.",
             percent(share.min(1.0))
         ),
-        "`fsfreeze` does this, and programs that make snapshots or backups.",
+        "Find what freezes it: `fsfreeze`, or a program that makes snapshots or backups.",
         vec![
             evidence("time of waits for a frozen file system", frozen, "ns", LOCKS),
             evidence("time of the workers", whole, "ns", THREADS),

@@ -24,7 +24,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             percent(held),
             device.name
         ),
-        "Try the scheduler none: if the wait is gone, the scheduler caused it, and its tunables (queue/iosched) may be enough.",
+        "Try the scheduler none. If the wait disappears, the scheduler caused it: tuning it (queue/iosched) may be enough.",
         vec![
             evidence("time with requests waiting", waiting as f64, "ns", EVENTS),
             evidence("time with a request in the device", device.busy_ns as f64, "ns", EVENTS),

@@ -32,7 +32,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         "Blocks as large as a page (mkfs.ext4 -b 4096) cost less time per page.",
         vec![
             evidence("block size", block as f64, "bytes", "statvfs"),
-            evidence("time of the workers on a processor in the kernel", computes, "ratio", THREADS),
+            evidence("kernel CPU time of the workers", computes, "ratio", THREADS),
             evidence("time of the workers", facts.workers_ns(), "ns", CALLS),
         ],
     ))

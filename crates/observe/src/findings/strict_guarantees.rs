@@ -25,7 +25,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "The I/O scheduler bfq of {} has strict_guarantees set, so the device gets one request at a time: {asked} operations were kept in flight.",
+            "The I/O scheduler bfq of {} has strict_guarantees set, so the device gets one request at a time, \
+             although the workload kept {asked} operations in flight.",
             device.name
         ),
         "Set queue/iosched/strict_guarantees to 0, or use another scheduler.",

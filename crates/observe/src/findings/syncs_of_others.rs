@@ -28,7 +28,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let (what, evidence_of_it) = synced(facts).or_else(|| flushed(device))?;
     Some(finding(
         format!(
-            "{what}. The workload itself does not sync, yet the device had to take {} of what it wrote while it ran.",
+            "{what}. The workload itself does not sync, but {} of its data went to the device while it ran.",
             percent(share)
         ),
         "Measure when that program is quiet: a sync of the file system also writes out other programs' data, and new writes wait for it.",

@@ -26,7 +26,7 @@ fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
     let worst = several.max_by(|a, b| share(a).total_cmp(&share(b)))?;
     let weight = share(worst);
     let words = format!(
-        "{} workers started within {} ({} of the time)",
+        "{} workers started within {} ({} of the measured time)",
         worst.workers.len(),
         time(worst.start_skew_ns as f64),
         percent(weight)

@@ -50,11 +50,17 @@ fn found<'a>(phase: &'a Phase, ranges: &Ranges) -> Option<PhaseResult<'a>> {
             format!("fsync by some of the workers at their end; other data may still be in memory{left}")
         }
         (false, false) if ranges.only_in(phase) => {
-            let had = if regime == Regime::Device { "; the device had it in time" } else { left.as_str() };
+            let had = if regime == Regime::Device {
+                "; the data reached the device in the measured time"
+            } else {
+                left.as_str()
+            };
             format!("no fsync, only sync_file_range, which makes nothing durable{had}")
         }
         (false, false) if phase.direct => direct(last, regime),
-        (false, false) if regime == Regime::Device => "no fsync; the device had it in time".to_string(),
+        (false, false) if regime == Regime::Device => {
+            "no fsync; the data reached the device in the measured time".to_string()
+        }
         (false, false) => format!("no fsync: what was written may still be in memory{left}"),
     };
     let verdict = match regime {
@@ -89,9 +95,7 @@ fn direct(last: &Repetition, regime: Regime) -> String {
     let waiting = last.physical.waiting.unwrap_or_default();
     if waiting.below_bytes > 0 {
         let below = bytes_words(waiting.below_bytes);
-        return format!(
-            "no fsync; O_DIRECT into a file that serves as a disk, of which {below} wait in memory"
-        );
+        return format!("no fsync; O_DIRECT, but the disk is a file, of which {below} are still in memory");
     }
     if regime == Regime::Memory {
         return "no fsync; the file system is in memory".into();

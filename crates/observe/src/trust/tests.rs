@@ -273,7 +273,12 @@ fn sync_tells_what_was_safe() {
     let passed = waits(UnwrittenData { meanwhile_bytes: 4096, ..UnwrittenData::default() });
     expect(&passed, "sync", Verdict::Good, "O_DIRECT went through the page cache and left nothing there");
     let below = waits(UnwrittenData { below_bytes: MIB, ..UnwrittenData::default() });
-    expect(&below, "sync", Verdict::Good, "into a file that serves as a disk, of which 1 MiB wait in memory");
+    expect(
+        &below,
+        "sync",
+        Verdict::Good,
+        "O_DIRECT, but the disk is a file, of which 1 MiB are still in memory",
+    );
     let left = waits(UnwrittenData { after_bytes: MIB, ..UnwrittenData::default() });
     expect(&left, "sync", Verdict::Good, "1 MiB of it wait in the page cache despite O_DIRECT");
     let mut served = direct.clone();
@@ -284,7 +289,7 @@ fn sync_tells_what_was_safe() {
     expect(&blind, "sync", Verdict::Unknown, "No fsync: what was written may still be in memory");
     let mut taken = good();
     taken.phases[1].sync_in_clock = false;
-    expect(&taken, "sync", Verdict::Good, "No fsync; the device had it in time");
+    expect(&taken, "sync", Verdict::Good, "No fsync; the data reached the device in the measured time");
     let mut reads = good();
     reads.phases.pop();
     expect(&reads, "sync", Verdict::Good, "Nothing was written");
@@ -372,7 +377,12 @@ fn sync_file_range_is_no_fsync() {
     let none = "No fsync, only sync_file_range, which makes nothing durable";
     let left = format!("{none}; 99 MiB dirty at the end");
     expect(&ranges(50 * MIB), "sync", Verdict::Doubtful, &left);
-    expect(&ranges(100 * MIB), "sync", Verdict::Good, &format!("{none}; the device had it in time"));
+    expect(
+        &ranges(100 * MIB),
+        "sync",
+        Verdict::Good,
+        &format!("{none}; the data reached the device in the measured time"),
+    );
     // Another group calls fsync.
     let worker = |group: &str, first: &Worker| Worker { group: group.into(), ..first.clone() };
     let mixed = |others: bool| {
@@ -584,8 +594,13 @@ fn repeats_overload_and_start_are_told() {
             r.start_skew_ns = skew;
         })
     };
-    expect(&several(12_000), "start", Verdict::Good, "2 workers started within 12.0 us (0.0 % of the time)");
-    expect(&several(2_000_000), "start", Verdict::Doubtful, "(2.0 % of the time)");
+    expect(
+        &several(12_000),
+        "start",
+        Verdict::Good,
+        "2 workers started within 12.0 us (0.0 % of the measured time)",
+    );
+    expect(&several(2_000_000), "start", Verdict::Doubtful, "(2.0 % of the measured time)");
 }
 
 /// Each failed check has a doubt with advice.

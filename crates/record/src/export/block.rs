@@ -2,7 +2,8 @@
 //! per size), one of iostat-style rows, and one of findings (one row per figure of evidence). Units are in the header; a cell
 //! is empty if the value does not apply or was not watched.
 
-use super::csv::{Table, latency_cells, maybe};
+use super::csv::{Table, latency_cells};
+use super::maybe;
 use crate::block::{BlockInterval, DeviceActivity, RequestStats, TimeSource};
 use crate::{BlockLayer, Phase, Repetition, Run};
 

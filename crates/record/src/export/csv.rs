@@ -2,7 +2,7 @@
 //! so that a data frame needs no join. Intervals and the operations of flows (`operations`) are other kinds of observation and
 //! have their own tables. Units are in the header. A cell is empty if the value does not apply or was not measured.
 
-use super::truth;
+use super::{maybe, truth};
 use crate::{
     DeviceDelta, Ending, Histogram, Interval, Mark, OpKind, OpStat, Origin, Phase, Repetition, Run, Verdict,
     Worker, escape_controls,
@@ -440,10 +440,6 @@ fn bare_cells(worker: &Worker) -> Vec<String> {
     ];
     cells.resize(13, String::new());
     cells
-}
-
-pub(super) fn maybe(value: Option<impl ToString>) -> String {
-    value.map(|v| v.to_string()).unwrap_or_default()
 }
 
 #[cfg(test)]

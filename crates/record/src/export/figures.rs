@@ -1,7 +1,8 @@
 //! Every figure as tidy CSV: one row per run x cell x figure x repetition, whether measured or imported. The value is in the
 //! base unit given beside it.
 
-use super::csv::{Table, maybe};
+use super::csv::Table;
+use super::maybe;
 use crate::{Run, figures};
 
 const HEAD: [&str; 18] = [

@@ -17,7 +17,7 @@ pub enum JsonError {
     Malformed(#[from] serde_json::Error),
     /// Another version's or another program's text.
     #[error(
-        "the JSON's schema is {found:?}, this fathom reads {JSON_SCHEMA:?}: use the fathom that wrote it, or a newer one"
+        "the JSON has schema {found:?}, but this fathom reads {JSON_SCHEMA:?}: use the fathom that wrote it, or a newer one"
     )]
     OtherSchema {
         /// The schema found.

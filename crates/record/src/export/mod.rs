@@ -18,6 +18,11 @@ pub use json::{JSON_SCHEMA, JsonError, from_json, json};
 pub use operations::operation_csv;
 pub use prometheus::prometheus;
 
+/// A cell; empty without a value.
+fn maybe(value: Option<impl ToString>) -> String {
+    value.map(|v| v.to_string()).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     /// Compares with a golden file in `snapshots/`; `INSTA_UPDATE=always` rewrites it, as for the snapshots of the other crates.

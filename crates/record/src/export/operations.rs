@@ -1,7 +1,8 @@
 //! The operations of flows as tidy CSV: one row per run x phase x repetition x worker x operation. Streams have none. Rates use
 //! the clock of the repetition instead of the worker's, so they may be added up over workers. Units are in the header.
 
-use super::csv::{Table, latency_cells, maybe};
+use super::csv::{Table, latency_cells};
+use super::maybe;
 use crate::{Phase, Repetition, Row, Run, Worker};
 
 const HEAD: [&str; 26] = [

@@ -1,7 +1,7 @@
 //! The CSV columns that say whose number a row is: where the repetition's read bytes came from, what its written bytes had
 //! reached, and the sentence for the user.
 
-use super::csv::maybe;
+use super::maybe;
 use crate::{CacheTruth, Phase, Repetition};
 
 /// The last columns of the table.

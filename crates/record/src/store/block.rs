@@ -2,8 +2,8 @@
 //! issuers, and iostat-style rows. Nothing is written for a repetition that was not watched.
 
 use super::bits::int;
+use super::columns::{LoadError, count, maybe, rows};
 use super::latency;
-use super::load::{LoadError, count, maybe, rows};
 use crate::Histogram;
 use crate::block::{
     BlockInterval, BlockLayer, DepthTime, DeviceActivity, DeviceNumber, Issuer, IssuerKind, RequestClass,

@@ -2,7 +2,7 @@
 //! cold. Nothing is written for what was not watched.
 
 use super::bits::int;
-use super::load::{count, maybe, rows};
+use super::columns::{count, maybe, rows};
 use crate::{
     CacheCourse, CacheSample, CacheTruth, Cold, ColdStep, ReadTruth, Repetition, UnwrittenData, WriteTruth,
 };

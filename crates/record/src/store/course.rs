@@ -2,8 +2,8 @@
 //! state, and the machine's jitter. Nothing is written for what was not watched.
 
 use super::bits::int;
+use super::columns::{LoadError, count, maybe, op_kind, real, rows};
 use super::latency;
-use super::load::{LoadError, count, maybe, op_kind, real, rows};
 use super::steady_groups;
 use crate::{Histogram, Interval, Jitter, Repetition, SteadyState};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};

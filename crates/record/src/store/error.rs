@@ -163,3 +163,24 @@ pub(super) fn explain(path: &Path, error: rusqlite::Error) -> StoreError {
         _ => StoreError::Other { path, reason },
     }
 }
+
+/// A step inside a transaction fails in the database or because of our own check.
+pub(super) enum WriteError {
+    Database(rusqlite::Error),
+    Store(StoreError),
+}
+
+impl WriteError {
+    pub fn into_store_error(self, path: &Path) -> StoreError {
+        match self {
+            Self::Database(e) => explain(path, e),
+            Self::Store(e) => e,
+        }
+    }
+}
+
+impl From<rusqlite::Error> for WriteError {
+    fn from(e: rusqlite::Error) -> Self {
+        Self::Database(e)
+    }
+}

@@ -1,6 +1,6 @@
 //! Writes and reads the findings of a repetition with their evidence.
 
-use super::load::{real, rows};
+use super::columns::{real, rows};
 use crate::{Evidence, Finding};
 use rusqlite::{Connection, Row, Transaction, params};
 

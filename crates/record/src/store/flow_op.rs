@@ -2,8 +2,8 @@
 //! merge percentiles. Streams have none, and nothing is written for them.
 
 use super::bits::int;
+use super::columns::{LoadError, count, op_kind_of};
 use super::latency;
-use super::load::{LoadError, count, op_kind_of};
 use crate::{Repetition, Row, RowClass};
 use rusqlite::{Connection, Transaction, params};
 

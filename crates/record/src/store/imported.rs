@@ -1,7 +1,7 @@
 //! Writes and reads imported figures and their source text.
 
 use super::bits::{int, uint};
-use super::load::{LoadError, count, json, real, rows};
+use super::columns::{LoadError, count, json, real, rows};
 use crate::{Figure, Run, Source};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 

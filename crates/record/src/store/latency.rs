@@ -2,8 +2,8 @@
 //! to read directly, and the whole histogram as a blob (`hdr`), or as JSON if the blob or an integer column cannot hold it.
 
 use super::bits::int;
+use super::columns::{LoadError, count, json};
 use super::hdr;
-use super::load::{LoadError, count, json};
 use crate::Histogram;
 use rusqlite::{Row, Statement, ToSql};
 

@@ -1,6 +1,6 @@
 //! Reads a run back, exactly as it was written.
 
-use super::bits::uint;
+use super::columns::{LoadError, count, json, maybe, op_kind, real, rows};
 use super::error::{StoreError, explain};
 use super::list::status;
 use super::{
@@ -8,8 +8,8 @@ use super::{
     worker_series,
 };
 use crate::{
-    Axes, CacheIntent, Clock, DeviceDelta, Doubt, Ending, Extents, Marks, OpError, OpKind, OpStat, Phase,
-    Physical, Repetition, Residency, Run, ThreadCounts, Trust, Verdict, Worker,
+    Axes, CacheIntent, Clock, DeviceDelta, Doubt, Ending, Extents, Marks, OpError, OpStat, Phase, Physical,
+    Repetition, Residency, Run, ThreadCounts, Trust, Verdict, Worker,
 };
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -25,45 +25,6 @@ impl Store {
             LoadError::Content(what) => StoreError::Unreadable { run: id, what },
         })
     }
-}
-
-/// Reading fails in the database, or because a row holds a value that fathom never writes.
-pub(super) enum LoadError {
-    Database(rusqlite::Error),
-    Content(String),
-}
-
-impl From<rusqlite::Error> for LoadError {
-    fn from(e: rusqlite::Error) -> Self {
-        Self::Database(e)
-    }
-}
-
-pub(super) fn json<T: serde::de::DeserializeOwned>(column: &str, text: &str) -> Result<T, LoadError> {
-    serde_json::from_str(text).map_err(|e| LoadError::Content(format!("{column} ({e})")))
-}
-
-pub(super) fn count(row: &Row, column: &str) -> rusqlite::Result<u64> {
-    row.get(column).map(uint)
-}
-
-pub(super) fn maybe(row: &Row, column: &str) -> rusqlite::Result<Option<u64>> {
-    Ok(row.get::<_, Option<i64>>(column)?.map(uint))
-}
-
-/// A figure; NULL is read as NaN.
-pub(super) fn real(row: &Row, column: &str) -> rusqlite::Result<f64> {
-    Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
-}
-
-/// All rows of a query with one parameter, in order.
-pub(super) fn rows<T>(
-    db: &Connection,
-    sql: &str,
-    key: i64,
-    read: impl FnMut(&Row) -> rusqlite::Result<T>,
-) -> rusqlite::Result<Vec<T>> {
-    db.prepare_cached(sql)?.query_map([key], read)?.collect()
 }
 
 fn run(db: &Connection, id: &str) -> Result<Run, LoadError> {
@@ -338,15 +299,6 @@ fn stat(r: &Row) -> Result<OpStat, LoadError> {
         bytes: count(r, "bytes")?,
         latency: latency::read(r)?,
     })
-}
-
-pub(super) fn op_kind(r: &Row) -> Result<OpKind, LoadError> {
-    op_kind_of(&r.get::<_, String>("op")?)
-}
-
-pub(super) fn op_kind_of(word: &str) -> Result<OpKind, LoadError> {
-    let op = OpKind::ALL.into_iter().find(|k| k.word() == word);
-    op.ok_or_else(|| LoadError::Content(format!("the operation {word:?}")))
 }
 
 fn series(db: &Connection, worker_id: i64) -> Result<Vec<crate::WorkerInterval>, LoadError> {

@@ -12,6 +12,7 @@
 mod bits;
 mod block;
 mod cache;
+mod columns;
 mod course;
 mod error;
 mod finding;

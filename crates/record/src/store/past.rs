@@ -3,9 +3,9 @@
 
 use super::Store;
 use super::bits::uint;
+use super::columns::{LoadError, json};
 use super::error::{StoreError, explain};
 use super::list::{status, writer};
-use super::load::{LoadError, json};
 use super::process::WriterState;
 use crate::{Source, Status};
 use rusqlite::Row;

@@ -5,8 +5,8 @@
 
 use super::Store;
 use super::bits::uint;
+use super::columns::{LoadError, json};
 use super::error::{StoreError, explain};
-use super::load::{LoadError, json};
 use crate::figures::{Cell, Series, Value, add_to, without_remarks};
 use crate::imported::{names, units};
 use crate::{Axes, Figure};

@@ -1,6 +1,6 @@
 //! Writes and reads the model behind a simulated run.
 
-use super::load::{LoadError, json};
+use super::columns::{LoadError, json};
 use crate::{Run, Simulation};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 

@@ -1,7 +1,7 @@
 //! Writes and reads steady-state groups of workers, latencies by I/O priority, the slowest calls, page-cache events, waits for locks and stops, as
 //! JSON documents.
 
-use super::load::{LoadError, json, rows};
+use super::columns::{LoadError, json, rows};
 use crate::Repetition;
 use rusqlite::{Connection, Transaction, params};
 use serde::Serialize;

@@ -2,14 +2,13 @@
 //! writes the rows of a phase.
 
 use super::bits::digest;
-use super::error::{StoreError, explain};
+use super::error::{StoreError, WriteError, explain};
 use super::list::writer_of;
 use super::process::{Writer, WriterState};
 use super::write_phase::append_phase;
 use super::{Store, imported, simulated};
 use crate::{Doubt, Phase, Run, Trust};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
-use std::path::Path;
 
 impl Store {
     /// Writes the head of a run, with its current status (normally running) and the identity of this process. Phases, doubts
@@ -132,27 +131,6 @@ impl Store {
             }
             work(t)
         })
-    }
-}
-
-/// A step inside a transaction fails in the database or because of our own check.
-pub(super) enum WriteError {
-    Database(rusqlite::Error),
-    Store(StoreError),
-}
-
-impl WriteError {
-    fn into_store_error(self, path: &Path) -> StoreError {
-        match self {
-            Self::Database(e) => explain(path, e),
-            Self::Store(e) => e,
-        }
-    }
-}
-
-impl From<rusqlite::Error> for WriteError {
-    fn from(e: rusqlite::Error) -> Self {
-        Self::Database(e)
     }
 }
 

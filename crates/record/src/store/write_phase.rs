@@ -3,7 +3,7 @@
 //! during a repetition; `latency` lays out histograms.
 
 use super::bits::int;
-use super::write::WriteError;
+use super::error::WriteError;
 use super::{block, cache, course, finding, flow_op, imported, latency, op_log, worker_series};
 use crate::{Ending, OpKind, OpStat, Origin, Phase, Physical, Repetition, Residency, Worker};
 use rusqlite::{OptionalExtension, Transaction, params};

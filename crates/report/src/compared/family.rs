@@ -179,8 +179,8 @@ pub(super) fn warnings(families: &[Family], rows: &[ComparedRow], level: f64) ->
             )
         } else if quads < ADVISED_QUADS {
             format!(
-                "{metric}: {quads} quads of {cells} cells each are few: a change of one cell alone stands only if no run of it says otherwise. \
-                 {ADVISED_QUADS} or more are advised."
+                "{metric}: {quads} quads of {cells} cells each are few: a change of one cell alone counts only if all \
+                 its runs agree. {ADVISED_QUADS} or more are advised."
             )
         } else {
             return None;

@@ -151,7 +151,7 @@ fn four_quads_that_just_suffice_are_told_all_the_same() {
     assert_eq!(
         few(6),
         [
-            "throughput: 4 quads of 6 cells each are few: a change of one cell alone stands only if no run of it says otherwise. 5 or more are advised."
+            "throughput: 4 quads of 6 cells each are few: a change of one cell alone counts only if all its runs agree. 5 or more are advised."
         ]
     );
     assert!(few(7)[0].contains("A change of one cell alone can only be a suspect here"));

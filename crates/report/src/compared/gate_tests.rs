@@ -1,6 +1,6 @@
 //! Comparisons that a gate must not pass, and what CI sees of them; each was passed once.
 
-use super::super::session::{Noise, NoiseOf, Plan, SessionMark, SessionPart, Stopping};
+use super::super::mark::{Noise, NoiseOf, Plan, SessionMark, SessionPart, Stopping};
 use super::super::tests::{SAME, compared, compared_with, sides_of};
 use super::super::{CompareOptions, Compared, ENDED_EARLY, KEY, junit};
 use super::*;

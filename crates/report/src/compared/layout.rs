@@ -3,7 +3,7 @@
 //! the order of starting. This module also decides whether one value comes from a run or from one of its complete repetitions.
 
 use super::Side;
-use super::session::{SessionMark, SessionPart};
+use super::mark::{SessionMark, SessionPart};
 use fathom_compare::quads;
 use fathom_record::{Run, Status};
 use serde::Serialize;

@@ -15,6 +15,7 @@ mod json;
 mod judge;
 mod junit;
 mod layout;
+mod mark;
 mod metric;
 mod notices;
 mod obstacles;
@@ -35,15 +36,14 @@ pub use json::json;
 pub use judge::{ComparedRow, Effect, Method, Word};
 pub use junit::{junit, junit_undecided};
 pub use layout::Design;
+pub use mark::{KEY, Noise, NoiseOf, Plan, SessionMark, SessionPart, Stopping};
 pub use metric::Metric;
 pub(crate) use metric::{percent_of, quoted as is_quoted};
 pub use notices::Notice;
 pub(crate) use notices::spelled;
 pub use obstacles::ENDED_EARLY;
 pub(crate) use samples::{Lost, merged};
-pub use session::{
-    KEY, Noise, NoiseOf, Plan, Scatter, Session, SessionMark, SessionPart, Stopping, first_look,
-};
+pub use session::{Scatter, Session, first_look};
 pub(crate) use singles::singles;
 pub use text::text;
 pub(crate) use text::{answer, cells, side as side_words, too_few};

@@ -106,8 +106,8 @@ fn means(layout: &Layout, taken: &Taken) -> Vec<Notice> {
         let mean = geometric_mean(&ratios).ok().filter(|_| ratios.len() > 1)?;
         let (low, high) = ratios.iter().fold((f64::INFINITY, 0.0_f64), |(l, h), r| (l.min(*r), h.max(*r)));
         let sentence = format!(
-            "{figure}: the geometric mean of the {} ratios B/A is {} (they are {} to {}). Cells are different systems, not \
-             repeats: the mean describes all of them together, not the noise of a run",
+            "{figure}: the geometric mean of the {} ratios B/A is {} (range {} to {}). Cells are different systems, not \
+             repeats: the mean summarises them and does not show the noise of a run",
             ratios.len(),
             digits(mean),
             digits(low),

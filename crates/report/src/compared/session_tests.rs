@@ -1,9 +1,11 @@
 //! Runs that a comparison made itself: a later reader reaches the same verdict.
 
+use super::super::KEY;
 use super::super::tests::{SAME, SLOWER, compared, sides_of};
 use super::super::{Compared, Design, Word, text};
 use super::*;
-use fathom_record::Status;
+use fathom_record::{Run, Status};
+use std::collections::BTreeMap;
 
 fn plan() -> Plan {
     Plan {

@@ -165,7 +165,7 @@ fn figures_without_a_ratio_are_left_out_and_counted() {
     // The scheduler changed between the third and the fourth remaining point.
     assert_eq!(series.environment[0].first_new, 3);
     assert!(
-        found.notices.iter().any(|n| n.contains("2 runs left out, whose value has no ratio")),
+        found.notices.iter().any(|n| n.contains("2 runs left out: a value that is zero")),
         "{:?}",
         found.notices
     );

@@ -141,7 +141,7 @@ pub(super) fn notices(input: &Input, series: &[Series]) -> Vec<String> {
     for s in series {
         if s.without_ratio > 0 {
             all.push(format!(
-                "{}: {} left out, whose value has no ratio (zero, negative or no number).",
+                "{}: {} left out: a value that is zero, negative or not a number has no ratio.",
                 s.title(),
                 counted(s.without_ratio, "run")
             ));

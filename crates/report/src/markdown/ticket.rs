@@ -215,7 +215,7 @@ fn ratio(a: &Run, b: &Run) -> Option<String> {
         .map(|row| {
             let unlike = match row.unlike {
                 0 => String::new(),
-                n => format!(" (**{n} served otherwise**)"),
+                n => format!(" (**{n} served differently**)"),
             };
             vec![
                 escape(&row.title),

@@ -237,7 +237,7 @@ fn small_files_are_counted_by_their_loops() {
         phase
     };
     let run = run(vec![synced(1, 500), files("small files", 6000), files("small files with fsync", 90)]);
-    assert!(sentence(&run, "small-files").expect("told").starts_with("6000 files a second"));
+    assert!(sentence(&run, "small-files").expect("told").starts_with("6000 files of 4 KiB a second"));
     let grades: Vec<_> = verdicts(&run).iter().map(|v| (v.of, v.grade)).collect();
     assert!(
         grades.contains(&("build tree", Grade::Good)) && grades.contains(&("mail", Grade::Poor)),
@@ -556,7 +556,7 @@ fn a_limit_is_reported_once_named_or_not() {
     assert_eq!(
         held(2),
         [
-            "Limited in 2 of 3 tests: A control group holds reads of vda to 20 MiB/s. Of the figures here it held back at least fsync."
+            "Limited in 2 of 3 tests: A control group holds reads of vda to 20 MiB/s. It held back at least these figures: fsync."
         ]
     );
     assert_eq!(held(0), [""; 0]);
@@ -583,7 +583,7 @@ fn limits_of_reads_and_of_writes_are_told_together_with_what_to_do() {
             vec![Finding { rule: "io-limit".into(), sentence, advice, ..Finding::default() }];
     }
     let found = answer(&run, None);
-    let both = "Limited in 3 of 3 tests: A control group limits writes of vda to 400 a second, and reads of vda to 400 a second. Of the figures here it held back at least fsync.";
+    let both = "Limited in 3 of 3 tests: A control group limits writes of vda to 400 a second, and reads of vda to 400 a second. It held back at least these figures: fsync.";
     assert_eq!(words(&found.limits), [both]);
     let remedy = "Raise the limits in /sys/group. Or run in another control group.";
     assert_eq!(found.remedy.as_deref(), Some(remedy));
@@ -622,9 +622,8 @@ fn a_limit_of_a_control_group_comes_first_though_it_held_few_phases() {
         let found = answer(&run, None);
         (words(&found.limits), words(&found.passing_limits))
     };
-    let told = vec![
-        "Limited in 4 of 81 tests: It is held. Of the figures here it held back at least fsync.".to_owned(),
-    ];
+    let told =
+        vec!["Limited in 4 of 81 tests: It is held. It held back at least these figures: fsync.".to_owned()];
     for rule in ["io-limit", "io-share", "cpu-quota", "memory-limit"] {
         assert_eq!(held(rule), (told.clone(), Vec::new()), "{rule}");
     }

@@ -323,8 +323,8 @@ impl Sweep {
         let least = counts.filter(|n| *n > 0).min().unwrap_or(0);
         let more = "Ratios of medians and whether ranges overlap are described; no test was made, so nothing here is a verdict.";
         if self.is_simulated() {
-            return "A simulation gives the same figure every time: rounds differ by the draw of the workload. What decides is how far the model \
-                    is from a device, and that is said below; nothing here is a verdict."
+            return "A simulation gives the same figure every time: rounds differ only by the workload's random choices. \
+                    What matters is how far the model is from a device (see below); nothing here is a verdict."
                 .into();
         }
         match least {

@@ -508,7 +508,7 @@ mod tests {
 
     #[test]
     fn a_limit_with_a_long_tail_keeps_its_head() {
-        let words = "Limited in 109 of 109 tests: A control group limits writes of loop0 to 400 a second, and they ran at 396 a second: the limit holds them back. Of the figures here it held back at least fsync, fsync x8, read, read x128, write, cold read, long write, 4 KiB files and 4 KiB files with fsync.";
+        let words = "Limited in 109 of 109 tests: A control group limits writes of loop0 to 400 a second, and they ran at 396 a second: the limit holds them back. It held back at least these figures: fsync, fsync x8, read, read x128, write, cold read, long write, 4 KiB files and 4 KiB files with fsync.";
         let held = Answer { limits: vec![limit(words)], ..answer() };
         let text = short(&held, &after(), 80, false);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");

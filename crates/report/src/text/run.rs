@@ -31,7 +31,7 @@ pub fn long(run: &Run, width: usize) -> String {
     }
     let id = clean(if run.label.is_empty() { &run.id } else { &run.label });
     let words = format!(
-        "No phase of {id} holds events of the block layer: they were not watched, or the user may not see them."
+        "No phase of {id} has block-layer events: they were not watched, or the user may not read them."
     );
     let mut text = String::new();
     block::line(&mut text, "", &words);
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn what_was_not_watched_is_said() {
         let text = long(&samples::survey_run(), 80);
-        assert!(text.contains("holds events of the block layer"), "{text}");
+        assert!(text.contains("has block-layer events"), "{text}");
     }
 
     #[test]

@@ -4,12 +4,12 @@
 mod alarms;
 mod cpu;
 mod executor;
-mod parts;
 pub(crate) mod task;
+mod waits;
 
 pub use executor::Standstill;
 pub(crate) use executor::{EarlyEnd, Executor};
-pub(crate) use parts::{Gate, PartGroups};
+pub(crate) use waits::{Gate, PartGroups};
 
 use crate::block::{Block, Submitter};
 use crate::cache::{Cache, PageNumber};

@@ -1,6 +1,5 @@
 //! State at the start: which file sets exist, and which of their pages are cached.
 
-use super::between::streams_of;
 use crate::files::{Metadata, PAGE};
 use crate::host::Start;
 use crate::machine::Machine;
@@ -42,12 +41,12 @@ fn is_made_by(workload: &Workload, set: &str) -> bool {
     let makes = |a: &Action| matches!(a, Action::Prepare(name) | Action::Reserve(name) | Action::Extend(name) | Action::Recreate(name) if name == set);
     let first = workload.phases.iter().find(|phase| {
         phase.before.iter().any(makes)
-            || streams_of(phase).any(|stream| stream.fileset == set)
+            || phase.streams().any(|stream| stream.fileset == set)
             || set_names(phase, |_| true).contains(set)
     });
     first.is_some_and(|phase| {
         let cut = |s: &Stream| s.fileset == set && (s.open.truncate || s.open.create);
-        phase.before.iter().any(makes) || streams_of(phase).any(cut)
+        phase.before.iter().any(makes) || phase.streams().any(cut)
     })
 }
 

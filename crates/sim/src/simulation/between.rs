@@ -4,19 +4,12 @@ use crate::block::Submitter;
 use crate::machine::Machine;
 use crate::sets::{Set, Sets};
 use fathom_workload::flow::set_names;
-use fathom_workload::{Action, CacheState, Phase, Program, Stream};
-
-pub(super) fn streams_of(phase: &Phase) -> impl Iterator<Item = &Stream> {
-    phase.groups.iter().flat_map(|g| &g.threads).filter_map(|thread| match &thread.program {
-        Program::Stream(stream) => Some(&**stream),
-        Program::Flow(_) => None,
-    })
-}
+use fathom_workload::{Action, CacheState, Phase};
 
 /// The sets that a phase uses, each once.
 pub(super) fn sets_of<'s>(phase: &Phase, sets: &'s Sets) -> Vec<&'s Set> {
     let mut names: Vec<&str> = Vec::new();
-    for stream in streams_of(phase) {
+    for stream in phase.streams() {
         if !names.contains(&stream.fileset.as_str()) {
             names.push(&stream.fileset);
         }

@@ -66,7 +66,7 @@ const CAPABILITIES: Capabilities = Capabilities {
         },
         Lack {
             what: "the directories of a set (make-directories)",
-            instead: "take a flow, which makes directories",
+            instead: "use a flow, which makes directories",
             asked: |phase| has(phase, |action| matches!(action, Action::MakeDirectories(_))),
         },
         Lack {
@@ -75,8 +75,8 @@ const CAPABILITIES: Capabilities = Capabilities {
             asked: |phase| phase.groups.iter().any(|group| group.times.ends_with_io),
         },
         Lack {
-            what: "groups that end on their own steady state",
-            instead: "take the stop steady for the whole phase (fio: leave steadystate out)",
+            what: "groups that each stop at a steady state",
+            instead: "use stop.steady for the whole phase (fio: leave steadystate out)",
             asked: |phase| !phase.stop.steady_groups.is_empty(),
         },
     ],
@@ -98,7 +98,7 @@ const CAPABILITIES: Capabilities = Capabilities {
         },
         Lack {
             what: "calls about files and directories (allocate, truncate, move-extents, create, stat, remove, make-directory, remove-directory)",
-            instead: "take a flow, which has such operations",
+            instead: "use a flow, which has such operations",
             asked: |stream| matches!(stream.backend, Backend::Calls(_)),
         },
         Lack {

@@ -30,8 +30,8 @@ fn of_least(stream: &Stream, least: Least) -> Option<String> {
     let writes = least.write_bytes_per_s > 0 || least.writes_per_s > 0;
     match stream.direction {
         _ if !reads && !writes => Some("least sets no rate; leave it out instead".into()),
-        Direction::Read if writes => Some("least sets a write rate for a stream that only reads".into()),
-        Direction::Write if reads => Some("least sets a read rate for a stream that only writes".into()),
+        Direction::Read if writes => Some("least sets a write rate, but the stream only reads".into()),
+        Direction::Write if reads => Some("least sets a read rate, but the stream only writes".into()),
         _ => None,
     }
 }

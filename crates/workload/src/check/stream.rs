@@ -287,7 +287,7 @@ fn access_error(access: &Access, record: &Record) -> Option<String> {
             Some("this order of access needs a fixed record size".into())
         }
         Access::ZonesInTurn { inside, .. } if !inside.fits_in_zones() => Some(
-            "inside zones records are sequential, permuted, uniform, zipf, pareto, normal, around, zoned or partly-random"
+            "inside zones, access must be sequential, permuted, uniform, zipf, pareto, normal, around, zoned or partly-random"
                 .into(),
         ),
         Access::ZonesInTurn { inside, .. } if access_error(inside, record).is_some() => {
@@ -312,7 +312,7 @@ fn access_error(access: &Access, record: &Record) -> Option<String> {
             if *rounds == 0 || *rounds > MOST_ROUNDS || *apart == 0 || apart > rounds =>
         {
             Some(format!(
-                "preconditioning has 1 to {MOST_ROUNDS} rounds, and apart is at least 1 and at most rounds"
+                "preconditioning: rounds must be 1 to {MOST_ROUNDS}, and apart 1 to rounds"
             ))
         }
         _ => None,

@@ -1,6 +1,6 @@
 //! A phase: what runs between two barriers, and what ends it.
 
-use super::{Action, Criterion, Group, SteadyGroups, is_default};
+use super::{Action, Criterion, Group, Program, SteadyGroups, Stream, is_default};
 use crate::{Bytes, Duration};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -188,6 +188,21 @@ pub struct Steady {
 }
 
 impl Phase {
+    /// Its streams; flows are skipped.
+    pub fn streams(&self) -> impl Iterator<Item = &Stream> {
+        self.groups.iter().flat_map(|g| &g.threads).filter_map(|thread| match &thread.program {
+            Program::Stream(stream) => Some(&**stream),
+            Program::Flow(_) => None,
+        })
+    }
+
+    pub(crate) fn streams_mut(&mut self) -> impl Iterator<Item = &mut Stream> {
+        self.groups.iter_mut().flat_map(|g| &mut g.threads).filter_map(|thread| match &mut thread.program {
+            Program::Stream(stream) => Some(&mut **stream),
+            Program::Flow(_) => None,
+        })
+    }
+
     /// The longest warm-up of its groups, ns. Where bytes end the warm-up only the workers know when: `began` is when each began to
     /// count, in ns after the first release.
     #[must_use]

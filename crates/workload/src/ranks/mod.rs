@@ -8,7 +8,7 @@ mod wear_out;
 
 pub use wear_out::{read_what_was_written, wear_out};
 
-use crate::{Action, Existing, FileSet, Files, Phase, Program, Seed, Stream, Verify, Workload};
+use crate::{Action, Existing, FileSet, Files, Phase, Program, Seed, Verify, Workload};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -69,7 +69,7 @@ impl Workload {
     #[must_use]
     pub fn shares_files_in(&self, phase: &Phase) -> bool {
         let shared = |name: &str| self.ranks.shared.contains_key(name);
-        streams_of(phase).any(|s| shared(&s.fileset) || s.donor.as_ref().is_some_and(|d| shared(&d.fileset)))
+        phase.streams().any(|s| shared(&s.fileset) || s.donor.as_ref().is_some_and(|d| shared(&d.fileset)))
             || crate::flow::set_names(phase, |_| true).into_iter().any(shared)
             || phase.before.iter().chain(&phase.after).filter_map(set_of).any(shared)
     }
@@ -102,7 +102,7 @@ impl Workload {
             let reordered = self.ranks.reordered.contains(&phase.name);
             let worker = if reordered { other } else { seat.rank };
             let title = phase.name.clone();
-            for stream in streams_of_mut(phase) {
+            for stream in phase.streams_mut() {
                 if let Some(&how) = self.ranks.shared.get(&stream.fileset) {
                     let set = self.fileset(&stream.fileset);
                     layout::lay_out(stream, set, how, (worker, seat.ranks))
@@ -207,12 +207,12 @@ fn rename_in(ops: &mut [crate::FlowOp], rename: &mut dyn FnMut(&mut String)) {
 
 /// Why a phase cannot use another rank's files.
 fn not_reordered(phase: &Phase) -> Option<String> {
-    if streams_of(phase).any(|s| s.direction != crate::Direction::Read || s.changes_files())
+    if phase.streams().any(|s| s.direction != crate::Direction::Read || s.changes_files())
         || !crate::flow::set_names(phase, crate::Act::changes).is_empty()
     {
         return Some("only phases that read can work on what another rank made".into());
     }
-    if streams_of(phase).any(|s| s.verify != Verify::default() || s.written_by.is_some()) {
+    if phase.streams().any(|s| s.verify != Verify::default() || s.written_by.is_some()) {
         return Some("what another rank wrote follows from its own seed and cannot be verified".into());
     }
     phase.before.iter().chain(&phase.after).find(|a| !matches!(a, Action::Evict(_) | Action::Warm(_)) && set_of(a).is_some()).map(
@@ -234,18 +234,4 @@ fn set_of(action: &Action) -> Option<&str> {
         | Action::Remove(set) => Some(set),
         Action::Sync | Action::Remount(_) | Action::Sleep(_) | Action::Command(_) => None,
     }
-}
-
-pub(crate) fn streams_of(phase: &Phase) -> impl Iterator<Item = &Stream> {
-    phase.groups.iter().flat_map(|g| &g.threads).filter_map(|t| match &t.program {
-        Program::Stream(stream) => Some(&**stream),
-        Program::Flow(_) => None,
-    })
-}
-
-pub(crate) fn streams_of_mut(phase: &mut Phase) -> impl Iterator<Item = &mut Stream> {
-    phase.groups.iter_mut().flat_map(|g| &mut g.threads).filter_map(|t| match &mut t.program {
-        Program::Stream(stream) => Some(&mut **stream),
-        Program::Flow(_) => None,
-    })
 }

@@ -1,6 +1,6 @@
 //! Shares of ranks: which rank uses which bytes of which files, without gaps or overlaps.
 
-use super::{Seat, read_what_was_written, streams_of_mut, wear_out};
+use super::{Seat, read_what_was_written, wear_out};
 use crate::ops::{Done, Place, Region, StreamOps};
 use crate::{Access, Amount, Bytes, Files, Program, Stream, Workload};
 use std::collections::BTreeSet;
@@ -257,13 +257,13 @@ fn coupled_streams_are_neither_worn_out_nor_reordered() {
     assert!(timed.contains("groups without their own times"), "{timed}");
     let ratio = refused(|w| {
         let ratio = crate::Ratio { group: 0, weight: 2, sleep: crate::Duration(0) };
-        streams_of_mut(&mut w.phases[0]).for_each(|s| s.pace.ratio = Some(ratio));
+        w.phases[0].streams_mut().for_each(|s| s.pace.ratio = Some(ratio));
     });
     assert!(ratio.contains("records of one size in order"), "{ratio}");
     let remembered = refused(|w| {
         let read = w.phases.iter_mut().filter(|p| p.name == "read back");
         let from = crate::WrittenBy { phase: 0, worker: 0 };
-        read.flat_map(streams_of_mut).for_each(|s| s.written_by = Some(from));
+        read.flat_map(crate::Phase::streams_mut).for_each(|s| s.written_by = Some(from));
     });
     assert!(remembered.contains("cannot be verified"), "{remembered}");
 }

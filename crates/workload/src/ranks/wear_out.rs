@@ -1,6 +1,5 @@
 //! Wear-out: what a stopped stream still must do to catch up with the one that did most.
 
-use super::{streams_of, streams_of_mut};
 use crate::{
     Access, Amount, Bytes, Direction, Group, Phase, Pinning, Program, Record, Stop, Stream, Workload,
 };
@@ -33,7 +32,7 @@ pub(super) fn why_not(phase: &Phase) -> Option<String> {
     if times || !phase.stop.steady_groups.is_empty() {
         return Some("it is for groups without their own times".into());
     }
-    (flows || !streams_of(phase).all(simple))
+    (flows || !phase.streams().all(simple))
         .then(|| "it is for streams that write records of one size in order, once".into())
 }
 
@@ -82,14 +81,14 @@ pub fn read_what_was_written(
 ) {
     let Some(phase) = whole.phases.get(number) else { return };
     let mut written: Vec<(&str, u64)> = Vec::new();
-    for stream in streams_of(phase) {
+    for stream in phase.streams() {
         if let Record::Fixed(Bytes(record)) = stream.record {
             written.push((&stream.fileset, most.saturating_mul(record)));
         }
     }
     let phases = whole.phases.iter().zip(&planned.phases).zip(&mut share.phases);
     for ((whole, planned), phase) in phases.skip(number + 1) {
-        let streams = streams_of(whole).zip(streams_of(planned)).zip(streams_of_mut(phase));
+        let streams = whole.streams().zip(planned.streams()).zip(phase.streams_mut());
         for ((whole, planned), stream) in streams {
             let bytes = written.iter().find(|w| w.0 == whole.fileset).map(|w| w.1);
             if let (Some(bytes), Direction::Read, &Record::Fixed(Bytes(record @ 1..)), None) =

@@ -5,19 +5,20 @@
 pub mod line;
 mod of;
 mod run;
+mod runs;
 mod sides;
 mod sweep;
 
 use super::{document, write};
+use crate::common::Common;
 use crate::console;
 use crate::exit::{self, Usage};
-use crate::line::Common;
 use fathom_report::compared::{
     self, CompareOptions, Compared, Gate, Metric, Outcome, SessionMark, SessionPart,
 };
 use fathom_report::{documents, markdown, svg};
 use line::Compare;
-use sides::Chosen;
+use runs::Chosen;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
@@ -32,7 +33,7 @@ pub fn run(options: &Compare, common: &Common) -> anyhow::Result<ExitCode> {
     check_files(options)?;
     // Before any look-up, so that a typing error is reported first.
     let _ = asked(options, None)?;
-    let chosen = sides::choose(options, &mut sides::RunSource::new(common))?;
+    let chosen = sides::choose(options, &mut runs::RunSource::new(common))?;
     let asked = asked(options, planned_threshold(&chosen))?;
     let all: Vec<Compared> = chosen.pairs().map(|(a, b)| Compared::of(&a, &b, &asked)).collect();
     let nowhere = |m: &&String| !all.iter().any(|c| c.has(&Metric::of_word(m)));

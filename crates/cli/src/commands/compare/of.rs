@@ -1,7 +1,7 @@
 //! The runs of a comparison measured with `--run`, loaded from the store: its quads, or A against itself if nothing
 //! else was measured. The marks on the runs lead to the same verdict.
 
-use super::sides::{Chosen, RunSource};
+use super::runs::{Chosen, RunSource};
 use super::sweep::{Marked, runs_of};
 use crate::exit::Usage;
 use fathom_record::{Run, Status};

@@ -1,77 +1,40 @@
 //! Finds the runs of each side: by id, by label, or in a file. `sweep` sorts the runs of a sweep.
 
 use super::line::Compare;
+use super::runs::{Chosen, RunSource};
 use super::{of, sweep};
 use crate::exit::Usage;
-use crate::line::Common;
-use crate::{input, state};
+use crate::input;
 use anyhow::Context as _;
 use fathom_dialects::import::import;
 use fathom_record::store::{Filter, RunSummary};
-use fathom_record::{Run, Store, StoreError, export};
-use fathom_report::compared::Side;
+use fathom_record::{Run, StoreError, export};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-pub struct Chosen(pub Vec<(String, Vec<Run>)>);
-
-impl Chosen {
-    pub fn pairs(&self) -> impl Iterator<Item = (Side<'_>, Side<'_>)> {
-        let of = |i: usize| Side { name: self.0[i].0.clone(), runs: self.0[i].1.iter().collect() };
-        (1..self.0.len()).map(move |i| (of(0), of(i)))
+fn named(runs: &mut RunSource<'_>, word: &str) -> anyhow::Result<Vec<Run>> {
+    if Path::new(word).is_file() {
+        return in_file(word, word, None);
     }
-}
-
-/// Source of runs. Opens the store on first use: files do not need it.
-pub struct RunSource<'c> {
-    common: &'c Common,
-    store: Option<Store>,
-}
-
-impl<'c> RunSource<'c> {
-    pub fn new(common: &'c Common) -> Self {
-        Self { common, store: None }
+    if let Some((file, first, last)) = part_of_file(word) {
+        return in_file(word, file, Some((first, last)));
     }
-
-    pub fn store(&mut self) -> anyhow::Result<&Store> {
-        let store = match self.store.take() {
-            Some(store) => store,
-            None => state::kept(self.common.store.as_deref())?,
-        };
-        Ok(self.store.insert(store))
+    if word.contains('/') {
+        return Err(Usage(format!("{word} is no file; a side is an id, a label, \"last\" or a file")).into());
     }
-
-    pub fn load(&mut self, ids: impl IntoIterator<Item = String>) -> anyhow::Result<Vec<Run>> {
-        let store = self.store()?;
-        ids.into_iter().map(|id| Ok(store.load(&id)?)).collect()
+    let labelled: Vec<RunSummary> =
+        runs.store()?.list(&Filter { label: Some(word.to_owned()), ..Filter::default() })?;
+    if !labelled.is_empty() {
+        return runs.load(labelled.into_iter().map(|r| r.id));
     }
-
-    fn named(&mut self, word: &str) -> anyhow::Result<Vec<Run>> {
-        if Path::new(word).is_file() {
-            return in_file(word, word, None);
-        }
-        if let Some((file, first, last)) = part_of_file(word) {
-            return in_file(word, file, Some((first, last)));
-        }
-        if word.contains('/') {
-            return Err(
-                Usage(format!("{word} is no file; a side is an id, a label, \"last\" or a file")).into()
-            );
-        }
-        let labelled: Vec<RunSummary> =
-            self.store()?.list(&Filter { label: Some(word.to_owned()), ..Filter::default() })?;
-        if !labelled.is_empty() {
-            return self.load(labelled.into_iter().map(|r| r.id));
-        }
-        match self.store()?.load(word) {
-            Ok(run) => Ok(vec![run]),
-            Err(StoreError::NoSuchRun { path, .. }) => Err(Usage(format!(
-                "{word:?} is neither the id nor the label of a run in {}, nor a file; `fathom list` shows what there is",
-                path.display()
-            ))
-            .into()),
-            Err(error) => Err(error.into()),
-        }
+    match runs.store()?.load(word) {
+        Ok(run) => Ok(vec![run]),
+        Err(StoreError::NoSuchRun { path, .. }) => Err(Usage(format!(
+            "{word:?} is neither the id nor the label of a run in {}, nor a file; `fathom list` shows what there is",
+            path.display()
+        ))
+        .into()),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -99,7 +62,7 @@ pub fn choose(options: &Compare, runs: &mut RunSource<'_>) -> anyhow::Result<Cho
     for words in groups {
         let mut all: Vec<Run> = Vec::new();
         for word in &words {
-            for run in runs.named(word)? {
+            for run in named(runs, word)? {
                 // A run that is named twice counts once.
                 if run.id.is_empty() || all.iter().all(|r| r.id != run.id) {
                     all.push(run);

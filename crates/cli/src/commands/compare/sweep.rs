@@ -2,7 +2,7 @@
 //! cells.
 
 use super::line::Compare;
-use super::sides::{Chosen, RunSource};
+use super::runs::{Chosen, RunSource};
 use crate::exit::Usage;
 use fathom_record::Run;
 use fathom_record::store::{Filter, is_run_id};

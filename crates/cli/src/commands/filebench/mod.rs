@@ -7,7 +7,7 @@ mod session;
 mod steps;
 mod world;
 
-use crate::line::Common;
+use crate::common::Common;
 use crate::run_loop::Finished;
 use crate::{console, epilogue, exit, input, state};
 use fathom_dialects::filebench::output;

@@ -3,7 +3,7 @@
 use super::results::{self, Printer};
 use super::session::SessionLog;
 use super::{FAILED, directory, world};
-use crate::line::Common;
+use crate::common::Common;
 use crate::run_loop::{self, Failure, Finished, Head};
 use crate::{console, exit};
 use fathom_dialects::filebench::output;

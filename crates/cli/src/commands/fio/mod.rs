@@ -16,7 +16,7 @@ pub use measured::{JobHost, MeasuredFio};
 pub use world::clock_seed;
 
 use super::run::directory_of;
-use crate::line::Common;
+use crate::common::Common;
 use crate::run_loop::{self, Failure, Finished, Head};
 use crate::{consent, console, epilogue, state};
 use fathom_dialects::fio::output::{self, Moment};

@@ -9,8 +9,8 @@ pub mod line;
 
 use super::compare::share;
 use super::{document, write};
+use crate::common::Common;
 use crate::exit::{self, Usage};
-use crate::line::Common;
 use crate::output::WholeFile;
 use crate::{console, state};
 use anyhow::Context as _;

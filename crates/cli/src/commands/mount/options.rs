@@ -1,7 +1,7 @@
 //! Options of `fathom mount`, one definition each.
 
-use crate::commands::iso::options::ImageSource;
 use crate::commands::iso::reading::ImageReading;
+use crate::commands::iso::source::ImageSource;
 use clap::{Args, ValueEnum};
 use fathom_isofs::mount::DirOrder;
 use fathom_workload::Bytes;

@@ -10,8 +10,8 @@ mod sysbench;
 #[cfg(test)]
 mod typed;
 
+use crate::console;
 use crate::exit::{self, Usage};
-use crate::{console, line};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::fmt::Display;
@@ -64,7 +64,7 @@ pub enum Published {
     Hsfs2007,
 }
 
-pub fn run(options: &Reproduce, _common: &line::Common) -> anyhow::Result<ExitCode> {
+pub fn run(options: &Reproduce, _common: &crate::common::Common) -> anyhow::Result<ExitCode> {
     if let Some(output) = &options.output {
         page::check(output)?;
     }

@@ -138,7 +138,7 @@ fn words(action: &Action) -> String {
             format!("reserve the space of the files of {set} (fallocate), and leave their size as it is")
         }
         Action::Extend(set) => format!("give the files of {set} their full size, without space"),
-        Action::MakeDirectories(set) => format!("make the directories of {set} that are missing"),
+        Action::MakeDirectories(set) => format!("make the missing directories of {set}"),
         Action::Recreate(set) => format!("remove the files of {set} and make them again, empty"),
         Action::Remove(set) => format!("remove the files of {set}"),
         Action::Remount(point) => format!("UNMOUNT {} and mount it again", quoted(&point.to_string_lossy())),

@@ -17,8 +17,8 @@ mod traced;
 
 use super::sweep::subject::SweepSubject;
 use super::write;
+use crate::common::Common;
 use crate::exit::{self, Usage};
-use crate::line::Common;
 use crate::{console, state};
 use fathom_iopath::{elevator, readahead};
 use fathom_record::{Doubt, Phase, Run, Simulation};

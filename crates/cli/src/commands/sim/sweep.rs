@@ -9,8 +9,8 @@ use super::line::SweepSimulated;
 use super::{SEED, one, replay, stack_of};
 use crate::commands::document;
 use crate::commands::sweep::{check_output, figure};
+use crate::common::Common;
 use crate::exit;
-use crate::line::Common;
 use crate::{console, state};
 use fathom_engine::interrupted_by;
 use fathom_record::Run;
@@ -123,7 +123,7 @@ fn conclude(o: &SweepSimulated, common: &Common, sweep: &Sweep) -> anyhow::Resul
         ));
     }
     if let Some(signal) = interrupted_by() {
-        console::warning(&format!("stopped by signal {signal}; what was simulated until then is above"));
+        console::warning(&format!("stopped by signal {signal}; the results until then are above"));
         return Ok(ExitCode::from(exit::of_signal(signal)));
     }
     let refused = sweep.cells.iter().find_map(|c| c.left_out.as_ref());

@@ -1,7 +1,7 @@
 //! Finds the previous survey: of the same directory on the same storage with the same options, hence of the same
 //! length.
 
-use crate::line::Common;
+use crate::common::Common;
 use crate::state;
 use fathom_record::store::{Filter, RunSummary};
 use fathom_record::{Run, Status};

@@ -1,8 +1,9 @@
 //! Selects the next phase. In the first round the parts run one after another and adapt to what they measure; later
 //! rounds repeat everything while time permits; the long write ends the survey.
 
+use super::MIB;
 use super::depth::Search;
-use super::plan::{MIB, SurveyPlan};
+use super::plan::SurveyPlan;
 use super::surface::Surfaces;
 use super::{budget, ladder, mix, scaling, small, sustained};
 use crate::script::Script;

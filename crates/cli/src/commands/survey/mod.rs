@@ -21,7 +21,8 @@ mod tests;
 
 use super::run::code;
 use super::write;
-use crate::line::{Common, Survey};
+use crate::common::Common;
+use crate::line::Survey;
 use crate::run_loop::{self, Finished, Head};
 use crate::{console, state};
 use effort::{Effort, EffortChoice};
@@ -32,6 +33,9 @@ use place::{Async, SurveyPlace, SurveySubject};
 use plan::SurveyPlan;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
 
 pub fn run(options: &Survey, common: &Common) -> anyhow::Result<ExitCode> {
     let common = &common.under(&options.conditions);

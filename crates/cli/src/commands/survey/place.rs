@@ -2,7 +2,7 @@
 //! block device that is only read.
 
 use super::effort::{Effort, EffortChoice};
-use super::plan::{KIB, MIB};
+use super::{KIB, MIB};
 use crate::exit::Usage;
 use fathom_engine::{Engine, Ledger};
 use fathom_workload::Duration;

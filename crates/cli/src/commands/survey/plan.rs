@@ -2,6 +2,7 @@
 //! phase uses pages evicted just before, every direct phase a fully written file, and every buffered write ends with an
 //! fsync.
 
+use super::KIB;
 use super::effort::Effort;
 use super::place::{Async, SurveyPlace, SurveySubject};
 use fathom_workload::{
@@ -11,8 +12,6 @@ use fathom_workload::{
 };
 use std::collections::BTreeMap;
 
-pub const KIB: u64 = 1 << 10;
-pub const MIB: u64 = 1 << 20;
 /// Size of an operation in most parts.
 pub const BLOCK: Bytes = Bytes(4 * KIB);
 

@@ -1,6 +1,7 @@
 //! The same work by one, two and more concurrent streams, through the page cache and past it.
 
-use super::plan::{BLOCK, COMMITTERS, MIB, Step, SurveyPlan, SurveyStage, sets};
+use super::MIB;
+use super::plan::{BLOCK, COMMITTERS, Step, SurveyPlan, SurveyStage, sets};
 use fathom_workload::{Access, Action, Amount, Bytes, Direction, Stream, SyncEvery, Timed};
 
 const STAGE: SurveyStage =

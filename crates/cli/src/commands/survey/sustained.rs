@@ -1,6 +1,7 @@
 //! One long cyclic write to a file as large as the place allows: does the rate last, or was it a cache's?
 
-use super::plan::{MIB, Step, SurveyPlan, SurveyStage, sets};
+use super::MIB;
+use super::plan::{Step, SurveyPlan, SurveyStage, sets};
 use fathom_workload::{Amount, Bytes, Direction, Duration, Stream, SyncEvery, Timed};
 
 const STAGE: SurveyStage = SurveyStage(

@@ -1,9 +1,10 @@
 //! The growing workload of a survey is valid at every step, whatever the place supports.
 
+use super::MIB;
 use super::effort::{Effort, EffortChoice};
 use super::guide::Guide;
 use super::place::SurveyPlace;
-use super::plan::{MIB, SurveyPlan};
+use super::plan::SurveyPlan;
 use crate::script::Script;
 use fathom_record::{Axes, Histogram, OpKind, OpStat, Phase, Repetition, Run, Worker};
 use fathom_workload::{Action, Amount, Program, Sizing, Workload};

@@ -18,9 +18,10 @@ pub mod subject;
 pub mod vary;
 
 use super::document;
+use crate::common::Common;
 use crate::console;
 use crate::exit::{self, Usage};
-use crate::line::{self, Common};
+use crate::line;
 use fathom_report::documents;
 use fathom_report::sweep::{self as report, Factor, Sweep, SweepFigure};
 use fathom_workload::Duration;
@@ -78,7 +79,7 @@ fn conclude(ended: SweepEnd) -> ExitCode {
             ExitCode::SUCCESS
         }
         SweepEnd::Signal(signal) => {
-            console::warning(&format!("stopped by signal {signal}; what was measured until then is above"));
+            console::warning(&format!("stopped by signal {signal}; the results until then are above"));
             ExitCode::from(exit::of_signal(signal))
         }
         SweepEnd::Failed(why) => {

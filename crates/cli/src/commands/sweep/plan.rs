@@ -5,8 +5,8 @@ use super::kernel;
 use super::session::SweepSession;
 use super::stage::SweepStage;
 use super::vary::Target;
+use crate::common::ColdReach;
 use crate::console;
-use crate::line::ColdReach;
 use fathom_report::units;
 use std::fmt::Write as _;
 

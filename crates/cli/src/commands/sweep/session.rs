@@ -3,9 +3,9 @@
 
 use super::stage::{StopReason, SweepStage};
 use super::{Factor, Sweep, SweepFigure, SweepRequest};
+use crate::common::{ColdReach, Common};
 use crate::console;
 use crate::exit::Usage;
-use crate::line::{ColdReach, Common};
 use crate::mark::Mark;
 use crate::run_loop::{Finished, Listener};
 use fathom_observe::knobs::Outcome;

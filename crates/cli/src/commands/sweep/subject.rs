@@ -4,8 +4,8 @@
 use super::native;
 use crate::commands::fio::{self, JobHost};
 use crate::commands::{filebench, iozone, run, sysbench};
+use crate::common::Common;
 use crate::exit::Usage;
-use crate::line::Common;
 use crate::run_loop::{self, Finished, Head, Listener};
 use fathom_engine::Engine;
 use fathom_workload::{Files, Workload};

@@ -6,7 +6,7 @@
 mod files;
 mod shutdown;
 
-use crate::line::Common;
+use crate::common::Common;
 use crate::run_loop::{self, Failure, Finished, Head, Listener};
 use crate::{console, epilogue, exit, input, state};
 use fathom_dialects::LivePrinter as _;

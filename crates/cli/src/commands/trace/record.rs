@@ -323,7 +323,8 @@ fn tell_end(path: &Path, cost: &Cost) {
     ));
     if lost > 0 {
         console::warning(&format!(
-            "{} events were lost because the kernel's rings ({} KiB for each CPU) were full: no count of this trace is a total",
+            "{} events were lost because the kernel's rings ({} KiB for each CPU) were full: all counts of this trace are \
+             too low",
             lost, ring_kib
         ));
     }

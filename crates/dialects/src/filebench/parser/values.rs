@@ -126,7 +126,7 @@ impl Parser<'_> {
         }
         let literal = |piece: &Piece| matches!(piece, Piece::Literal(_));
         if quoted.pieces.windows(2).any(|pair| pair.iter().all(literal)) {
-            let hint = "in a value '\\$' and '\\n' can stand only at the start of the string".to_owned();
+            let hint = "in a value '\\$' and '\\n' are allowed only at the start of the string".to_owned();
             return Err(self.error(span, "the string is cut in two by an escape", Some(hint)));
         }
         Ok(Text { pieces: quoted.pieces })

@@ -88,7 +88,7 @@ fn step(
                         placed.span,
                         format!("flowop {}: fd={slot} holds a file of {owner}, not of {set}", op.name),
                     )
-                    .hint("use another fd, or open a file of the other set first"));
+                    .hint(format!("use another fd, or first open a file of {set} in this one")));
                 }
                 _ => {}
             }

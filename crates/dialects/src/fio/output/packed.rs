@@ -73,7 +73,7 @@ pub fn unpack(mut bytes: &[u8], out: &mut dyn FnMut(&str)) -> Result<(), String>
             .read_to_end(&mut piece)
             .map_err(|error| format!("it is no log that log_store_compressed stored, or is cut: {error}"))?;
         if piece.len() as u64 > LARGEST_PIECE {
-            return Err("a piece of it is larger than fio and fathom make any".into());
+            return Err("a piece of it is larger than any that fio or fathom writes".into());
         }
         bytes = decoder.into_inner().into_inner();
         out(&lines(&piece)?);

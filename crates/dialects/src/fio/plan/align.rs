@@ -4,7 +4,7 @@ use super::super::UsageError;
 use super::super::lenient_number;
 use super::super::settings::Settings;
 use super::Notes;
-use super::io_type::Rw;
+use super::direction::Rw;
 use fathom_workload::{Access, Bytes, Data, Record, Stream};
 
 const NAME: &str = "ba";

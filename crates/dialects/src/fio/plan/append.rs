@@ -4,7 +4,7 @@
 use super::super::number::Size;
 use super::super::settings::Settings;
 use super::super::{FoundPath, UsageError};
-use super::files::JobFiles;
+use super::job_files::JobFiles;
 use super::multi_file::MultiFile;
 use super::{FilePart, Job, Notes, errors, parts};
 use fathom_workload::{Access, Amount, Bytes, Record, Stream};
@@ -45,7 +45,10 @@ pub fn several(
     let alike = each.windows(2).all(|pair| pair[0] == pair[1]);
     let Some(one) = each.first().copied().filter(|_| alike && !shared) else {
         return Err(s
-            .wrong(WORD, format!("{WORD}: several files that end at different bytes, or that clones share, are not supported"))
+            .wrong(
+                WORD,
+                format!("{WORD}: several files must have the same size, and clones must not share them"),
+            )
             .hint("instead: one file for each clone (numjobs)"));
     };
     let mut part = one;
@@ -66,7 +69,7 @@ fn behind(
     // The null engine counts from offset 0.
     if stream.backend.has_files() && !stream.backend.moves_data() {
         return Err(
-            s.wrong(WORD, format!("{WORD}: its engine moves no data, so there is no end to write behind"))
+            s.wrong(WORD, format!("{WORD}: the job's ioengine moves no data, so nothing can be appended"))
         );
     }
     if found.is_some_and(|f| f.device) {
@@ -130,7 +133,7 @@ fn amount(s: &Settings, stream: &Stream, part: &FilePart, files: u64) -> Result<
     }
     if matches!(stream.access, Access::ZonesInTurn { .. } | Access::Striped { .. }) {
         return Err(s
-            .wrong(WORD, format!("{WORD}: with rw=...:N or zonemode=strided it is not supported"))
+            .wrong(WORD, format!("{WORD} is not supported with rw=...:N or zonemode=strided"))
             .hint("leave one of the two out"));
     }
     let asked = s.size("io_size")?.map(|size| size.of(part.size));
@@ -276,8 +279,8 @@ mod tests {
             ("--filename=there --rw=write", "how large its files are is not said"),
             ("--filename=there --rw=write --size=50%", "nothing is there to take a share of"),
             ("--filename=there --rw=write --filesize=64k", "ends before"),
-            ("--size=64k --rw=write --filename=there:new", "end at different bytes"),
-            ("--size=64k --rw=write --filename=a:b --numjobs=2", "that clones share"),
+            ("--size=64k --rw=write --filename=there:new", "must have the same size"),
+            ("--size=64k --rw=write --filename=a:b --numjobs=2", "clones must not share them"),
             ("--size=64k --rw=write --ioengine=falloc", "moves no data"),
             ("--read_iolog=trace.log", "a trace says where it works"),
         ] {

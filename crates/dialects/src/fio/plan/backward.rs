@@ -3,7 +3,7 @@
 use super::super::UsageError;
 use super::super::number;
 use super::super::settings::Settings;
-use super::io_type::Rw;
+use super::direction::Rw;
 use fathom_workload::{Access, Record};
 
 /// The access order of a backward job.

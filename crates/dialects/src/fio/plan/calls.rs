@@ -4,10 +4,9 @@
 use super::super::general::General;
 use super::super::settings::Settings;
 use super::super::{FoundPath, UsageError, World};
-use super::FilePart;
-use super::donor;
-use super::files::Make;
-use super::io_type::Rw;
+use super::direction::Rw;
+use super::job_files::Make;
+use super::{FilePart, donor};
 use fathom_workload::{Amount, Backend, Beside, Bytes, Compute, Duration, FileCall, StatCall, Stream, Think};
 use std::path::{Path, PathBuf};
 
@@ -40,17 +39,12 @@ pub(super) fn backend(s: &Settings, engine: &str, rw: Rw) -> Result<Backend, Usa
     };
     let backend = Backend::Calls(call);
     let syncs = ["fsync", "fdatasync", "sync_file_range", "end_fsync", "end_syncfs", "fsync_on_close"];
-    if let Some(name) = syncs.into_iter().find(|name| backend.is_by_name() && asks(s, name)) {
+    if let Some(name) = syncs.into_iter().find(|name| backend.is_by_name() && s.asks(name)) {
         return Err(s
             .wrong(name, format!("{engine} opens no file that could be synced"))
             .hint("leave it out of this job"));
     }
     Ok(backend)
-}
-
-/// Whether an option is given with a value other than 0.
-pub(super) fn asks(s: &Settings, name: &'static str) -> bool {
-    s.last(name).is_some_and(|(_, given)| given.value.as_deref().is_none_or(|value| value.trim() != "0"))
 }
 
 /// Alternates between busy and sleep times that result in the load.
@@ -134,7 +128,7 @@ pub(super) fn pause(s: &Settings, stream: &mut Stream) -> Result<(), UsageError>
         return Err(s
             .wrong(
                 "ioengine",
-                "how often cpuio computes follows from its load: it has no thinktime and no rate",
+                "cpuload already sets how often cpuio computes: thinktime and rate cannot be added",
             )
             .hint("leave them out of this job"));
     }
@@ -183,11 +177,11 @@ pub(super) fn one_each(
             "dirdelete removes each directory once, and then there is nothing left"
         }
         Backend::Calls(FileCall::MakeDirectory) => {
-            "dircreate makes each directory once, and then all are there"
+            "dircreate makes each directory once, and then none is left to make"
         }
         _ => return Ok(amount),
     };
-    Err(s.wrong(again, format!("{again}: {once}")).hint("leave it out, or more names: nrfiles"))
+    Err(s.wrong(again, format!("{again}: {once}")).hint("leave it out, or give more names with nrfiles"))
 }
 
 /// Refuses devices: their names must not be changed.
@@ -224,9 +218,6 @@ pub(super) fn made(s: &Settings, backend: &Backend) -> Option<Make> {
     }
 }
 
-/// Assumed file size for a job that writes until the device is full.
-pub(super) const NO_END: u64 = 1 << 50;
-
 /// Whether the job writes until the device is full.
 pub(super) fn until_full(s: &Settings, stream: &mut Stream, rw: Rw) -> Result<(), UsageError> {
     const WORD: &str = "fill_device";
@@ -250,7 +241,7 @@ pub(super) fn until_full(s: &Settings, stream: &mut Stream, rw: Rw) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{planned, refused};
-    use super::super::files::Make;
+    use super::super::job_files::Make;
     use fathom_workload::{
         Amount, Backend, Bytes, Compute, Duration, FileCall, Pick, Program, StatCall, Stream, Think,
     };
@@ -317,7 +308,7 @@ mod tests {
     fn until_there_is_no_space() {
         let full = stream("--rw=write --fill_device=1 --bs=64k");
         assert!(full.until_full);
-        assert_eq!(full.length, Some(Bytes(super::NO_END)));
+        assert_eq!(full.length, Some(Bytes(super::super::parts::NO_END)));
         assert_eq!(stream("--rw=write --fill_fs=1 --size=1m").length, Some(Bytes(1 << 20)));
         let plan = planned("--name=a --rw=write --fill_device=1");
         assert_eq!(plan.jobs[0].ready.make, Make::Empty);
@@ -345,14 +336,14 @@ mod tests {
             ("--ioengine=ftruncate --size=1m", "fails reads"),
             ("--ioengine=cpuio --runtime=1", "how much of a CPU"),
             ("--ioengine=cpuio --cpuload=50", "never ends by itself"),
-            ("--ioengine=cpuio --cpuload=50 --runtime=1 --thinktime=5", "no thinktime"),
+            ("--ioengine=cpuio --cpuload=50 --runtime=1 --thinktime=5", "thinktime and rate cannot"),
             ("--ioengine=filedelete --filesize=4k --loops=2", "nothing left"),
             ("--ioengine=filedelete --filesize=4k --time_based --runtime=1", "nothing left"),
             ("--ioengine=filedelete --filename=/dev/disk --rw=read", "a device"),
             ("--ioengine=filedelete --filesize=4k --readonly", "--readonly"),
             ("--ioengine=filecreate --filesize=4k --fsync=1 --rw=write", "opens no file"),
             ("--ioengine=falloc --size=1m --rw=write --verify=md5", "moves no data"),
-            ("--ioengine=dircreate --filesize=4k --loops=2", "all are there"),
+            ("--ioengine=dircreate --filesize=4k --loops=2", "none is left to make"),
             ("--ioengine=dirdelete --filesize=4k --loops=2", "nothing left"),
             ("--ioengine=dirdelete --filename=/dev/disk", "a device"),
             ("--ioengine=dirstat --filesize=4k --rw=trim", "gives nothing back"),

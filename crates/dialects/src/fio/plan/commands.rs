@@ -28,8 +28,8 @@ pub fn read(s: &Settings, general: &General, clones: u32, notes: &mut Notes) -> 
             return Err(s.wrong(name, format!("{name}: --readonly runs no commands")));
         }
         let file = format!("{}.{word}.txt", s.report_name());
-        let once = if clones > 1 { ", once for all clones; fio runs it for each" } else { "" };
-        notes.say(format!("{name}: what the command prints is appended to {file}{once}"));
+        let once = if clones > 1 { "; it runs once for all clones (in fio once for each)" } else { "" };
+        notes.say(format!("{name}: the command's output is appended to {file}{once}"));
         let words = ["/bin/sh", "-c", SCRIPT, "sh", file.as_str(), command];
         Ok(Some(Action::Command(words.map(str::to_owned).into())))
     };

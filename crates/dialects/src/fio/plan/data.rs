@@ -3,8 +3,8 @@
 use super::super::settings::Settings;
 use super::super::version::Version;
 use super::super::{UsageError, World};
-use super::files::JobFiles;
-use super::io_type::{Rw, Trims};
+use super::direction::{Rw, Trims};
+use super::job_files::JobFiles;
 use super::passes::{self, Passes};
 use super::read_back;
 use super::{Notes, dedupe, pattern, state, verify_options};

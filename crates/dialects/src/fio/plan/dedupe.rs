@@ -3,7 +3,7 @@
 use super::super::UsageError;
 use super::super::settings::Settings;
 use super::Job;
-use super::files::JobFiles;
+use super::job_files::JobFiles;
 use fathom_workload::{Data, Stream};
 
 /// Checks that the options make sense.

@@ -3,8 +3,8 @@
 use super::super::general::General;
 use super::super::settings::Settings;
 use super::super::{UsageError, World};
-use super::files::{self, JobFiles};
-use super::io_type::Rw;
+use super::direction::Rw;
+use super::job_files::JobFiles;
 use super::names;
 use fathom_workload::{Backend, FileCall, Stream};
 use std::path::PathBuf;
@@ -48,12 +48,12 @@ pub(super) fn of(
     const FAILED: &str = "fio: io engine e4defrag init failed.\n";
     let Some(name) = s.text(NAME) else {
         return Err(s
-            .wrong("ioengine", "e4defrag needs the name of a file that it takes blocks from")
+            .wrong("ioengine", "e4defrag needs donorname, the file to take blocks from")
             .fio(format!("'donorname' options required\n{FAILED}"))
             .hint("donorname=donor, for example"));
     };
     let syncs = ["fsync", "fdatasync", "sync_file_range", "end_fsync", "end_syncfs", "fsync_on_close"];
-    if let Some(name) = syncs.into_iter().find(|name| super::calls::asks(s, name)) {
+    if let Some(name) = syncs.into_iter().find(|name| s.asks(name)) {
         return Err(s
             .wrong(name, "e4defrag moves blocks, and fails syncs, as in fio")
             .hint("leave it out of this job"));
@@ -80,7 +80,7 @@ pub(super) fn of(
                 .hint("filesize=SIZE in place of size; or inplace=1"));
         }
     };
-    if laid.files.iter().flatten().any(|file| files::same(file, &path)) {
+    if laid.files.iter().flatten().any(|file| names::same(file, &path)) {
         return Err(s
             .wrong(NAME, format!("{} is one of the job's own files, and cannot be its donor", path.display()))
             .hint("a different file name"));
@@ -89,13 +89,13 @@ pub(super) fn of(
     if found.is_some_and(|f| f.device || f.bottomless) {
         return Err(s.wrong(NAME, format!("{} is a device; a donor is a file", path.display())));
     }
-    Ok(Some(Donor { foreign: files::may_write(general, world, &path), path, bytes, each }))
+    Ok(Some(Donor { foreign: names::may_write(general, world, &path), path, bytes, each }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{planned, refused};
-    use super::super::files::Memory;
+    use super::super::job_files::Memory;
     use super::Donor;
     use fathom_workload::{Backend, Bytes, FileCall, Sizing};
 

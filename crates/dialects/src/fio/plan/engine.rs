@@ -4,7 +4,7 @@ use super::super::UsageError;
 use super::super::settings::{Level, Settings};
 use super::super::table;
 use super::super::text::Setting;
-use super::io_type::Rw;
+use super::direction::Rw;
 use super::{Notes, calls, ranges};
 use fathom_workload::{
     Advice, Backend, Buffers, IoClass, MapFlush, OpenSync, Pages, Pvsync2, RunAs, Stream, SyncCall,

@@ -3,7 +3,7 @@
 use super::super::settings::Settings;
 use super::super::{FoundPath, UsageError};
 use super::Job;
-use super::files::Make;
+use super::job_files::Make;
 use std::collections::HashMap;
 use std::path::Path;
 

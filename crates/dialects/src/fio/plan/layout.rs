@@ -1,7 +1,7 @@
 //! Jobs that only lay out their files: `create_only`, and jobs whose files are too small for a block.
 
 use super::super::UsageError;
-use super::files::{Make, Memory};
+use super::job_files::{Make, Memory};
 use super::{FilePart, Job, Notes};
 use fathom_workload::{Access, Stream};
 

@@ -4,7 +4,7 @@ use super::super::UsageError;
 use super::super::lenient_number;
 use super::super::number::US;
 use super::super::settings::Settings;
-use super::io_type::{Rw, Trims};
+use super::direction::{Rw, Trims};
 use fathom_workload::{Duration, Least, Longest, Ratio, Stream};
 
 /// Largest weight of a flow, as in fio.
@@ -40,7 +40,7 @@ fn ratio(s: &Settings) -> Result<Option<Ratio>, UsageError> {
         Some(given) if given > HEAVIEST => Err(s
             .wrong("flow", format!("flow={given}: at most {HEAVIEST} is expected"))
             .fio(format!("flow: max value out of range: {given} ({HEAVIEST} max)\n"))
-            .hint("flows are ratios: smaller numbers say the same")),
+            .hint("only the ratio of the flows counts: divide all of them")),
         Some(weight) => Ok(Some(Ratio { group, weight: u32::try_from(weight).unwrap_or(1), sleep })),
     }
 }

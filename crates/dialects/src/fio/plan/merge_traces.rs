@@ -32,7 +32,7 @@ pub fn of(
 ) -> Result<Option<Merged>, UsageError> {
     let Some(name) = s.text(FILE) else {
         if let Some(given) = s.last_of(&[SCALARS, TIMES]) {
-            notes.say(format!("job {}: {given} means nothing without {FILE}", s.job));
+            notes.say(format!("job {}: {given} has no effect without {FILE}", s.job));
         }
         return Ok(None);
     };

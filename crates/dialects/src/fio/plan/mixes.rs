@@ -3,8 +3,8 @@
 
 use super::super::UsageError;
 use super::super::settings::Settings;
-use super::files::JobFiles;
-use super::loops;
+use super::amounts;
+use super::job_files::JobFiles;
 use super::passes::{Passes, amount_of, unknown};
 use super::read_back;
 use fathom_workload::{Access, Amount, Bytes, Record, Stream};
@@ -24,7 +24,7 @@ pub(super) fn passes(
         if passes.are_limited() && io_size > 0 && io_size < region {
             return Err(unknown(s, loops, "of a mix, together with number_ios and an io_size below size"));
         }
-        if passes.are_limited() && stream.access != Access::Permuted && !loops::queues(s, stream) {
+        if passes.are_limited() && stream.access != Access::Permuted && !amounts::queues(s, stream) {
             return Err(unknown(s, loops, "of a mix in order, together with number_ios"));
         }
         if changes || passes.are_limited() {
@@ -39,7 +39,7 @@ pub(super) fn passes(
         if !region.is_multiple_of(stream.record.unit().0.max(1)) {
             return Err(unknown(s, loops, "of a mix in order whose blocks do not fill its file"));
         }
-        if !loops::queues(s, stream) {
+        if !amounts::queues(s, stream) {
             return Ok(None);
         }
         if read_back::kept(s, stream)?.after > 0 {

@@ -1,8 +1,9 @@
 //! Turns jobs into the workload: jobs that run together form a phase, and every clone of a job is a group with one worker. One file
-//! per subject: `what` (direction, order, sizes, amount), `files`, `names` and `parts`, `engine`, `pace`, `data`, `report`, `logs`,
-//! `replay` and `logged` (iologs).
+//! per subject: `direction`, `io_type` (order, sizes, amount), `files`, `names` and `parts`, `engine`, `pace`, `data`, `report`,
+//! `logs`, `replay` (iologs). What several of them need is below them: `job_files`, `stretch`, `amounts`.
 
 mod align;
+mod amounts;
 mod append;
 mod backward;
 mod blocks;
@@ -12,6 +13,7 @@ mod commands;
 mod cpus;
 mod data;
 mod dedupe;
+mod direction;
 mod donor;
 mod engine;
 pub mod errors;
@@ -20,6 +22,7 @@ mod files;
 mod fio_warnings;
 mod groups;
 mod io_type;
+mod job_files;
 mod latency;
 mod layout;
 mod limits;
@@ -46,14 +49,15 @@ mod sprandom;
 pub mod state;
 pub mod steady;
 mod steps;
+mod stretch;
 mod verify_options;
 mod write_iolog;
 mod zones;
 
 pub use commands::Commands;
+pub use direction::{Rw, Trims};
 pub use engine::Priority;
-pub use files::{Make, Memory};
-pub use io_type::{Rw, Trims};
+pub use job_files::{Make, Memory};
 pub use logs::{Logs, WindowStatistic};
 pub use merge_traces::Merged;
 pub use parts::FilePart;
@@ -110,7 +114,7 @@ pub struct Job {
     /// File sizes in bytes by clone, if a clone has several files; for one file see `parts`.
     pub sizes: Vec<Vec<u64>>,
     /// Preparation and cleanup.
-    pub ready: files::Ready,
+    pub ready: job_files::Ready,
     /// Donor file that its files swap blocks with.
     pub donor: Option<donor::Donor>,
     /// Kinds of errors that it counts instead of ending.
@@ -233,7 +237,7 @@ fn job(
     loops::check(s)?;
     let steps::JobPosition { group, step, waits } = steps::position(s, before)?;
     let replay = replay::of(s, clones, world, notes)?;
-    let rw = replay.as_ref().map_or_else(|| io_type::direction(s), |replay| Ok(replay.rw))?;
+    let rw = replay.as_ref().map_or_else(|| direction::direction(s), |replay| Ok(replay.rw))?;
     let mut stream = replay.as_ref().map_or_else(|| io_type::stream(s, rw), |replay| Ok(replay.stream()))?;
     if replay.is_none() {
         sequence::apply(s, rw, &mut stream, notes)?;

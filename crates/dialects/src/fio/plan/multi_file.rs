@@ -3,8 +3,8 @@
 use super::super::number::{self, Size};
 use super::super::settings::Settings;
 use super::super::{FoundPath, UsageError};
-use super::sequence::Stretch;
-use super::{FilePart, Notes, errors, parts, verify_options};
+use super::stretch::Stretch;
+use super::{FilePart, Notes, amounts, errors, parts, verify_options};
 use fathom_workload::{Access, Amount, Backend, Bytes, Direction, Pick, Record, Stream, Turns};
 
 /// The files of a clone.
@@ -117,15 +117,15 @@ fn amount(
     let pass = most.unwrap_or(whole);
     let blocks = operations(stream.record.unit().0.max(1));
     let bytes =
-        io_size.map(|io_size| super::loops::bytes(s, stream, io_size, (pass, blocks, None), loops)).or(most);
+        io_size.map(|io_size| amounts::bytes(s, stream, io_size, (pass, blocks, None), loops)).or(most);
     let bytes = bytes.or_else(|| (loops == 1 && checks_the_rest(s, stream, pass, blocks)).then_some(pass));
-    let by_bytes = super::loops::counted_by_bytes(stream, pass, blocks, loops);
+    let by_bytes = amounts::counted_by_bytes(stream, pass, blocks, loops);
     match (limit, bytes, &stream.record) {
         (Some(limit), bytes, Record::Fixed(block)) => {
             let block = block.0.max(1);
             let all =
                 bytes.map_or_else(|| operations(block).saturating_mul(loops), |bytes| bytes.div_ceil(block));
-            Ok(Amount::Operations(super::loops::operations(limit, all, loops)))
+            Ok(Amount::Operations(amounts::operations(limit, all, loops)))
         }
         // It may end sooner; that is determined later.
         (Some(_), bytes, _) => {

@@ -2,6 +2,7 @@
 //! number.
 
 use super::super::error::COMMAND_LINE;
+use super::super::general::General;
 use super::super::settings::{Level, Settings};
 use super::super::{UsageError, World};
 use super::Notes;
@@ -44,8 +45,7 @@ pub fn paths(
         return Ok(vec![named; clones as usize]);
     }
     if s.text("directory").is_none() && (world.find)(Path::new(&s.job)).is_some_and(|found| found.device) {
-        notes
-            .say(format!("job {0} works on the device {0}: it has no filename, and is named like it", s.job));
+        notes.say(format!("job {} has no filename, so it works on the device of that name", s.job));
         return Ok(vec![vec![PathBuf::from(&s.job)]; clones as usize]);
     }
     let of_clone = |clone: u32| {
@@ -135,6 +135,17 @@ pub(super) fn split(text: &str) -> Vec<String> {
         }
     }
     parts
+}
+
+/// Whether a file that fathom did not create may be written.
+pub(super) fn may_write(general: &General, world: &World<'_>, path: &Path) -> bool {
+    general.allow_write.iter().any(|allowed| same(allowed, path)) || (world.allowed)(path)
+}
+
+/// Whether both paths name the same file.
+pub(super) fn same(a: &Path, b: &Path) -> bool {
+    let whole = |p: &Path| std::path::absolute(p).unwrap_or_else(|_| p.into());
+    whole(a) == whole(b)
 }
 
 #[cfg(test)]

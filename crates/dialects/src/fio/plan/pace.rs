@@ -4,7 +4,7 @@ use super::super::UsageError;
 use super::super::settings::Settings;
 use super::super::{lenient_number, number};
 use super::Notes;
-use super::io_type::{Rw, Trims};
+use super::direction::{Rw, Trims};
 use fathom_workload::ops::{Place, derive_seed};
 use fathom_workload::{Bytes, Duration, Gaps, Mix, Rate, RateOf, Record, Stream, Think};
 
@@ -55,10 +55,7 @@ fn delays(s: &Settings) -> Result<(u64, u64), UsageError> {
 pub fn times(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<Times, UsageError> {
     let runtime = s.time("runtime")?;
     if s.on("time_based", false) && runtime == 0 {
-        notes.say(format!(
-            "job {}: time_based means nothing without runtime, and is ignored, as in fio",
-            s.job
-        ));
+        notes.say(format!("job {}: time_based has no effect without runtime, as in fio", s.job));
     }
     let (delay, delay_most) = delays(s)?;
     let ramp_bytes = match s.number("ramp_size")? {
@@ -159,9 +156,11 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Rw) -> Result<(), UsageError
                 return Err(s
                     .wrong(
                         name,
-                        format!("{name}: with rate_process=poisson, shares that are no whole percentages are not supported"),
+                        format!(
+                            "{name}: rate_process=poisson needs rates whose shares are whole percentages"
+                        ),
                     )
-                    .hint("rates whose shares are, as 100,300; or two jobs"));
+                    .hint("100,300, for example; or two jobs"));
             }
         };
         stream.direction = fathom_workload::Direction::Mix(mix);
@@ -252,7 +251,7 @@ mod tests {
         let why = refused("--name=a --size=1m --rw=rw --rate=1m,1m --bsrange=4k-8k,8k-16k");
         assert!(why.contains("one block size for reads and one for writes"), "{why}");
         let why = refused("--name=a --size=1m --rw=randrw --rate_iops=100,200 --rate_process=poisson");
-        assert!(why.contains("no whole percentages"), "{why}");
+        assert!(why.contains("shares are whole percentages"), "{why}");
     }
 
     #[test]

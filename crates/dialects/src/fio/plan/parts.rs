@@ -4,10 +4,12 @@
 use super::super::number::Size;
 use super::super::settings::Settings;
 use super::super::{FoundPath, UsageError};
-use super::calls::NO_END;
-use super::{Notes, loops};
+use super::{Notes, amounts};
 use fathom_workload::ops::{Place, derive_seed};
 use fathom_workload::{Access, Amount, Bytes, Stream};
+
+/// Assumed file size for a job that writes until the device is full.
+pub(super) const NO_END: u64 = 1 << 50;
 
 /// The part of a file that a clone works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +94,7 @@ pub fn of_one_file(
 /// Bytes worked on if each loop does `size` of them: all, or only the start if each loop starts over.
 fn whole_or_start(s: &Settings, stream: &Stream, whole: u64, size: u64) -> Result<u64, UsageError> {
     let loops = s.number("loops")?.unwrap_or(1) > 1 && !s.on("time_based", false);
-    match loops && loops::queues(s, stream) {
+    match loops && amounts::queues(s, stream) {
         false => Ok(whole),
         true if stream.access == Access::Sequential => Ok(size),
         true => Err(s

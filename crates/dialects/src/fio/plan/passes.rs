@@ -3,9 +3,8 @@
 
 use super::super::UsageError;
 use super::super::settings::Settings;
-use super::files::JobFiles;
-use super::sequence::Stretch;
-use super::{loops, mixes, read_back};
+use super::job_files::JobFiles;
+use super::{amounts, loops, mixes, read_back};
 use fathom_workload::{Access, Amount, Bytes, Direction, Mix, Record, Stream, Verify};
 
 /// How much is written, and in how many passes.
@@ -57,7 +56,7 @@ pub fn settle(
     reads_back: bool,
 ) -> Result<Option<Passes>, UsageError> {
     let mixes = matches!(stream.direction, Direction::Mix(_));
-    let stops = stops_after(stream, laid).filter(|_| reads_back);
+    let stops = laid.stops_after(stream).filter(|_| reads_back);
     let stops = if may_read_back_meanwhile(s, stream)? { stops } else { None };
     let bytes = stops.map_or(0, |blocks| blocks.saturating_mul(stream.record.unit().0));
     if reads_back && goes_round(s, stream, laid)? {
@@ -86,7 +85,7 @@ pub fn settle(
     let in_order = stream.access == Access::Sequential && called_mix && !mixes;
     if in_order
         && whole
-        && !loops::queues(s, stream)
+        && !amounts::queues(s, stream)
         && part.asked(s)?.is_some_and(|io_size| io_size > region)
     {
         return Ok(None);
@@ -105,7 +104,7 @@ pub fn settle(
         let io_size = part.asked(s)?.unwrap_or(0);
         if !reads_back {
             // As below, for blocks of one size.
-            if io_size == 0 || io_size > region && !(loops == 1 && loops::queues(s, stream)) {
+            if io_size == 0 || io_size > region && !(loops == 1 && amounts::queues(s, stream)) {
                 amount_of(stream, laid, Amount::Passes(loops));
             }
             return Ok(Some(Passes::ONE));
@@ -141,7 +140,7 @@ pub fn settle(
     }
     let io_size = part.asked(s)?.unwrap_or(if stops.is_some() { region } else { 0 });
     let moved_by_pass = blocks.saturating_mul(1 + u64::from(reads_back));
-    if !reads_back && loops == 1 && loops::queues(s, stream) {
+    if !reads_back && loops == 1 && amounts::queues(s, stream) {
         return Ok(Some(Passes::SEVERAL));
     }
     // Without read-back, io_size alone adds no second pass for synchronous engines.
@@ -170,24 +169,17 @@ pub fn settle(
             _ => Amount::Operations(writes),
         };
         amount_of(stream, laid, amount);
-        if !loops::queues(s, stream) {
+        if !amounts::queues(s, stream) {
             loops::sync_the_last(s, stream, laid)?;
         }
     }
     Ok(Some(if writes > blocks { Passes { bytes, ..Passes::SEVERAL } } else { Passes::ONE }))
 }
 
-/// Number of blocks after which fio finds none, if stripes do not divide the part evenly.
-pub(super) fn stops_after(stream: &Stream, laid: &JobFiles) -> Option<u64> {
-    let part = laid.parts.first().filter(|_| laid.sizes.is_empty())?;
-    let striped = matches!(stream.access, Access::Striped { by_kind: false, .. });
-    Stretch::of(part).stops_after(stream).filter(|blocks| striped && *blocks > 0)
-}
-
 /// Whether the end cuts off a stripe.
 fn is_cut(stream: &Stream, laid: &JobFiles) -> bool {
     match stream.access {
-        Access::Striped { run, gap, .. } if stops_after(stream, laid).is_some() => {
+        Access::Striped { run, gap, .. } if laid.stops_after(stream).is_some() => {
             (1..run.0).contains(&(laid.bytes_of_a_pass() % run.0.saturating_add(gap.0).max(1)))
         }
         _ => false,
@@ -216,7 +208,7 @@ fn goes_round(s: &Settings, stream: &Stream, laid: &JobFiles) -> Result<bool, Us
         && laid.blocks(stream) * stream.record.unit().0 < region;
     let with_one = endless
         && (in_order || matches!(stream.access, Access::Permuted | Access::Striped { by_kind: false, .. }));
-    Ok((loops::queues(s, stream) && (with_one || without_map)
+    Ok((amounts::queues(s, stream) && (with_one || without_map)
         || endless && (leaves_a_rest || is_cut(stream, laid)))
         && may_read_back_meanwhile(s, stream)?)
 }
@@ -245,10 +237,10 @@ fn known_beside_number_ios(
     backlog: u64,
 ) -> Result<(), UsageError> {
     if s.number("verify_backlog_batch")?.is_some_and(|batch| batch != backlog) {
-        return Err(unknown(s, loops, "with verify_backlog_batch, together with number_ios"));
+        return Err(unknown(s, loops, "with number_ios and verify_backlog_batch"));
     }
     if u64::from(stream.queue_depth) > backlog {
-        return Err(unknown(s, loops, "with a queue deeper than verify_backlog, together with number_ios"));
+        return Err(unknown(s, loops, "with number_ios and a queue deeper than verify_backlog"));
     }
     Ok(())
 }
@@ -273,7 +265,7 @@ impl Passes {
         kept.each_pass = true;
         (kept.most, kept.moves, kept.passes) = (passes.most, Bytes(passes.moves), passes.loops);
         kept.pass = Bytes(passes.bytes);
-        kept.forgets_sync = loops::queues(s, stream) && passes.bytes == 0;
+        kept.forgets_sync = amounts::queues(s, stream) && passes.bytes == 0;
         stream.keep_written = Some(kept);
         read_back::mixed_in(stream, check);
         Ok(true)

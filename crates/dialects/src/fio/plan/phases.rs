@@ -2,7 +2,7 @@
 //! separate phase after the writing.
 
 use super::errors;
-use super::files::{Make, Memory};
+use super::job_files::{Make, Memory};
 use super::read_back;
 use super::sets::{self, Sets, Taken};
 use super::{Job, JobPlace, loops, pace, state, steady, steps};

@@ -6,10 +6,10 @@ use super::super::general::General;
 use super::super::iolog::{self, IologEntry, ParsedIolog};
 use super::super::settings::Settings;
 use super::super::{UsageError, World};
-use super::files::{self, JobFiles, Make, Memory, Ready};
-use super::io_type::{Rw, Trims};
+use super::direction::{Rw, Trims};
+use super::job_files::{JobFiles, Make, Memory, Ready};
 use super::merge_traces::{self, Merged};
-use super::{FilePart, Notes, blocks, errors, names};
+use super::{FilePart, Notes, blocks, errors, files, names};
 use fathom_workload::{Access, Amount, Bytes, Does, Duration, ListedOp, Mix, Pick, Stream};
 use std::path::{Path, PathBuf};
 
@@ -61,7 +61,7 @@ pub fn of(
             "replay_skip",
         ];
         if let Some(name) = s.last_of(&MODIFIERS) {
-            notes.say(format!("job {}: {name} means nothing without {TRACE}", s.job));
+            notes.say(format!("job {}: {name} has no effect without {TRACE}", s.job));
         }
         return Ok(None);
     };
@@ -304,7 +304,7 @@ impl Replay {
     ) -> Result<JobFiles, UsageError> {
         let null = !stream.backend.has_files();
         let may = |path: &PathBuf| {
-            general.allow_write.iter().any(|allowed| files::same(allowed, path)) || (world.allowed)(path)
+            general.allow_write.iter().any(|allowed| names::same(allowed, path)) || (world.allowed)(path)
         };
         let device = |path: &&PathBuf| {
             (world.find)(path).is_some_and(|f| f.device)

@@ -2,8 +2,8 @@
 
 use super::super::settings::Settings;
 use super::super::{UsageError, World};
-use super::files::JobFiles;
-use super::io_type::{Rw, Trims};
+use super::direction::{Rw, Trims};
+use super::job_files::JobFiles;
 use super::{Notes, errors, verify_options};
 use fathom_workload::ops::{Place, Region, StreamOps};
 use fathom_workload::{Access, Amount, Record, Stream};

@@ -17,7 +17,7 @@ pub(in crate::fio) fn read(s: &Settings, notes: &mut Notes) -> Result<Option<Ste
     let Some(text) = s.text("steadystate") else {
         if duration > 0 {
             notes.say(format!(
-                "job {}: steadystate_duration means nothing without steadystate, as in fio",
+                "job {}: steadystate_duration has no effect without steadystate, as in fio",
                 s.job
             ));
         }
@@ -27,7 +27,7 @@ pub(in crate::fio) fn read(s: &Settings, notes: &mut Notes) -> Result<Option<Ste
         .map_err(|why| s.wrong("steadystate", format!("steadystate={text}: {why}")))?;
     if duration == 0 {
         notes
-            .say(format!("job {}: steadystate means nothing without steadystate_duration, as in fio", s.job));
+            .say(format!("job {}: steadystate has no effect without steadystate_duration, as in fio", s.job));
         return Ok(None);
     }
     let round = if interval == 0 { number::S } else { interval };

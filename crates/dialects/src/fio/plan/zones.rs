@@ -5,7 +5,7 @@ use super::super::UsageError;
 use super::super::number;
 use super::super::settings::Settings;
 use super::FilePart;
-use super::io_type::Rw;
+use super::direction::Rw;
 use fathom_workload::{Access, Amount, Record, Stream, Zone};
 
 const WORD: &str = "random_distribution";
@@ -98,7 +98,7 @@ fn zones(text: &str, kb_base: u64, region: u64) -> Result<Vec<Zone>, String> {
         zones.push(Zone { operations_percent, region_percent: share(bytes) });
     }
     if (accesses - 100.0).abs() >= 0.01 {
-        return Err(format!("the accesses add up to {accesses}; 100 is expected"));
+        return Err(format!("the access percentages add up to {accesses}, not to 100"));
     }
     if taken > region {
         return Err(format!("the zones have {taken} bytes, and what is worked on has {region}"));

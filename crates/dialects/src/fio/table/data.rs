@@ -52,7 +52,7 @@ pub(super) static ROWS: &[FioOption] = &[
     done(
         "dedupe_working_set_percentage",
         Number,
-        "size of that set in percent of a clone's part of its file (default 5)",
+        "size of the working set, in percent of the clone's part of its file (default 5)",
     ),
     done("dedupe_global", Bool, "jobs with this option share one working set"),
     also(

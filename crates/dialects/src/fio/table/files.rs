@@ -8,13 +8,13 @@ const SERVICE: super::Kind =
 const ALLOCATE: super::Kind = Word(&["none", "native", "posix", "keep", "truncate", "0", "1"]);
 
 /// As observed in fio 3.42: the offsets of zonemode=none and strided are the same with and without them.
-const OF_ZBD: &str = "in fio, too, it changes only jobs with zonemode=zbd, which is refused";
+const OF_ZBD: &str = "it affects only jobs with zonemode=zbd, in fio too, and those are refused";
 
 pub(super) static ROWS: &[FioOption] = &[
     done("filename", Text, "files, separated by colons; all clones share them"),
     done("directory", Text, "directories, assigned to the clones in turn"),
     done("filename_format", Text, "names of the files: $jobname, $jobnum, $filenum, $clientuid"),
-    done("opendir", Text, "all files below a directory, by name; with nrfiles=N the first N"),
+    done("opendir", Text, "all files below a directory, sorted by name; with nrfiles=N the first N"),
     harmless("unique_filename", Bool, "names that differ by client", "there are no clients"),
     harmless(
         "filetype",

@@ -125,7 +125,7 @@ pub(super) static ROWS: &[FioOption] = &[
         ),
         &["start_delay"],
     ),
-    also(done("stonewall", Flag, "begin when every job before is done"), &["wait_for_previous"]),
+    also(done("stonewall", Flag, "begin when all earlier jobs are done"), &["wait_for_previous"]),
     done("wait_for", Text, "begin when the job of that name is done, if no other runs beside it"),
     done("new_group", Flag, "begin a new group in reports"),
     done(

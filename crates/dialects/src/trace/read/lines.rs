@@ -95,7 +95,7 @@ impl<F: LineForm> LineTrace<F> {
             self.reader.consume(used);
             if self.line.len() > MAX_LINE_BYTES {
                 self.number += 1;
-                let what = format!("a line of more than {MAX_LINE_BYTES} bytes; no trace has one");
+                let what = format!("a line longer than {MAX_LINE_BYTES} bytes; is this a trace?");
                 return Err(self.fault(0, &what));
             }
             if whole {

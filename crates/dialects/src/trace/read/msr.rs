@@ -51,7 +51,7 @@ impl LineForm for Msr {
         let issued = unix.ok_or_else(|| time.not("a time in 100 ns since 1601, between 1970 and 2554"))?;
         let lasted: u64 = response.number("a response time in 100 ns")?;
         let done = lasted.checked_mul(NS_PER_TICK).and_then(|ns| issued.checked_add(ns));
-        let done = done.ok_or_else(|| response.not("a response time that ends before 2554"))?;
+        let done = done.ok_or_else(|| response.not("a response time that ends before the year 2554"))?;
         let flags = direction(kind, &["Read"], &["Write"])?;
         let device = self.devices.number(&format!("{}.{}", host.text, disk.text), host.byte)?;
         let place = self.extents.of(offset, bytes)?;

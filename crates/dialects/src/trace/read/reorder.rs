@@ -71,7 +71,7 @@ impl Reorder {
     pub(super) fn note(&self) -> Option<String> {
         (self.late > 0).then(|| {
             format!(
-                "{} events came more than {WINDOW_EVENTS} events too late to be put in the order of time.",
+                "{} events could not be sorted by time: they came more than {WINDOW_EVENTS} events too late.",
                 self.late
             )
         })

@@ -432,7 +432,7 @@ fn an_invalid_trace_is_reported() {
             .contains("fathom knows by its content: it is binary. It reads")
     );
     let endless = format!("12345 0 1000 8 0\n{}", "x".repeat(100_000));
-    assert!(mistake(endless).contains("line 2, column 1: a line of more than"));
+    assert!(mistake(endless).contains("line 2, column 1: a line longer than"));
     let mistaken =
         open("t", boxed(b"hello\n"), Some(TraceFormat::Msr)).unwrap().find_map(Result::err).unwrap();
     assert_eq!(mistaken.place, TracePlace::Line(1, 1));

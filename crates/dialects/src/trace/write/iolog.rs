@@ -128,8 +128,9 @@ impl EventWriter for IologWriter<'_> {
         }
         self.out.flush()?;
         let n = self.left_out;
-        let note = (n > 0)
-            .then(|| format!("{n} requests that move nothing (commands, zones) have no line in an iolog."));
+        let note = (n > 0).then(|| {
+            format!("{n} requests without data (commands, zones) are left out: an iolog cannot hold them.")
+        });
         Ok(note.into_iter().collect())
     }
 }

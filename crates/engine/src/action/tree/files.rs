@@ -2,7 +2,7 @@
 
 use super::super::progress::Prepared;
 use super::super::writing::Writer;
-use super::make::{Common, Manner, name_of};
+use super::job::{Common, Manner, name_of};
 use crate::EngineError;
 use rustix::fd::BorrowedFd;
 use rustix::fs::{FileType, Mode, OFlags};

@@ -5,59 +5,20 @@ use super::super::progress::{Prepared, Step};
 use super::super::writing::Writer;
 use super::super::{CHUNK, Laying, OFTEN};
 use super::files;
+use super::job::{Common, Manner, TreeJob, name_of};
 use crate::ledger::tree as ours;
 use crate::{EngineError, Ledger, interrupted_by};
-use fathom_workload::tree::Layout;
-use fathom_workload::{FileSet, Share, Workload};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode};
 use rustix::io::Errno;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of threads that create files. More of them contend for the file system's journal.
 const MOST_THREADS: usize = 8;
-
-/// How the tree is obtained.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Manner {
-    /// Its root is new and empty.
-    Fresh {
-        /// Files get no data.
-        empty: bool,
-    },
-    /// It exists, is ours, and may be adjusted.
-    ReuseOurs,
-    /// It exists, is not ours, and was given to us for changes; new entries are recorded one by one.
-    ReuseGiven,
-    /// It exists and must fit as it is.
-    ReuseForeign,
-}
-
-/// A tree to create or check.
-pub(super) struct TreeJob<'a> {
-    pub root: &'a Path,
-    pub root_fd: OwnedFd,
-    pub layout: &'a Layout,
-    pub set: &'a FileSet,
-    pub workload: &'a Workload,
-    pub manner: Manner,
-}
-
-/// State shared by the threads.
-pub(super) struct Common<'a, 'l> {
-    pub job: &'a TreeJob<'a>,
-    /// For files that are entered one by one.
-    pub ledger: Mutex<&'l mut Ledger>,
-    units: Vec<Range<usize>>,
-    next: AtomicUsize,
-    done: AtomicU64,
-    pub bytes: AtomicU64,
-    stop: AtomicBool,
-}
 
 type UnitOutcome = Result<Vec<(usize, Prepared)>, EngineError>;
 
@@ -74,11 +35,6 @@ impl TreeJob<'_> {
             laying.report(Step::WritingBack, files, files, bytes, true);
         }
         Ok(())
-    }
-
-    /// Whether missing or unfit entries may be changed.
-    pub fn may_change(&self) -> bool {
-        self.manner != Manner::ReuseForeign
     }
 
     fn directories(&self, laying: &mut Laying<'_>) -> Result<(), EngineError> {
@@ -302,20 +258,4 @@ impl Common<'_, '_> {
         }
         Ok(prepared)
     }
-
-    /// Creates a file with its own ledger entry.
-    pub fn create_entered(&self, path: &Path) -> Result<std::fs::File, EngineError> {
-        let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
-        ledger.create(path, self.job.set.mode)
-    }
-
-    /// Whether files that are too large are left alone.
-    pub fn only_reads(&self) -> bool {
-        self.job.set.share == Share::ReadOnly
-    }
-}
-
-/// The name of a file or directory.
-pub(super) fn name_of(number: u32) -> String {
-    format!("{number:08}")
 }

@@ -1,6 +1,7 @@
 //! Laying out trees: what exists at the root decides between creating it ([`make`]), using it as it is, and an error.
 
 mod files;
+mod job;
 mod make;
 
 use super::Laying;
@@ -9,7 +10,7 @@ use crate::EngineError;
 use crate::ledger::tree as ours;
 use fathom_state::here;
 use fathom_workload::{Existing, Tree};
-use make::{Manner, TreeJob};
+use job::{Manner, TreeJob};
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags};
 use std::path::Path;

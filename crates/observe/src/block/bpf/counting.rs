@@ -202,7 +202,7 @@ fn notes(unseen: u64, skipped: u64, by_name: u64) -> Vec<String> {
         1 => notes
             .push("1 task ended before it could be identified; by its name it was counted as ours".into()),
         n => notes.push(format!(
-            "{n} tasks had ended before they could be looked at and were taken for ours by their names"
+            "{n} tasks ended before they could be identified; by their names they were counted as ours"
         )),
     }
     notes

@@ -14,7 +14,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
         .filter_map(|q| {
             let (name, source) = (q.name(), q.short("loop/dio"));
             Some(match scene.text(q.file("loop/dio"))?.as_str() {
-                "1" => Finding::good(CODE, &source, format!("{name} passes by the page cache below it (direct I/O).")),
+                "1" => Finding::good(CODE, &source, format!("{name} bypasses the page cache below it (direct I/O).")),
                 _ => Finding::warning(
                     CODE,
                     &source,

@@ -70,7 +70,7 @@ fn fill(scene: &Scene, space: &Space) -> Finding {
         Finding::notice(
             "space",
             SOURCE,
-            format!("The files have to be small: {figures}; files this small stay in caches."),
+            format!("There is room only for small files ({figures}), and files this small stay in caches."),
         )
         .remedy("Choose a larger file system, or use O_DIRECT")
     } else {

@@ -534,7 +534,7 @@ fn a_frozen_file_system() {
     };
     assert_eq!(
         frozen(610_000_000).expect("told"),
-        "For 61 % of their time the workers waited because the file system was frozen: it admits no writes then."
+        "For 61 % of their time the workers waited because the file system was frozen, which blocks all writes."
     );
     assert_eq!(frozen(90_000_000), None);
 }

@@ -33,7 +33,7 @@ fn cells(comparison: &Comparison) -> Table {
         let cells = Cell::figure(units::count(row.ratios.n as u64));
         let cells = match row.unlike {
             0 => cells,
-            n => cells.with_below(format!("{n} served otherwise in the second")).meant(Mood::Bad),
+            n => cells.with_below(format!("{n} served differently in the second run")).meant(Mood::Bad),
         };
         let ratio = |value: f64| Cell::figure(units::ratio(value)).of(Some(value), "");
         table.rows.push(vec![

@@ -4,7 +4,8 @@ use super::Stage;
 use crate::document::{Cell, Document, Figure, Mood, Table, Tone};
 use crate::{Streams, printable::clean, svg, units};
 
-const STONEWALL: &str = "Stonewall: the clock stops when the first stream is done, so children count only while all work; the parent's clock runs until the last is gone. A parent far below the children indicates stragglers.";
+const STONEWALL: &str = "Stonewall: the clock stops when the first stream is done, so the children's figures cover only \
+    the time when all work; the parent's clock runs until the last one is done. A parent far below the children indicates stragglers.";
 
 pub(super) fn write(out: &mut Document, stage: &Stage<'_, '_>) {
     let of =

@@ -199,7 +199,7 @@ pub(super) fn scaling(run: &Run, name: &str) -> Option<Finding> {
         }
     } else {
         format!(
-            "{what}: {} streams move {} together, no more than one ({}).",
+            "{what}: {} streams move {} together, no more than one alone ({}).",
             most.0,
             rate(most.1),
             rate(one.1)

@@ -235,8 +235,8 @@ fn small(run: &Run) -> Option<Finding> {
     let plain = files_per_s(named(run, "small files", "small files")?)?;
     let synced = files_per_s(named(run, "small files", "small files with fsync")?)?;
     let sentence = format!(
-        "{} of 4 KiB are created, written, looked up and deleted; {} if each is synced.",
-        per_s(plain).replace("/s", " files a second"),
+        "{} are created, written, looked up and deleted; {} if each is synced.",
+        per_s(plain).replace("/s", " files of 4 KiB a second"),
         count(synced.round() as u64)
     );
     Some(finding(

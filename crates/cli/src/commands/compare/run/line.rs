@@ -1,6 +1,6 @@
 //! Options of `fathom compare --run`: what to measure on each side, until when, and how.
 
-use crate::line::Conditions;
+use crate::common::Conditions;
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -200,7 +200,7 @@ fn check_places(measure: &Measure, varied: &[Varied]) -> Result<(), Usage> {
         return refused("--on names a device, and fs=... makes a new one; leave one of them out");
     }
     if measure.dirs.len() == 2 && measure.on.is_none() && varied.iter().any(|v| v.knob().is_some()) {
-        return refused("a setting of the kernel with two directories: name the device to change with --on");
+        return refused("to vary a kernel setting with two directories, name the device to change with --on");
     }
     Ok(())
 }

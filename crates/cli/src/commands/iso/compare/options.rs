@@ -1,7 +1,7 @@
 //! The options of `fathom iso compare`.
 
-use crate::commands::iso::options::ImageSource;
 use crate::commands::iso::reading::Bundle;
+use crate::commands::iso::source::ImageSource;
 use clap::{Args, ValueEnum};
 use fathom_workload::Bytes;
 

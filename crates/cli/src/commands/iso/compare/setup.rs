@@ -3,8 +3,8 @@
 
 use super::options::IsoCompare;
 use crate::commands::iso::backend::Backend;
-use crate::commands::iso::options::ImageSource;
 use crate::commands::iso::reading::{Bundle, medium_of};
+use crate::commands::iso::source::ImageSource;
 use crate::commands::iso::{Opened, open};
 use crate::exit::Usage;
 use fathom_isofs::reader::{Medium, Policy};

@@ -1,13 +1,13 @@
 //! `fathom sim calibrate`: makes a device profile from the requests of a trace. Passes (`halves`): device and number of
 //! requests; the first half is fitted, several times if a number must be chosen; the second is replayed on the fitted
-//! device and judged by the deviation of response times. `page` draws it. Several traces (`several`) give one profile,
+//! device and judged by the deviation of response times. `page` draws it. Several traces (`several_traces`) give one profile,
 //! with each held out in turn.
 
 mod halves;
 mod loads;
 mod page;
 mod recorded;
-mod several;
+mod several_traces;
 mod workload_filter;
 
 use super::super::trace::input::{self, Input};
@@ -80,7 +80,7 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
     traced::check_regular(&o.source.files)?;
     let mut inputs = input::inputs(&TraceSource { files: o.source.files.clone(), from: o.source.from })?;
     if inputs.len() > 1 {
-        return several::run(o, inputs, o.traced.as_deref());
+        return several_traces::run(o, inputs, o.traced.as_deref());
     }
     let Some(input) = inputs.pop() else { return Err(Usage("no trace was named".into()).into()) };
     let Busiest { number, issued, called, queue } = which(o.traced.as_deref(), &input)?;
@@ -131,12 +131,12 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
 
 /// Records the traces first.
 fn of_what_is_recorded(o: &Calibrate, path: &Path) -> anyhow::Result<ExitCode> {
-    several::refuse(o)?;
+    several_traces::refuse(o)?;
     let _ = fitting(o)?;
     write::check(&o.output, o.force)?;
     match recorded::record(path)? {
         Recorded::Interrupted(signal) => Ok(ExitCode::from(exit::of_signal(signal))),
-        Recorded::Traces(traces) => several::run(o, traces.inputs.clone(), Some(&traces.device)),
+        Recorded::Traces(traces) => several_traces::run(o, traces.inputs.clone(), Some(&traces.device)),
     }
 }
 

@@ -1,18 +1,18 @@
 //! `fathom sim replay`: sends a trace, or a synthetic one, in virtual time through a scheduler to a device. Streams:
 //! memory does not grow with the trace. `source` yields the arrivals, `log` takes the events of the simulated device,
-//! `told` prints, `record` makes the stored run.
+//! `output` prints, `record` makes the stored run.
 
 mod log;
+mod output;
 mod record;
 mod source;
-mod told;
 
 use super::line::{Replay, ReplayMode};
 use super::machine::{SimulatedMachine, check_for_replay};
 use super::only_read::{Gate, why};
+use crate::common::Common;
 use crate::console;
 use crate::exit::Usage;
-use crate::line::Common;
 use crate::state;
 use anyhow::anyhow;
 use fathom_engine::interrupted_by;
@@ -92,7 +92,7 @@ fn simulated<'o>(o: &'o Replay, machine: &SimulatedMachine) -> anyhow::Result<Re
     if out.counts.arrivals == 0 {
         let file = &origin.file;
         return Err(
-            Usage(format!("{file}: it holds no arrival at a device{}", told::left_out(&origin))).into()
+            Usage(format!("{file}: it holds no arrival at a device{}", output::left_out(&origin))).into()
         );
     }
     let mut simulation = Simulation {
@@ -167,9 +167,9 @@ fn explained(o: &Replay, error: ReplayError<SourceError>) -> anyhow::Error {
 
 fn conclude(done: &ReplayOutcome<'_>, common: &Common) -> anyhow::Result<()> {
     if done.options.json {
-        console::out_raw(&(serde_json::to_string_pretty(&told::json(done))? + "\n"));
+        console::out_raw(&(serde_json::to_string_pretty(&output::json(done))? + "\n"));
     } else {
-        console::out(&told::page(done));
+        console::out(&output::page(done));
     }
     for note in &done.origin.notes {
         console::note(note);

@@ -3,7 +3,7 @@
 
 use super::super::SEED;
 use super::ReplayOutcome;
-use super::told;
+use super::output;
 use crate::console;
 use crate::run_loop;
 use fathom_record::{Clock, OpKind, Phase, Repetition, Run, Simulation, Status, Worker};
@@ -41,7 +41,7 @@ pub fn of(done: &ReplayOutcome<'_>) -> Run {
         argv: console::argv(),
         directory: format!("(simulated: {} on {})", o.host, o.device),
         seed: o.seed.unwrap_or(SEED),
-        workload: format!("# {}, {}\n", done.origin.file, told::mode_words(done.mode)),
+        workload: format!("# {}, {}\n", done.origin.file, output::mode_words(done.mode)),
         environment: serde_json::json!({ "simulated": true }),
         clock: Clock { source: "virtual".into(), hz: 1e9, ..Clock::default() },
         doubts: super::super::doubts(&simulation),

@@ -78,11 +78,11 @@ impl Arriving {
                 (!o.files.is_empty(), "a trace, or --synthetic, but not both"),
                 (
                     o.handing.from.is_some(),
-                    "--from is the format of a trace file, and --synthetic needs none",
+                    "--from gives the format of a trace file; leave it out with --synthetic",
                 ),
                 (
                     o.handing.traced.is_some(),
-                    "--traced is a device of a trace file, and --synthetic needs none",
+                    "--traced names a device of a trace file; leave it out with --synthetic",
                 ),
             ] {
                 if given {

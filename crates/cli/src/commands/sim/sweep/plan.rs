@@ -65,7 +65,7 @@ impl SimulatedSubject {
             (o.run.seed.is_some(), "--seed: a replay has no random choices"),
             (o.rounds > 1, "--rounds: a replay gives the same each time"),
             (o.run.readahead.is_some(), "--readahead: a trace already includes the effect of read-ahead"),
-            (o.run.stack != RunSimulated::STACK, "--stack: a trace is submitted directly to the queue"),
+            (o.run.stack != RunSimulated::STACK, "--stack: a replay always submits directly to the queue"),
         ];
         if let Some((_, why)) = refused.into_iter().find(|r| r.0) {
             return Err(Usage(why.into()));
@@ -106,11 +106,12 @@ impl SimulatedSubject {
             None => Ok(varied),
             Some(v) => {
                 let of_workload = match self {
-                    Self::Workloads(_) => ", and the settings of the workload",
+                    Self::Workloads(_) => ", or a setting of the workload",
                     Self::Trace => "; a trace has no others",
                 };
                 Err(Usage(format!(
-                    "--vary {}=...: only a real machine has it (fathom sweep). A simulation has {}, values of the profiles as device.KEY and host.KEY{of_workload}",
+                    "--vary {}=... is not possible here (a real machine: fathom sweep). Vary {}, a profile value (device.KEY, \
+                     host.KEY){of_workload}",
                     v.name,
                     model.join(", ")
                 )))

@@ -4,8 +4,8 @@
 use super::{DROP_CACHES, StopReason, SweepStage, Tried, found};
 use crate::commands::sweep::kernel::{self, LIVE};
 use crate::commands::sweep::vary::Target;
+use crate::common::ColdReach;
 use crate::exit::Usage;
-use crate::line::ColdReach;
 use crate::{console, state};
 use fathom_engine::{Engine, interrupted_by};
 use fathom_observe::knobs::{KnobError, KnobFiles as _, Place, target};

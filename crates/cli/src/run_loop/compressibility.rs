@@ -1,13 +1,15 @@
 //! How far data that was written, or laid out to be read, can be compressed.
 
-use super::streams;
 use crate::{flows, sampled};
 use fathom_record::Run;
 use fathom_workload::{Action, Bytes, Data, Direction, Stream, Workload};
 
 /// Share left of the written data by compression, by the rule that generates it: the least of all writers.
 pub(super) fn compressed_share(workload: &Workload) -> Option<f64> {
-    streams(workload.phases.iter())
+    workload
+        .phases
+        .iter()
+        .flat_map(fathom_workload::Phase::streams)
         .filter(|s| s.direction.writes() && s.backend.moves_data())
         .map(|s| &s.data)
         .chain(flows::written_data(workload))
@@ -45,7 +47,7 @@ pub(super) fn laid_out<'w>(workload: &'w Workload, run: &Run) -> Vec<&'w Data> {
         let of_phase = run.phases.iter().find(|p| p.seq == seq);
         let filled = of_phase
             .is_some_and(|p| p.repetitions.iter().any(|r| r.extents.is_some_and(|e| e.filled_bytes > 0)));
-        let reads = streams(std::iter::once(phase)).filter(|s| s.direction.reads() && s.backend.moves_data());
+        let reads = phase.streams().filter(|s| s.direction.reads() && s.backend.moves_data());
         let sets = reads.filter(|s| filled || prepared.contains(&s.fileset.as_str()));
         for data in
             sets.filter_map(|s| workload.filesets.iter().find(|f| f.name == s.fileset)).map(|f| &f.data)

@@ -1,29 +1,8 @@
-//! File locks: on the whole file while a stream runs, or on a record during its operation.
+//! Locks on parts of a file.
 
-use super::{Fault, StreamPlan};
-use crate::backend::Handle;
-use crate::hot::Hot;
-use crate::shared::FailedCall;
-use fathom_workload::Lock;
+use crate::fault::{FailedCall, Fault};
 use rustix::fd::{AsRawFd as _, BorrowedFd};
 use rustix::io::Errno;
-
-/// Locks the whole file, if the stream requests it. Others may hold the lock for their whole phase, so this comes after the
-/// start, and a stop that applies to the stream ends the wait.
-pub(super) fn lock_file<B: Handle>(plan: &StreamPlan, hot: &Hot, backend: &B) -> Result<(), Fault> {
-    let Some(file) = backend.descriptor().filter(|_| plan.stream.lock == Lock::File) else { return Ok(()) };
-    let kind = if crate::files::writes(plan.stream) { libc::F_WRLCK } else { libc::F_RDLCK };
-    loop {
-        match fcntl_lock(file, 0, 0, kind, libc::F_OFD_SETLK) {
-            Err(fault) if matches!(fault.errno, libc::EAGAIN | libc::EACCES) => {}
-            other => return other,
-        }
-        if hot.stopped(plan.stream.when_stopped).is_some() {
-            return Ok(());
-        }
-        std::thread::sleep(std::time::Duration::from_micros(200));
-    }
-}
 
 /// Waits for a lock on a part of the file. It belongs to the open file description, so threads of one process exclude each other,
 /// too.
@@ -37,7 +16,8 @@ pub(crate) fn unlock(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<(
     fcntl_lock(file, offset, length, libc::F_UNLCK, libc::F_OFD_SETLK)
 }
 
-fn fcntl_lock(
+/// Locks or unlocks with one of the commands of fcntl.
+pub(crate) fn fcntl_lock(
     file: BorrowedFd<'_>,
     offset: u64,
     length: u64,

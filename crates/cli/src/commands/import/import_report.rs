@@ -140,7 +140,7 @@ fn nothing(name: &str, options: &Import) -> String {
     }
     let known: Vec<&str> = Kind::ALL.into_iter().map(Kind::word).collect();
     let only = options.kind.map_or(String::new(), |k| format!(" of {}", kind(k).word()));
-    format!("{name} holds no known output{only}; known are those of {}", known.join(", "))
+    format!("{name} contains no known output{only}; fathom imports output of {}", known.join(", "))
 }
 
 /// Why a file cannot hold any output; `None` also for stdin.
