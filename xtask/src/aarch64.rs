@@ -1,5 +1,6 @@
-//! `cargo xtask aarch64`: the simulator on a second architecture. The tests that hold its output to hashes are cross-compiled and run by
-//! qemu's user emulation; the hashes are those of the source, so both machines say the same bytes or the test fails.
+//! `cargo xtask aarch64`: tests the simulator on a second architecture. It cross-compiles the tests that compare the simulator's
+//! output with hashes and runs them in qemu's user emulation. The hashes are part of the source, so the tests fail unless both
+//! architectures produce the same bytes.
 
 use crate::steps::{cargo, succeeds};
 use anyhow::{Result, bail};
@@ -7,14 +8,14 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";
-/// Compiler and libraries of the target, and what runs its programs: Debian's gcc-aarch64-linux-gnu and qemu-user-static.
+/// Compiler, emulator and libraries of the target, from Debian's gcc-aarch64-linux-gnu and qemu-user-static.
 const GCC: &str = "aarch64-linux-gnu-gcc";
 const QEMU: &str = "qemu-aarch64-static";
 const LIBRARIES: &str = "/usr/aarch64-linux-gnu";
-/// What is run: the crate, and its test.
+/// Crates, and the tests of each to run.
 const TESTS: [(&str, &str); 1] = [("fathom-sim", "unchanged")];
 
-/// Compiles and runs; whether every hash is the same.
+/// Compiles and runs the tests. Returns whether every hash matches.
 pub(crate) fn run(root: &Path) -> Result<bool> {
     let mut missing: Vec<String> = [(GCC, "gcc-aarch64-linux-gnu"), (QEMU, "qemu-user-static")]
         .into_iter()

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 const VARIABLE: &str = "FATHOM_COLD";
 
-/// How far to go, if requested: by the option, else by the variable. An empty variable, "0" or "no" means not
+/// What to evict, if requested by the option or else by the variable. An empty variable, "0" or "no" means not
 /// requested.
 pub fn wanted(common: &Common) -> Result<Option<Reach>, String> {
     if let Some(reach) = common.cold {

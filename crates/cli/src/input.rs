@@ -1,5 +1,5 @@
-//! Input files named on the command line. No other user can block us for ever: another user's pipe is not read, and a
-//! lease of another program is waited for only briefly.
+//! Input files named on the command line. Another user cannot make fathom hang: it refuses a pipe of another user (root
+//! excepted), and it waits only briefly for another program's lease.
 
 use crate::output::is_our_link;
 use fathom_state::trust::user;

@@ -1,5 +1,5 @@
-//! The mark of a sweep or a comparison on its runs, for lists and reports: a label, and an entry in the environment
-//! with the settings and the position in the order.
+//! Marks a run as part of a sweep or a comparison, so that lists and reports can group it. A mark is a label and an
+//! entry in the environment with the settings and the run's position in the order.
 
 use fathom_record::{Doubt, Run, Status};
 use std::sync::Arc;

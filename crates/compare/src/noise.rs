@@ -12,7 +12,7 @@ use crate::unusable::{Unusable, positive};
 const Z_ALPHA: f64 = 2.575829;
 const Z_POWER: f64 = 1.644854;
 
-/// Efficiency of ranks within strata of four against a t-test on normal noise: 3/pi for ranks, 4/5 for strata of four.
+/// Efficiency of ranks within strata of four, relative to a t-test on normal noise: 3/pi for ranks times 4/5 for strata of four.
 const EFFICIENCY: f64 = 0.764;
 
 /// Noise levels (coefficients of variation) and changes of the table below.

@@ -59,7 +59,7 @@ fn signed(what: &'static str, differences: &[f64]) -> Result<Vec<f64>, Unusable>
     enough(what, 1, kept.len()).map(|()| kept)
 }
 
-/// Wilcoxon's signed-rank test, exact with and without ties: the share of all sign patterns with a rank sum as small.
+/// Wilcoxon's signed-rank test, exact with and without ties. p is twice the share of all sign patterns with a rank sum as small.
 pub fn signed_rank(differences: &[f64]) -> Result<PairedTest, Unusable> {
     let kept = signed("the signed-rank test", differences)?;
     let sizes: Vec<f64> = kept.iter().map(|d| d.abs()).collect();

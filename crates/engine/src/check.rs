@@ -89,7 +89,7 @@ fn check_io_priority(place: &str, thread: &Thread) -> Result<(), EngineError> {
     }
 }
 
-/// What a stream needs and the machine lacks.
+/// Why this machine cannot execute a stream; `None` if it can.
 fn machine_refusal(stream: &Stream) -> Option<String> {
     let polls = matches!(stream.backend, Backend::Uring(options) if options.submission_polling);
     if polls && std::thread::available_parallelism().is_ok_and(|n| n.get() < 2) {

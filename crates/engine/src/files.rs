@@ -17,7 +17,7 @@ pub(crate) fn writes(stream: &Stream) -> bool {
     stream.changes_files()
 }
 
-/// Whether a stream opens nothing, so that its names may refer to anything.
+/// Whether a stream only calls stat. It opens nothing, so its names may refer to files of any type.
 pub(crate) fn only_asks(stream: &Stream, set: &FileSet) -> bool {
     matches!(stream.backend, Backend::Calls(FileCall::Stat(_))) && !matches!(set.files, Files::Tree(_))
 }

@@ -1,5 +1,5 @@
-//! Which workers of a phase draw from which pool: one pool for all workers of a stream with a common sequence, one for each
-//! worker of a stream over a whole set with a separate sequence.
+//! Assigns pools to the workers of a phase. If a stream has a common sequence, all its workers share one pool. If it uses a whole
+//! set with separate sequences, each worker has its own pool.
 
 use crate::EngineError;
 use crate::action::Sets;

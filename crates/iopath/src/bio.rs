@@ -263,7 +263,7 @@ impl PageSpan {
         Self { first: self.first, end: next.end, front, back, segments }
     }
 
-    /// Like [`PageSpan::join`], for two bios or requests being merged: kernels since 5.2 only add the counts.
+    /// Like [`PageSpan::join`], for a merge of two bios or requests. Kernels since 5.2 only add the segment counts.
     #[must_use]
     pub fn merge(self, next: Self, limits: &Limits) -> Self {
         if limits.joins_across_bios {

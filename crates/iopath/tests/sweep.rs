@@ -37,7 +37,7 @@ proptest! {
         let mut at_ms = 0;
         for (gap_ms, place, class) in steps {
             at_ms += gap_ms;
-            // No two at one place, none adjacent to another.
+            // No two requests start at the same sector or are adjacent, so none can merge.
             if coming.iter().all(|step| step.1 != place * 100) {
                 coming.push((at_ms, place * 100, class));
             }

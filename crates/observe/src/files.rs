@@ -95,8 +95,8 @@ pub trait KernelFiles {
     }
 }
 
-/// The bytes of a small file of the kernel, with as few calls as possible: a phase reads a hundred of them. A sysfs attribute is at most
-/// a page long and read in one piece; a file of procfs may come in several.
+/// Reads a small file of the kernel with as few calls as possible, because a phase reads a hundred of them. A sysfs attribute is at
+/// most a page and comes in one piece. A file of procfs may come in several.
 fn small_file(path: &Path, in_one_piece: bool) -> io::Result<Vec<u8>> {
     const PIECE: usize = 16 << 10;
     let mut file = std::fs::File::open(path)?;

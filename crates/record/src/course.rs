@@ -1,5 +1,6 @@
-//! The inner course of a simulated phase: how the device spent its time, how deep its queue was and when it was kept idle on
-//! purpose; and, thinned for drawing, where and when its requests lay and how far read-ahead went. A real run has none of this.
+//! What happened inside a simulated phase: how the device spent its time, how deep its queue was, and when it was kept idle on
+//! purpose. For plots, it also holds a thinned list of requests by time and sector, and of read-ahead windows. A real run has none
+//! of this.
 
 use crate::Histogram;
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Finding {
     /// Stable word of the rule that found it: "request-size", "read-ahead", "fsync-others"; docs/findings.md has the list.
     pub rule: String,
-    /// For a person: what was found, with its figures.
+    /// The finding and its figures in a sentence for the reader.
     pub sentence: String,
     /// What to do about it or to look at next; empty if there is nothing to do.
     #[serde(default, skip_serializing_if = "String::is_empty")]

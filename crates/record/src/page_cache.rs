@@ -55,12 +55,12 @@ pub struct PageMoves {
     pub own_bytes: u64,
     /// Bytes that other programs brought in.
     pub others_bytes: u64,
-    /// Bytes that left, for whatever reason.
+    /// Bytes that left the page cache, for any reason.
     pub removed_bytes: u64,
     /// Programs that took pages out, the largest amount first. The rest of `removed_bytes` was deleted or truncated by the workload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub removers: Vec<Remover>,
-    /// Pages, or programs that removed some, for which there was no room: all figures are then lower bounds.
+    /// Number of pages and removing programs that the tables had no room for. If not 0, all figures are lower bounds.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub uncounted: u64,
 }

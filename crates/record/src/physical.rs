@@ -118,13 +118,13 @@ pub struct PartMemory<'a> {
     pub storage: Vec<&'a DeviceDelta>,
 }
 
-/// A file used as a disk; its I/O may never reach one.
+/// A file used as a disk. Its I/O may never reach a real disk.
 pub(crate) const LOOP: &str = "loop";
 /// Main memory used as a disk.
 pub(crate) const RAM: &str = "ram";
 /// A file server; its "device" counters are network traffic.
 pub(crate) const SERVER: &str = "server";
-/// No real stack is deeper (`observe` follows no further); a record that claims so is not worth the time.
+/// Maximum depth of a stack, as in `observe`. Deeper levels in a record are not examined.
 pub(crate) const DEEPEST: u32 = 64;
 /// A device that holds only the file system's journal.
 pub const JOURNAL: &str = "journal";
@@ -158,7 +158,7 @@ impl Physical {
         self.devices.iter().filter(|d| d.kind != JOURNAL).map(|d| d.level).max().unwrap_or(0)
     }
 
-    /// As [`Physical::level`], with each of several devices that the file system uses instead of their sum.
+    /// Like [`Physical::level`], but if the file system uses several devices, it lists each of them and not their sum.
     #[must_use]
     pub fn parts(&self, level: u32) -> Vec<&DeviceDelta> {
         match self.devices.first() {
@@ -176,7 +176,7 @@ impl Physical {
             let devices = self.level(level);
             !devices.is_empty() && devices.iter().all(|d| d.kind == RAM)
         };
-        // The lowest level alone may be that of one part of several.
+        // The lowest level may lie below only one of several devices. RAM there does not put the whole file system in memory.
         self.method == "memory"
             || all_ram(0)
             || all_ram(self.lowest_level()) && self.first_in_part().is_none()
@@ -188,7 +188,7 @@ impl Physical {
         self.first_in_part().filter(|_| !self.is_memory())
     }
 
-    /// The highest level with both.
+    /// The highest level that has both RAM and other devices.
     fn first_in_part(&self) -> Option<PartMemory<'_>> {
         (0..=self.lowest_level().min(DEEPEST)).find_map(|level| {
             let (memory, storage): (Vec<_>, Vec<_>) =

@@ -1,6 +1,7 @@
-//! Two runs, second over first: by test and regime of the first run, the ratios of the cells both have; for phases with a
-//! breakdown, the ratios of operations of the same name. It describes without judging: whether a difference is more than noise
-//! needs repetitions, and single runs are marked as such.
+//! Compares two runs by the ratios of the second to the first. For each test and regime of the first run, it gives the ratios of
+//! the cells that both runs have. For phases with a breakdown, it gives the ratios of operations of the same name.
+//!
+//! It gives no verdict: only repetitions show whether a difference exceeds noise. Single runs are marked as such.
 
 use crate::{Breakdown, Kind, Mapped, Surface, section::stage};
 use fathom_compare::Summary;

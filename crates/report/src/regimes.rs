@@ -205,7 +205,7 @@ impl Mapped {
         self.largest_cell_of(kind).map(|(_, _, value)| value)
     }
 
-    /// File size, record size and figure of that cell.
+    /// File size, record size and figure of the cell that `largest_of` uses.
     #[must_use]
     pub fn largest_cell_of(&self, kind: Kind) -> Option<(u64, u64, f64)> {
         const RECORD: u64 = 1 << 20;

@@ -107,10 +107,10 @@ fn kept(kib: u32, ways: u32) -> Vec<f64> {
     const NOTHING: f64 = 1e-4;
     let colours = f64::from(kib) / f64::from(ways * PAGE_KIB);
     if colours <= 1.0 {
-        // All pages share one set, and a page takes more than one way.
+        // A way is no larger than a page, so pages compete only for space: the cache keeps as many as fit.
         return vec![1.0; (kib / PAGE_KIB) as usize];
     }
-    // chances[k]: probability that k of the others fell on the page's set; more than fit count as evicted.
+    // chances[k]: probability that k other pages share the page's set. If they fill all ways, the page is evicted.
     let mut chances = vec![0.0; ways as usize];
     chances[0] = 1.0;
     let mut kept = Vec::new();
@@ -136,7 +136,7 @@ mod tests {
         let kept = kept(512, 8);
         assert_eq!(kept[..8], [1.0; 8], "eight pages always have a place");
         assert!(kept.windows(2).all(|w| w[1] <= w[0]));
-        // A buffer of half the cache: 127 others over 16 sets of 8 ways.
+        // For a buffer of half the cache, 127 other pages fall on 16 sets of 8 ways.
         assert!(kept[127] > 0.4 && kept[127] < 0.5, "{}", kept[127]);
         assert!(kept[63] > 0.9 && kept[255] < 0.02, "{} {}", kept[63], kept[255]);
         assert_eq!(super::kept(8, 4), [1.0; 2]);

@@ -1,6 +1,5 @@
-//! Files and mounts shared with other tests in the same process. A descriptor open in one thread is briefly also open in every
-//! child that another thread starts, between fork and exec; so the kernel reports a file just written, or a mount just read, as
-//! busy.
+//! Files and mounts shared with other tests in the same process. When another thread starts a child, the child holds all open
+//! descriptors of the process from fork to exec. So the kernel may report a file just written or a mount just read as busy.
 
 use std::path::Path;
 use std::process::Command;

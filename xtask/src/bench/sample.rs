@@ -13,7 +13,7 @@ pub struct Sample {
     pub cpu_ns: Option<f64>,
 }
 
-/// CpuTimeOf CPU time.
+/// Whose CPU time is meant.
 #[derive(Clone, Copy)]
 pub enum CpuTimeOf {
     Own,

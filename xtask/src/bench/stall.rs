@@ -43,7 +43,7 @@ pub fn run(site: &Site<'_>) -> Result<Stalled> {
     std::thread::sleep(BEFORE);
     let group = -i32::try_from(child.id())?;
     let signal = |number| {
-        // SAFETY: the group is that of our own child, which has not been waited for.
+        // SAFETY: the group belongs to our own child, which has not been reaped, so no other group can have its number.
         let failed = unsafe { libc::kill(group, number) };
         ensure!(failed == 0, "a signal could not be sent: {}", std::io::Error::last_os_error());
         Ok(())

@@ -43,12 +43,12 @@ impl Totals {
         }
     }
 
-    /// A program begins: what the one before was at when it ended is over.
+    /// A test program begins: forgets the tests that the previous program was running when it ended.
     pub(crate) fn begin(&mut self) {
         self.long.clear();
     }
 
-    /// The program hangs: the tests that it is still at have failed. Their names.
+    /// The test program hangs: counts the tests that it is running as failed and returns their names.
     pub(crate) fn give_up(&mut self) -> String {
         let names = self.long.join(", ");
         self.failed += self.long.len() as u64;
@@ -66,7 +66,7 @@ impl Totals {
         }
     }
 
-    /// Tests that ran to a good end.
+    /// Number of tests that passed, without those that skipped themselves.
     pub(crate) fn passed(&self) -> u64 {
         self.passed.saturating_sub(self.skips.len() as u64)
     }

@@ -90,10 +90,10 @@ fn provide_tools(no_install: bool) {
     }
 }
 
-/// Where the kernel tells of block events; a minimal system does not mount it at boot.
+/// Where the kernel exposes block events. A minimal system does not mount it at boot.
 const TRACEFS: &str = "/sys/kernel/tracing";
 
-/// Mounts tracefs where it is missing and we may; tests of block events skip without.
+/// Mounts tracefs if it is missing and we are root. Without it, tests of block events are skipped.
 fn provide_tracefs(no_install: bool) {
     if no_install || !is_root() || Path::new(TRACEFS).join("events").exists() || !Path::new(TRACEFS).exists()
     {

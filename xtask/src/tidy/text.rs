@@ -1,9 +1,9 @@
-//! What every text is held to: no path of a developer's machine, no blanks at line ends, no link to a file that is not there.
-//! Very long Rust files are named as a warning: a table may be long, a subject should not.
+//! Rules for every text: no path of a developer's machine, no blanks at line ends, no link to a missing file. A very long Rust file
+//! gets only a warning, because a table may be long.
 
 use super::{File, Finding, Tree};
 
-/// Put together here so that this file does not find itself.
+/// Concatenated, so that the check does not report this file.
 const MACHINE_PATHS: [&str; 2] = [concat!("/wo", "rk/"), concat!(".lib", "rary")];
 
 /// Above this a file probably holds two subjects.

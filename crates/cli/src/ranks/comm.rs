@@ -287,7 +287,7 @@ impl<'t> Comm<'t> {
         serde_json::from_slice(&bytes).ok()
     }
 
-    /// Collects every rank's data at rank 0, merging pairs on the way. `Some(None)` on the others.
+    /// Collects every rank's data at rank 0, merging pairs on the way. Returns `Some(None)` on the other ranks.
     pub fn collect<T: Serialize + DeserializeOwned>(
         &mut self,
         mine: T,
@@ -311,7 +311,7 @@ impl<'t> Comm<'t> {
         Some(None)
     }
 
-    /// Like [`Comm::collect`], for what ranks did in a phase.
+    /// Like [`Comm::collect`], for the ranks' results of a phase.
     pub fn join(&mut self, mine: Option<Share>) -> Option<Option<Share>> {
         let joined = self.collect(mine, |all, more| match (all.as_mut(), more) {
             (Some(all), Some(more)) => all.join(more),

@@ -9,10 +9,10 @@ use indicatif::ProgressBar;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// Time between two counts, and between two lines.
+/// Interval between counts, and between printed lines.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Whether standard error of this process shows a line that is written over.
+/// Whether this process's standard error is a terminal, where a line can be overwritten.
 pub(super) fn on_terminal() -> bool {
     std::io::stderr().is_terminal()
 }
@@ -23,7 +23,7 @@ pub(super) struct RanksLive {
     phase: String,
     began: Option<Instant>,
     asked: Option<Instant>,
-    /// On a terminal one line is written over; elsewhere (a launcher's pipe) lines follow each other.
+    /// The line to overwrite on a terminal. Elsewhere, as in a launcher's pipe, each count is a new line.
     line: Option<ProgressBar>,
 }
 

@@ -348,7 +348,7 @@ struct Meeting<'c, 't> {
     hosts: &'c Hosts,
 }
 
-/// All are ready and agree on a time.
+/// Waits until all ranks are ready, then agrees on a start time with them. `None`: a rank cannot take part any more.
 fn meet(comm: &mut Comm, makes_first: bool) -> Option<u64> {
     if makes_first && comm.is_first() {
         comm.barrier()?;
@@ -370,7 +370,7 @@ impl Listener for Meeting<'_, '_> {
         self.comm.forget_counts();
         self.live.start();
         if self.release.is_none() {
-            // The workers are released without doing anything.
+            // Without a common start time the phase must not run: the workers stop as soon as they are released.
             stop_here();
         }
     }

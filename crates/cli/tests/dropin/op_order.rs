@@ -128,7 +128,7 @@ fn moves(call: &FileCall) -> bool {
     matches!(call.name.as_str(), "read" | "write" | "pread64" | "pwrite64" | "readv" | "writev")
 }
 
-/// Records in the order a pass moved them.
+/// Record numbers in the order in which a pass read or wrote them.
 fn records(pass: &[FileCall], record_bytes: u64) -> Vec<u64> {
     pass.iter().filter(|c| moves(c)).filter_map(|c| c.offset).map(|o| o / record_bytes).collect()
 }

@@ -54,7 +54,7 @@ fn holes_in_files_of_ours_are_filled_before_they_are_read() {
     assert_eq!(extents(name, &run, "part"), Some([0; 4]), "a first write: the file was empty");
     let bytes = std::fs::read(fathom.work().join("ours.dat")).expect("kept");
     assert!(bytes[..3 * MIB as usize].iter().all(|&b| b == 5), "filled with the data of the set");
-    // The kept file is also ours in a later run, and has no holes any more.
+    // A later run still owns the kept file, which no longer has holes.
     let run = measure(&fathom, &last_part_only(&fathom, ""));
     assert_eq!(extents(name, &run, "read"), Some([4 * MIB, 0, 0, 0]));
     assert_eq!(extents(name, &run, "part"), Some([MIB, 0, 0, 0]), "a rewrite");

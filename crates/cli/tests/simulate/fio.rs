@@ -70,7 +70,7 @@ fn a_job_file_gives_the_same_operations_for_real_and_in_virtual_time() {
     let fathom = Fathom::new();
     let at = |name: &str| fathom.work().join(name);
     std::fs::write(at("jobs.fio"), JOBS).expect("writes");
-    // Simulated first: there are no files yet, and none come of it.
+    // Simulate first: no files exist yet, and the simulation must not create any.
     let simulated = record(&fathom, "sim run jobs.fio --json --no-store");
     assert_eq!(std::fs::read_dir(fathom.work()).expect("a directory").count(), 1);
     let real = record(&fathom, "run jobs.fio --json --no-store");
@@ -78,7 +78,7 @@ fn a_job_file_gives_the_same_operations_for_real_and_in_virtual_time() {
     for run in [&simulated, &real, &by_line] {
         assert_eq!(run["dialect"], "fio");
     }
-    // But for the note, which names the job file as it was found.
+    // The note names the job file as it was found, so it is left out of the comparison.
     let plain = |run: &Value| {
         let mut workload =
             Workload::from_toml(run["workload"].as_str().expect("a text")).expect("a workload");

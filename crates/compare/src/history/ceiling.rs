@@ -116,7 +116,7 @@ impl Ceiling {
         half > self.min_segment || self.room(half, counts) > 0.0
     }
 
-    /// How much the root of the integral may rise before Q reaches the limit, with `side` points on this side.
+    /// How much the root of the integral may grow before Q reaches the limit, for a split with `side` points on this side.
     fn room(&self, side: usize, counts: &[f64]) -> f64 {
         let (side, n) = (side as f64, self.points as f64);
         let mut below = 0.0;

@@ -33,12 +33,12 @@ fn of_100(points: usize, rho: f64, step: (usize, f64), times: usize) -> [f64; 3]
     counts.map(|n| n as f64 / times as f64 * 100.0)
 }
 
-/// 60 points: with 999 permutations 0.3 to 1.5 % of unchanged histories alarm, and a step of 3 % is located.
+/// With 60 points and 999 permutations, 0.3 to 1.5 % of unchanged histories raise an alarm, and a step of 3 % is located.
 #[test]
 fn rates_on_white_noise_and_under_autocorrelation() {
     let ([quiet, ..], [drifting, ..], [located, ..]) =
         (of_100(60, 0.0, (0, 0.0), 300), of_100(60, 0.5, (0, 0.0), 300), of_100(60, 0.0, (40, -0.03), 300));
-    // Of 1000: 8, 39 and 964. With single points a quarter of the drifting series would alarm.
+    // In 1000 series the counts are 8, 39 and 964. Permuting single points would flag a quarter of the drifting series.
     assert!(quiet <= 2.7 && drifting <= 7.0 && located >= 90.0, "{quiet} {drifting} {located}");
 }
 

@@ -14,7 +14,7 @@ use std::rc::Rc;
 pub struct Setting {
     /// Table row of the option.
     pub row: &'static FioOption,
-    /// Name under which fio prints it: two aliases as written, else the row's name.
+    /// Name under which fio prints the option: the row's name, except for two aliases that fio prints as written.
     pub printed_name: &'static str,
     /// `None` if there was no `=`.
     pub value: Option<String>,

@@ -208,7 +208,7 @@ fn statement(line: &str, n: usize) -> Option<Phase> {
     (!rest.is_empty()).then_some(phase)
 }
 
-/// Lines about the workload, and lines without information.
+/// Takes a line about the workload or one without information. Returns whether the line was one of these.
 fn setting(phase: &mut Phase, line: &str) -> bool {
     let Some((key, value)) = line.split_once(": ") else { return line.starts_with("starting vacuum") };
     match key {

@@ -1,5 +1,5 @@
-//! Output of prepare and cleanup, line by line as files are created or removed, and how each file is handled. 0.4.12 prints
-//! less: no file names.
+//! Output of prepare and cleanup, one line for each file as it is created or removed, and how each file is handled. SysBench
+//! 0.4.12 prints no file names.
 
 use super::head;
 use super::options::{Dialect, SysbenchOptions};

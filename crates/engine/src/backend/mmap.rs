@@ -179,12 +179,12 @@ struct Advised {
     number: u8,
     name: &'static str,
     advice: Advice,
-    /// The Linux version it came with.
+    /// The first Linux version that has the value.
     since: &'static str,
     meaning: &'static str,
 }
 
-/// The advices that change how a file's pages are read, kept or mapped. Others concern anonymous memory, forks and dumps.
+/// The madvise values that change how a file's pages are read, kept or mapped. All others concern anonymous memory, fork and dumps.
 const ADVICES: [Advised; 10] = [
     Advised {
         number: 0,

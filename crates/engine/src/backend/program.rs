@@ -1,5 +1,5 @@
-//! A user's program beside other streams: started by the first operation, ended when the stream is over. Operations wait for its
-//! end, a tenth of a second each, so that a stop is noticed. Its exit status is ignored.
+//! A user's program that runs beside other streams. The first operation starts it, and it is terminated when the stream ends. Each
+//! operation sleeps for only a tenth of a second, so that a stop is noticed. The program's exit status is ignored.
 
 use super::{Backend, Handle};
 use crate::fault::{FailedCall, Fault};

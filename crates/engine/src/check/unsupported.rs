@@ -1,4 +1,4 @@
-//! What this engine cannot execute on any machine, as a table.
+//! Table of the features that this engine does not support on any machine.
 
 use fathom_workload::Backend::{Aio, Mmap, Null, Posix, Pvsync2, Uring};
 use fathom_workload::caps::{Capabilities, Lack};
@@ -7,7 +7,7 @@ use fathom_workload::{
     Share, Stream, Uring as UringFlags, Verify,
 };
 
-/// Maximum queue depth: twice as many buffers may be registered, and the kernel takes 16384.
+/// Maximum queue depth. Up to twice as many buffers are registered, and the kernel accepts 16384.
 const MAX_DEPTH: u32 = 4096;
 
 pub(super) const ALWAYS: Capabilities = Capabilities {

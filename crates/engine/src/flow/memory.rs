@@ -1,6 +1,6 @@
-//! The buffers of a thread that executes a flow. With its own memory (`Thread.memory`), every operation uses a random part of it,
-//! initially zero, as Filebench does. Without, there is one buffer for reading, and written data follow the data rule of the file
-//! set.
+//! The buffers of a thread that executes a flow. If the thread has its own memory (`Thread.memory`), every operation uses a random
+//! part of it, as in Filebench; the memory is initially zero. Otherwise the thread has one read buffer, and written data follow the
+//! data rule of the file set.
 
 use super::aio::IN_FLIGHT;
 use super::setting::Setting;

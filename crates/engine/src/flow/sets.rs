@@ -29,7 +29,7 @@ pub(crate) struct SetNames {
     pub directories: Vec<PathBuf>,
 }
 
-/// SetPlace the files of a set are, and how they are opened.
+/// Where the files of a set are, and how they are opened.
 pub(crate) struct SetPlace {
     pub name: String,
     pub entries: Vec<SetFile>,

@@ -26,7 +26,7 @@ pub(crate) struct Spot {
 /// The directories that contain the spots of a set.
 #[derive(Default)]
 pub(crate) struct Bases {
-    /// The files were given by the user, whatever other names they have.
+    /// The files were given to us by the user, so their other hard links do not matter.
     pub given: bool,
     open: Vec<OwnedFd>,
     /// For a list: index by directory.
@@ -91,10 +91,10 @@ impl Bases {
         Some((self.open.get(base)?.as_fd(), name))
     }
 
-    /// Opens a file. One with a second hard link is not opened for changes.
+    /// Opens a file. Unless it was given to us or is new, a file with a second hard link is not opened for writing.
     ///
     /// # Errors
-    /// As open(2); and if a link or a mount is in the way.
+    /// Those of open(2), and an error if the path below the tree's root crosses a symbolic link or a mount.
     pub fn open(&self, spot: &Spot, flags: OFlags, mode: u32) -> Result<OwnedFd, Errno> {
         if spot.below.is_none() {
             return rustix::fs::open(&*spot.path, flags, Mode::from_raw_mode(mode));

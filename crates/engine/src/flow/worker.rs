@@ -82,7 +82,7 @@ pub(crate) struct FlowWorker<'a> {
     pub live: &'a Live,
     pub plan: &'a FlowPlan<'a>,
     pub async_writes: AsyncWrites,
-    /// SetPlace calls are noted, if requested; and the file offset of the current call.
+    /// Log of single calls, if requested. `at_offset` is the file offset of the current call.
     pub call_log: Option<WorkerLog<'a>>,
     pub at_offset: u64,
     /// The operation that ended the flow, its set and file; each plus one.

@@ -183,10 +183,10 @@ struct How {
     wait_for: usize,
     /// Queue level down to which a full queue drains before it is refilled.
     refill_at: usize,
-    /// Most completions processed at a time, when nothing more may start; `None`: all available ones after every call.
+    /// Maximum completions processed at a time once no more operations may start; `None`: all available ones after every call.
     take_at_most: Option<usize>,
     recorded: bool,
-    /// An fsync waits for the operations in flight, and later ones wait for it.
+    /// Whether an fsync waits for the operations in flight, and later operations wait for the fsync.
     syncs_alone: bool,
 }
 
@@ -211,7 +211,7 @@ fn took(hot: &mut Hot, completions: usize, at_a_time: usize) {
 struct Warm<'a> {
     up: Option<WarmUp<'a>>,
     search: Option<DepthSearch>,
-    /// Workers of the phase that search for a queue depth.
+    /// Number of workers of the phase that search for a queue depth.
     searching: u32,
 }
 

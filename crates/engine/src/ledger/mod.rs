@@ -66,14 +66,14 @@ pub struct Ledger {
     /// A created file could not be inspected: the next run has only the intent.
     unfinished: bool,
     kept: BTreeMap<PathBuf, Entry>,
-    /// Those of them that were taken over as harmless: they are not removed.
+    /// Kept files that `take_harmless` has taken over. They are not removed.
     taken: BTreeSet<PathBuf>,
     /// Files that had our mark when this run began to use them. Files changed by other programs since the last run are never
     /// marked.
     marked: BTreeSet<PathBuf>,
     /// Block devices that the user named for writing.
     devices: BTreeSet<PathBuf>,
-    /// Those of them that may be written while in use.
+    /// Those block devices that may be written while in use.
     used_devices: BTreeSet<PathBuf>,
 }
 
@@ -333,7 +333,7 @@ impl Ledger {
             };
             let file = File::from(file);
             let about = file.metadata().map_err(|e| EngineError::file("look at", &path, e))?;
-            // An older file here replaced the worker's.
+            // A file older than `since` is not the worker's: it has replaced the worker's file.
             let is_new =
                 tree::is_new(file.as_fd(), since).map_err(|e| EngineError::file("look at", &path, e))?;
             let is_it = match named {

@@ -85,7 +85,7 @@ pub(crate) fn run(
         let mut children = Children::default();
         // Dropped before the children and before the scope waits for the threads.
         let _let_go = LetGo(&shared);
-        // Processes first: a process is cheaper to copy before there are threads.
+        // Fork the processes first: a fork is cheaper before the threads exist.
         let (processes, threads): (Vec<_>, Vec<_>) = crews.iter().partition(|c| c.own_process);
         for crew in processes {
             children.start(crew, &shared, clock)?;

@@ -22,7 +22,7 @@ struct Piece {
     tries: u32,
 }
 
-/// ReadProgress of a read.
+/// Progress of a read.
 #[derive(Debug)]
 struct ReadProgress {
     wanted: Wanted,

@@ -44,7 +44,7 @@ pub(super) fn finish_outside_clock<B: Handle>(
 ) -> Result<(), Fault> {
     let Some(mut b) = backend else { return Ok(()) };
     if plan.stream.sync_after {
-        // A worker that holds a lock does not wait for those that want it.
+        // A worker that holds its file's lock must not wait here: workers blocked on the lock could not finish.
         if plan.stream.lock == Lock::No {
             wait_until_seen(shared);
         }

@@ -11,13 +11,13 @@ use fathom_workload::{Direction, Stream, Verify, WhenStopped};
 /// Source of a stream's operations. Dedicated loops are compiled for frequent combinations with a back-end ([`Handle::ONE_FILE`],
 /// [`Handle::SEVERAL_FILES`]): all combinations would be hundreds, and take a minute to compile.
 pub(super) enum OperationSource<'a> {
-    /// OperationSource of one kind and size; true: reads.
+    /// Operations of one kind and size on one file; `true` if they are reads.
     Plain(Plain, bool),
     /// Any other operations on one file.
     Any(Box<StreamOps>),
-    /// OperationSource on all files of a set.
+    /// Operations on all files of a set.
     Pool(Box<PoolOps<'a>>),
-    /// OperationSource on all files of a set, in turns.
+    /// Operations on all files of a set, in turns.
     Turns(Box<TurnOps>),
     /// Any of these except plain ones, interleaved with others: written data are read back, cached data are evicted.
     Wrapped(Box<dyn Source + 'a>),

@@ -1,6 +1,6 @@
-//! Does an elevator choose as the running kernel does? The events of a block trace are fed in one by one; at each request that the kernel
-//! issued, the model's own choice is compared with it, and the model is made to follow the kernel. So a miss does not affect later
-//! comparisons. Merge decisions on bios are compared the same way ([`merges`]). The caller provides the trace.
+//! Checks whether an elevator model makes the same choices as the running kernel. The caller feeds in the events of a block trace
+//! one by one. At each request that the kernel issued, the model's own choice is compared with the kernel's. The model then follows
+//! the kernel, so that a miss does not affect later comparisons. Merge decisions on bios are compared the same way ([`merges`]).
 
 mod issues;
 mod merges;

@@ -122,7 +122,7 @@ fn behind_the_window(file: &mut Ra24File, goes_on: bool, page: u64, file_end: u6
     if last_read >= file_end {
         return None;
     }
-    // One more, so that read-ahead is as long as a miss plus its window.
+    // One page more, so that this window is as long as a missed page plus the window behind it.
     let pages = file.next + 1;
     file.known = file.length;
     file.length = 0;

@@ -1,8 +1,9 @@
-//! Read-ahead of linux 2.6.10 to 2.6.22 (rules from the 2.6.11 source): the rules know the length of the call, go off at the first random
-//! access and on again at the first sequential one. A current window is walked over while the ahead window is read.
+//! Read-ahead of Linux 2.6.10 to 2.6.22 (rules from the 2.6.11 source). The rules know the length of the call. The first random
+//! access turns read-ahead off, and the first sequential access turns it on again. While calls go through the current window, the
+//! ahead window is read.
 //!
-//! Off means: exactly the requested pages, at most `max`, in one go; so a random 16 KiB is one request of 16 KiB. After 256 pages in a
-//! row found cached, no more look-ups are made until a page misses. The state is copied for the duration of a call.
+//! While off, exactly the requested pages are read together, at most `max`; so a random read of 16 KiB is one request of 16 KiB.
+//! After 256 consecutive cached pages, look-ups stop until a page misses. A call works on a copy of the state.
 
 use super::call::{Call, Kind, PAGE_BYTES, Pages, Presence, Touch};
 use super::counters::Counters;

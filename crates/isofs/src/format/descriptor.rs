@@ -23,7 +23,7 @@ pub enum Descriptor {
     Terminator,
     /// A sector of the recognition area of UDF: NSR02 or NSR03.
     Udf,
-    /// BEA01, TEA01, BOOT2, CDW02: recognition without content.
+    /// BEA01, TEA01, BOOT2, CDW02: a recognition descriptor without content.
     Recognition,
     /// An ISO 9660 descriptor of undefined type.
     Unknown(u8),

@@ -77,7 +77,7 @@ impl Record<'_> {
 /// Parses one record that takes up all of `bytes`.
 ///
 /// # Errors
-/// Which fields contradict each other.
+/// A message that names the fields that contradict each other.
 pub fn parse(bytes: &[u8], dialect: Dialect) -> Result<Record<'_>, &'static str> {
     if bytes.len() < LEAST {
         return Err("a record of less than 34 bytes");

@@ -1,5 +1,5 @@
-//! Locates a tree's directories and reads them in disc order, in large pieces: the path table gives the first block of each, and each
-//! one's own entry its length. This is only used as a hint; the directories themselves are authoritative.
+//! Locates a tree's directories and reads them in disc order, in large pieces. The path table gives the first block of each
+//! directory, and the directory's own entry gives its length. Both are only hints; the directories themselves are authoritative.
 
 use crate::error::Result;
 use crate::format::bytes::le32;

@@ -189,7 +189,7 @@ impl Pieces {
         own.chain(leaders.map(|(&token, _)| token)).collect()
     }
 
-    /// Whether any of these pieces is still queued. Removes others from the end, so that repeated checks are cheap.
+    /// Whether any of these pieces is still queued. Drops pieces from the end that are not, so that repeated checks are cheap.
     pub(super) fn any_queued(&self, tokens: &mut Vec<u32>) -> bool {
         while let Some(&last) = tokens.last() {
             if self.get(last).stage == Stage::Queued {

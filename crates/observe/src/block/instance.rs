@@ -348,7 +348,8 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         if std::process::id() == self.maker && !self.state().handed_over {
-            // The kernel disables its trace points as well. If a process still has a file open in it, the next start removes it.
+            // Removing the instance also disables its trace points. If a process still has a file in it open, the removal fails,
+            // and the next start removes it.
             let _ = tracefs::remove(&self.dir);
         }
     }

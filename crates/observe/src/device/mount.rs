@@ -29,7 +29,7 @@ impl Mount {
         self.options.iter().find_map(|o| o.strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// The mount point as the kernel writes it in its tables, with blanks and the like in octal.
+    /// The mount point as the kernel's mount tables show it, with white space and backslashes as octal escapes.
     pub(crate) fn escaped_mount_point(&self) -> String {
         let code = |c: char| match c {
             ' ' | '\t' | '\n' | '\\' => format!("\\{:03o}", c as u32),

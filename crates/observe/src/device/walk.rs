@@ -255,7 +255,7 @@ impl<'a> Walk<'a> {
     }
 
     fn name(&mut self, name: &str, place: &StackPosition) {
-        // Names in sysfs have '!' where the name in /dev has a directory: "cciss!c0d0".
+        // Where the name in /dev has a '/', the name in sysfs has a '!': "cciss!c0d0".
         let link = Path::new("/sys/class/block").join(name.replace('/', "!"));
         match self.files.canonical(&link) {
             Ok(sys) => self.device(&sys, place),

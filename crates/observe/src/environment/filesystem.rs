@@ -48,8 +48,8 @@ fn has_journal(doc: &Document, device: &str) -> Option<bool> {
     Some(task != "<none>")
 }
 
-/// How many blocks a transaction of the ext4 journal on a device may have: a third or a quarter of the journal, depending on the
-/// kernel. The directory is named after the device and the journal's inode, or after the journal's own device.
+/// Maximum blocks per transaction of the ext4 journal on a device: a third or a quarter of the journal, depending on the kernel.
+/// The directory in /proc is named after the device and the journal's inode, or after the journal's own device.
 fn transaction_blocks(doc: &Document, device: &str) -> Option<u64> {
     const DIR: &str = "/proc/fs/jbd2";
     let journals = doc.files.list(Path::new(DIR)).ok()?;

@@ -5,7 +5,7 @@ use super::{evidence, finding};
 use fathom_record::block::RequestClass;
 use fathom_record::{Finding, OpKind};
 
-/// A cap above this share of the written data did not throttle for long.
+/// If the cap exceeds this share of the written data, it throttled the writers only briefly.
 const SMALL: f64 = 0.5;
 /// Minimum share of the data above the cap that the device wrote during the phase.
 const STORED: f64 = 0.5;

@@ -1,4 +1,4 @@
-//! A file system whose calls are served by a program: that of the files, or that of the image below a loop device.
+//! A file system served by a user-space program (FUSE). It holds the files, or the image of the loop device below them.
 
 use super::facts::Facts;
 use super::{CALLS, EVENTS, THREADS, evidence, finding};
@@ -9,7 +9,7 @@ use fathom_record::{Finding, OpKind};
 const NOTABLE: f64 = 0.3;
 const LEAST_NS: u64 = 100_000_000;
 
-/// An image that a program in user space serves: minimum share of the time with a request in the loop device.
+/// If a user-space program serves the image: minimum share of the time with a request in the loop device.
 const BUSY: f64 = 0.5;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {

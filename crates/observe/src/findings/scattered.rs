@@ -9,7 +9,7 @@ use fathom_record::{Finding, OpKind};
 /// Below this share of requests that begin where the previous one ended, the access is no longer sequential.
 const STILL_SEQUENTIAL: f64 = 0.5;
 const ENOUGH_REQUESTS: u64 = 50;
-/// With more syncs per request, journal and inodes are necessarily written between the data.
+/// Above this ratio of syncs to requests, the file system has to write its journal and inodes between the data.
 const FEW_SYNCS: f64 = 0.05;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {

@@ -89,7 +89,7 @@ impl PerCall {
 pub struct Joined {
     /// Reads and their requests.
     pub reads: PerCall,
-    /// Writes and the requests issued while they lasted (O_DIRECT and O_SYNC; other data is written later).
+    /// Writes and the requests issued during the calls (O_DIRECT and O_SYNC; other data is written later).
     pub writes: PerCall,
     /// Distinct bytes of our files that calls requested to read.
     pub asked_bytes: u64,
@@ -123,9 +123,9 @@ pub struct Slow {
     pub calls: u64,
     /// Latency of the fastest of them, ns.
     pub from_ns: u64,
-    /// Share of the slow calls during which a flush was in flight, and of all calls.
+    /// Shares of calls during which a flush was in flight: of the slow calls, and of all calls.
     pub flushing: (f64, f64),
-    /// Share of the slow calls during which a write was in flight, and of all calls.
+    /// Shares of calls during which a write was in flight: of the slow calls, and of all calls.
     pub writing: (f64, f64),
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 /// Location of a knob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
-    /// The request queue of the devices that make the requests: `/sys/block/DEVICE/queue`.
+    /// The queue of the devices that turn bios into requests, below device mapper, md and multipath: `/sys/block/DEVICE/queue`.
     Queue,
     /// The read-ahead of the file system: its disk's queue, or the bdi of a file system without a single disk.
     ReadAhead,

@@ -37,7 +37,7 @@ pub struct Noted {
 }
 
 impl Noting {
-    /// Begins. The pages of these files are counted.
+    /// Starts the thread, which counts the pages of these files.
     pub fn start(mut sleeps: Sleeps, inodes: &Inodes) -> Result<Self, WatchError> {
         sleeps.set(LEAST_NS, 0);
         sleeps.begin(inodes);
@@ -55,7 +55,7 @@ impl Noting {
         }
     }
 
-    /// Ends it and returns the programs for the next phase.
+    /// Ends the thread. Returns what it noted, and the programs for the next phase.
     pub fn stop(mut self) -> Result<(Noted, Sleeps), WatchError> {
         drop(self.words.take());
         let thread = self.thread.take().ok_or_else(|| WatchError::Thread("was never started".into()))?;

@@ -13,7 +13,7 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// Reads them; the error is a sentence that says why it is not possible.
+    /// Reads the symbols of the running kernel. The error is a sentence with the reason.
     pub fn read(files: &dyn KernelFiles) -> Result<Self, String> {
         let text = files.read(Path::new("/proc/kallsyms")).map_err(|why| format!("/proc/kallsyms: {why}"))?;
         let symbols = Self::of(&text);

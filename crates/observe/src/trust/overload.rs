@@ -6,13 +6,13 @@ use crate::words::time;
 use fathom_record::{Histogram, OpKind, Phase, Repetition, Run, Trust, Verdict, Worker};
 use fathom_workload::{Gaps, Program, Rate, Workload};
 
-/// Continuous lateness above this is no hiccup: the requested rate was too high.
+/// Continuous lateness above this is not a hiccup: the requested rate was too high.
 const BEHIND_NS: u64 = 1_000_000_000;
-/// The same as a share of the counted time.
+/// The same limit as a share of the counted time; exceeding either limit is enough.
 const BEHIND_SHARE: f64 = 0.1;
-/// With a smaller share of the requested operations, the rate was not kept.
+/// Minimum share of the requested operations if the rate was kept.
 const LEAST: f64 = 0.99;
-/// Random arrivals scatter: this many standard deviations below the requested number are no chance.
+/// Random arrivals scatter. A shortfall of more than this many standard deviations is not chance.
 const DEVIATIONS: f64 = 3.0;
 
 pub(super) fn check(run: &Run) -> Trust {

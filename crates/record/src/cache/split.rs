@@ -340,14 +340,14 @@ fn holes_in(asked: u64, phase: &Phase, repetition: &Repetition) -> u64 {
     (u128::from(asked) * u128::from(none) / u128::from(extents.bytes)) as u64
 }
 
-/// The part of a stack that is main memory: one of several disks in a RAID, say.
+/// The part of a stack that is main memory, such as one of several disks in a RAID.
 pub(crate) struct RamPart {
     pub memory: String,
     /// Bytes that it moved.
     pub moved: u64,
     /// The devices beside it.
     pub storage: String,
-    /// Bytes that they moved, of those that the file system's own device did.
+    /// Bytes that the devices in `storage` moved; `top_moved` is the total of the file system's own device.
     storage_moved: u64,
     top_moved: u64,
 }
@@ -370,7 +370,7 @@ impl RamPart {
         })
     }
 
-    /// As many of the file system's bytes as the rest moved.
+    /// The part of the file system's `bytes` that the other devices moved, estimated by their share of all bytes.
     fn outside(&self, bytes: u64) -> u64 {
         let share = self.storage_moved as f64 / self.top_moved.max(1) as f64;
         (bytes as f64 * share).round() as u64

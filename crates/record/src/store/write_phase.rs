@@ -9,7 +9,7 @@ use crate::{Ending, OpKind, OpStat, Origin, Phase, Physical, Repetition, Residen
 use rusqlite::{OptionalExtension, Transaction, params};
 use std::collections::BTreeMap;
 
-/// A stored phase gets the repetitions it lacks: a run of several rounds comes back to its phases.
+/// Stores a phase. If it is stored already, adds the missing repetitions: a run of several rounds returns to its phases.
 pub(super) fn append_phase(t: &Transaction, run_id: &str, phase: &Phase) -> Result<(), WriteError> {
     let there: Option<i64> = t
         .prepare_cached("SELECT id FROM phase WHERE run_id = ?1 AND seq = ?2")?

@@ -185,7 +185,7 @@ impl ComparedRow {
         }
     }
 
-    /// Whether it measures speed and not an amount.
+    /// Whether the figure is a speed (a rate or a time) and not an amount.
     #[must_use]
     pub fn is_of_speed(&self) -> bool {
         [units::BYTES_PER_S, units::OPS_PER_S, units::NS].contains(&self.unit.as_str())

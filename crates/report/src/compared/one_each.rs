@@ -113,7 +113,7 @@ fn times(row: &ComparedRow) -> String {
     row.ratio().map_or_else(difference, of_ratio)
 }
 
-/// The command that measures both sides alternately, derived from what made their runs; otherwise its general form.
+/// The command that measures both sides in turn, derived from the commands of their runs. If none can be derived, its general form.
 pub(super) fn again(a: &[&Run], b: &[&Run]) -> String {
     let command = match (a, b) {
         ([a], [b]) => typed(a, b),

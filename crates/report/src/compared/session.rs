@@ -133,7 +133,7 @@ impl Session {
         Self { id: mark.id.clone(), seed: mark.seed, part: mark.part, plan, orders, noise }
     }
 
-    /// The scatter of single runs, a sentence for each of the first figures.
+    /// Sentences on the scatter of single runs, one for each of the first figures.
     pub(crate) fn scatters(&self) -> Vec<String> {
         let alone = self.noise.len() == 1;
         let of = |s: &Scatter| {

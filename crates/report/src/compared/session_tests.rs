@@ -115,7 +115,7 @@ fn noise_found_beforehand_withholds_or_sharpens() {
     let gate = quiet.gate(headline(&compared(&session(&SLOWER, &quiet)))).expect("a gate");
     assert!(gate.passed() && (gate.cv - 0.004609).abs() < 1e-6, "{gate:?}");
     assert_eq!(headline(&compared(&session(&SLOWER, &quiet))).verdict, Word::Worse);
-    // A baseline that differs from itself: nothing may be called slower.
+    // The baseline differs from itself, so nothing may be called slower.
     let loud = Plan { noise: Some(quads(&SLOWER)), ..plan() };
     let row = compared(&session(&SLOWER, &loud));
     assert_eq!(headline(&row).verdict, Word::Inconclusive);

@@ -1,5 +1,5 @@
-//! The first screen of a survey's page: tiles with its main figures, the ladder of latencies beside the curve of depths, what
-//! the storage is good for, and what to know about it. Everything else is folded below.
+//! The first screen of a survey's page. It has tiles with the main figures, the latency ladder beside the queue-depth curve, the
+//! uses that the storage suits, and its limits and doubts. Everything else is in collapsed sections below.
 
 use super::{HtmlPage, document, tiles};
 use crate::answer::{Answer, Limit, depths};

@@ -398,11 +398,11 @@ fn worse(a: Option<Grades>, b: Option<Grades>) -> Option<Grades> {
     Some(Grades { worst: one.worst.max(other.worst), best: one.best.max(other.best) })
 }
 
-/// A figure that a cache served, at least in part.
+/// A figure that is due to a cache, at least in part.
 struct BoundedFigure {
     grades: Grades,
     value: f64,
-    /// Whether the storage did a part.
+    /// Whether the storage served a part of it.
     in_part: bool,
     words: String,
 }

@@ -165,8 +165,9 @@ fn a_merge_missing_for_a_possibly_full_scatter_list_is_agreement() {
 
 #[test]
 fn a_request_that_is_joined_leaves_its_plug() {
-    // Sector 8 is in task 1's plug when task 2's sector 0 is inserted, and becomes its tail when it is flushed from the plug; it has no
-    // insert event. The task's next request is not behind it in the plug, and a contiguous bio merges with the whole.
+    // Sector 8 is in task 1's plug when task 2 inserts sector 0. When the plug is flushed, sector 8 merges behind sector 0, so it
+    // has no insert event. Task 1's next request is then not behind it in the plug, and a contiguous bio merges with the combined
+    // request.
     let text = "Q R 8 8 1\n G R 8 8 1\n Q R 0 8 2\n G R 0 8 2\n I R 0 8 2\n m R 8 8 1\n Q R 800 8 1\n G R 800 8 1\n\
                 Q R 16 8 1\n M R 16 8 1\n I R 800 8 1\n D R 0 24 1\n D R 800 8 1\n C R 0 24 0\n C R 800 8 0";
     let row = &followed("mq-deadline", text).rows[0];

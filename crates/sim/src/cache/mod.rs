@@ -1,5 +1,5 @@
-//! The page cache: which pages of which files are in memory, their state, and which one is evicted when a frame is needed. Pages are
-//! numbered through all files. It takes 4 bytes for each page of the files and 24 for each page in memory.
+//! The page cache: which pages of which files are in memory, their state, and which page is evicted when a frame is needed. Page
+//! numbers run through all files. The model takes 4 bytes for each page of the files and 24 for each page in memory.
 
 mod lists;
 mod physical;

@@ -63,7 +63,7 @@ pub(crate) struct FlowState<'a> {
     /// Points where workers wait for each other.
     pub(super) waits: Vec<WaitPoint>,
     pub(super) lines: Vec<WaitQueue<Want>>,
-    /// Number of workers asleep there in all.
+    /// Number of workers asleep in all `lines`.
     pub(super) asleep: Cell<usize>,
     /// Workers waiting for an entry that another one uses, by set index.
     pub(super) busy: Vec<SetQueues>,

@@ -117,7 +117,7 @@ pub struct PhysicalPages {
     pub recycled_permille: Option<Sourced<u16>>,
 }
 
-/// Rules from files to bios to requests.
+/// Rules by which file I/O becomes bios, and bios become requests.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlockRules {

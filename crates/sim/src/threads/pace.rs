@@ -30,7 +30,7 @@ pub(super) struct Paused {
 /// The pace of a worker.
 pub(super) struct Pace<'a> {
     pub rules: Pacing<'a>,
-    /// RatioTurn-taking with other workers in a ratio.
+    /// Turn-taking with other workers in a ratio.
     pub turn: Option<RatioTurn<'a>>,
     released_ns: u64,
 }

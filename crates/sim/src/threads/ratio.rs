@@ -21,7 +21,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Workers that begin later are absent until then.
+    /// The counters of all workers with a ratio. A worker that begins later counts as absent until then.
     pub fn of<'a, 'p: 'a>(plans: impl IntoIterator<Item = &'a WorkerPlan<'p>>) -> Self {
         let worker = |plan: &WorkerPlan<'_>| {
             let far = if plan.stagger_ns == 0 { 0 } else { AWAY };

@@ -121,11 +121,11 @@ pub struct FlatOp {
     pub target_row: Option<usize>,
     /// Wait points of the target operation in all workers, with how far a poster may get ahead.
     pub target_waits: Vec<(usize, Number)>,
-    /// A poster waits when it is `high_water` ahead.
+    /// Whether a poster waits when it is `high_water` ahead.
     pub blocking: bool,
-    /// See `blocking`.
+    /// How far a poster may get ahead before it waits; see `blocking`.
     pub high_water: Number,
-    /// Its index among the wait points of its worker.
+    /// The operation's index among the wait points of its worker.
     pub wait: usize,
 }
 

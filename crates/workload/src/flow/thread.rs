@@ -206,7 +206,7 @@ impl<'a, A: Deref<Target = [AtomicU64]>, F> FlowThread<'a, A, F> {
     /// Tries to take an entry, which is then busy until it is released. `None`: all candidates are busy; try again later.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the set has no candidate, busy or not.
     pub fn try_pick(&mut self, pick: &EntryPick) -> Result<Option<usize>, Wrong> {
         let pool = pick.pool(self.sets);
         let from = match pick.number {

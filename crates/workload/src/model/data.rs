@@ -30,7 +30,7 @@ pub enum Data {
         /// Bytes of each mark.
         length: Bytes,
     },
-    /// Incompressible except for a given share, with a given share of records that repeat.
+    /// A given share of each record is compressible, and the rest is not. A given share of the records repeats.
     Reducible {
         /// Percent of each record that is compressible, 0..=100: zero, or what `filler` says.
         #[serde(default, skip_serializing_if = "super::is_default")]

@@ -30,7 +30,7 @@ impl Seat {
     /// The seat of a single rank.
     pub const ALONE: Self = Self { rank: 0, ranks: 1, shift: 0, first_on_host: true };
 
-    /// The rank whose files it uses in reordered phases.
+    /// The rank whose files this rank uses in reordered phases.
     #[must_use]
     pub fn other(self) -> u32 {
         ((u64::from(self.rank) + u64::from(self.shift)) % u64::from(self.ranks.max(1))) as u32

@@ -1,12 +1,13 @@
-//! `cargo xtask bench fio-differential`: generated jobs in fio and in the drop-in, by the test of `crates/cli/tests/fio/differential`, of any
-//! seed and as many as one likes. It measures nothing: it counts what is the same, refused and different.
+//! `cargo xtask bench fio-differential`: runs generated jobs in fio and in the drop-in, with the test in
+//! `crates/cli/tests/fio/differential`. Options set the seed and the number of jobs. It measures no speed: it counts the jobs that
+//! behave the same, are refused, or differ.
 
 use crate::Usage;
 use crate::steps::cargo;
 use anyhow::{Context as _, Result};
 use std::path::Path;
 
-/// The options, and the variables of the environment in which the test reads them.
+/// The options, and the environment variable from which the test reads each.
 const OPTIONS: [(&str, &str); 4] = [
     ("--seed", "FATHOM_DIFFERENTIAL_SEED"),
     ("--jobs", "FATHOM_DIFFERENTIAL_JOBS"),
@@ -14,7 +15,7 @@ const OPTIONS: [(&str, &str); 4] = [
     ("--fio", "FATHOM_DIFFERENTIAL_FIO"),
 ];
 
-/// Runs it; whether nothing differs and nothing is refused that is not known.
+/// Runs the test. Returns whether it found no difference and no unknown refusal.
 pub fn run(root: &Path, rest: &[String]) -> Result<bool> {
     let mut tests = cargo(root);
     tests.args(["test", "--quiet", "--package", "fathom", "--test", "cli", "--", "--nocapture", "--exact"]);
@@ -25,7 +26,7 @@ pub fn run(root: &Path, rest: &[String]) -> Result<bool> {
     Ok(tests.status().context("cargo could not be started")?.success())
 }
 
-/// The variables that the options come to.
+/// The environment variables that the options set, with their values.
 fn asked(rest: &[String]) -> Result<Vec<(&'static str, &str)>, String> {
     rest.chunks(2)
         .map(|pair| {

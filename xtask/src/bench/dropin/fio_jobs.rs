@@ -63,7 +63,7 @@ const fn cached(name: &'static str, lines: &'static str, jobs: usize, times: f64
 }
 
 const fn device(name: &'static str, lines: &'static str, figure: Figure) -> Work {
-    // The device decides: as fast, less its noise.
+    // The device limits both programs, so fathom must be as fast as fio, less 10 % for the device's noise.
     let (file, cache) = (File::Common(Kind::Data), Cache::Nothing);
     Work { name, lines, jobs: 1, figure, file, cache, times: Some(0.9) }
 }

@@ -88,7 +88,7 @@ fn small_files(source: &Path, count: u64, mean_bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// An image of what a closure puts into a directory.
+/// Makes an image of the directory that `fill` populates, unless the image exists.
 fn made(
     site: &Site,
     name: &str,

@@ -39,14 +39,14 @@ impl SessionLog {
         }
     }
 
-    /// A line without a time that no `debug` level hides.
+    /// Prints a line without a time. No `debug` level hides it.
     pub fn always(&self, text: &str) {
         if !self.quiet {
             console::out_raw(&format!("{text}\n"));
         }
     }
 
-    /// An error: on stderr and never hidden.
+    /// Prints an error to stderr. No option hides it.
     pub fn error(&self, text: &str) {
         console::error_raw(&format!("{}{text}\n", self.prefix()));
     }

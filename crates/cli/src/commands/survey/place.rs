@@ -33,7 +33,7 @@ pub struct SurveyPlace {
     pub largest: u64,
     /// File of the long write.
     pub sustained: u64,
-    /// Files and free slots of the tree.
+    /// Number of entries of the tree: files and free slots.
     pub small_files: u64,
     /// Whether it supports O_DIRECT.
     pub direct: bool,

@@ -40,7 +40,7 @@ impl<'a> SweepSession<'a> {
         Ok(Self { asked, stage, blocks, runs: Vec::new(), ended_early: None, began: Instant::now() })
     }
 
-    /// Runs everything until the end, whatever ends it.
+    /// Runs the sweep until it is complete or ends early, and records why it ended early.
     pub fn all(&mut self) -> SweepEnd {
         let ended = match self.stage.take_over().and_then(|()| self.stage.try_all()) {
             Ok(()) => self.run_blocks(),

@@ -7,14 +7,14 @@ use fathom_observe::files::{KernelFiles as _, Live};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Longer than any device needs for the requests it has accepted; beyond that, something else keeps it busy.
+/// Longer than any device needs for the requests it has accepted. If it is still busy then, something else uses it.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Waits until the device is idle. Returns a sentence if it did not become idle.
 pub fn settle(stack: &DeviceStack, pause: Duration) -> Option<String> {
-    // SAFETY: sync takes nothing and gives nothing.
+    // SAFETY: sync(2) has no arguments and always succeeds.
     unsafe { libc::sync() };
     let busy = wait_until_idle(|| in_flight(stack), PATIENCE);
     let end = Instant::now() + pause;

@@ -10,13 +10,13 @@ mod story;
 use fathom_record::{Axes, Histogram, OpKind, OpStat, Phase, Repetition, Run, Status, Store, Worker};
 use fathom_testkit::Fathom;
 
-/// MiB/s of 24 nights: 3 % less from the thirteenth on, the ninth far off.
+/// MiB/s of 24 nights: an outlier in the ninth, and a drop of 3 % from the thirteenth on.
 pub const RATES: [f64; 24] = [
     512.4, 509.1, 513.0, 508.9, 511.9, 515.2, 511.0, 508.4, 430.0, 512.8, 510.9, 508.2, 497.2, 495.6, 499.9,
     494.2, 496.9, 498.8, 500.3, 497.7, 495.1, 498.1, 496.0, 499.2,
 ];
 
-/// The workload of the nights, as a run keeps it.
+/// The workload of every night, in the form that a run stores.
 const MODEL: &str = "name = \"cold read\"\nseed = \"0x0\"\n\n[[fileset]]\nname = \"data\"\n";
 
 fn phase(mib_per_s: f64) -> Phase {

@@ -109,9 +109,9 @@ pub fn differences(line: &str, fio: &Came, fathom: &Came, older: bool) -> Vec<St
         found.push(format!("{} entries, here {}", theirs_jobs.len(), ours_jobs.len()));
         return found;
     }
-    // fio's own read of the files fails there, which is on the page, too.
+    // With O_DIRECT, fio's own pre-read of the files fails. The documentation says so, too.
     let reads_direct = line.contains("--pre_read=1") && line.contains("--direct=1");
-    // Of a block that is written again while it is in flight, the write that came last decides what fio finds wrong.
+    // If a block is rewritten while a write of it is in flight, the write that lands last decides what fio reports as wrong.
     let writes_over = ["--verify=", "--iodepth=", "--random_distribution="].iter().all(|w| line.contains(w));
     let own_errors = reads_direct || writes_over && line.contains("--continue_on_error=");
     for (a, b) in theirs_jobs.iter().zip(&ours_jobs) {
@@ -129,14 +129,14 @@ pub fn differences(line: &str, fio: &Came, fathom: &Came, older: bool) -> Vec<St
         }
     }
     let (a, b) = (keys(theirs), keys(ours));
-    // What was ended before it began has no depth.
+    // A job that was ended before it began has no figures of queue depth.
     let unbegun = |key: &str| loose.ended && key.starts_with("/jobs[]/latency_");
     for key in a.symmetric_difference(&b).filter(|key| !unbegun(key)) {
         found.push(format!("key {key} is {}", if a.contains(key) { "not here" } else { "here alone" }));
     }
     let shares = line.contains("--offset=25%") && line.contains("--filename=");
     let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
-    // Files end where the last block ends, and that is drawn: its size or its place, or how many of them vsync loses.
+    // A file ends with its last block, which is random: its size, its offset, or how many blocks vsync loses.
     let gathered = has(&["--ioengine=vsync"]);
     let drawn = has(&["--fallocate=none", "--fallocate=keep", "--create_on_open"])
         && (has(&["--rw=rand"]) || loose.sizes || gathered)
@@ -168,7 +168,7 @@ fn amounts(key: &str, a: &Value, b: &Value, loose: &Loose) -> Option<String> {
     let operations = key == "total_ios";
     let near = |share: f64, more: f64| (all - here).abs() <= share * all + more;
     let same = if loose.timed || loose.counts {
-        // What was written until then is read back here, and not in fio.
+        // fathom reads back the data written until the stop. fio does not.
         loose.mixed
             || loose.ended
             || theirs.iter().zip(&ours).all(|(x, y)| *x == 0 || *y > 0)

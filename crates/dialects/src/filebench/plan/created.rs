@@ -1,4 +1,4 @@
-//! `create files`: which sets are created in which order, with 1.5's log lines.
+//! `create files`: the sets that it creates, their order, and the log lines that Filebench 1.5 prints.
 
 use super::filesets::CompiledSet;
 use fathom_workload::tree::{self, Layout, Layouts};

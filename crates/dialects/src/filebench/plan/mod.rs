@@ -67,7 +67,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Whether the path is one that may be replaced.
+    /// Whether `replace` lists the path.
     #[must_use]
     pub fn replaces(&self, path: &Path) -> bool {
         self.replace.iter().any(|r| r == path)

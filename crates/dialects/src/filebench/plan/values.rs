@@ -23,7 +23,7 @@ pub(super) enum Known {
     Integer(u64),
     Boolean(bool),
     Text(String),
-    /// RandomVariables at each use.
+    /// Draws a new value at each use.
     Random(RandomId),
 }
 

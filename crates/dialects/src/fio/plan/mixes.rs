@@ -1,5 +1,5 @@
-//! MultiFile passes of a mix that writes and verifies. A pass has as many reads and writes as there are blocks. The number of passes depends
-//! on how many writes are drawn, which is known only during the run.
+//! Several passes of a mix that writes and verifies. A pass has as many reads and writes as there are blocks. The number of passes
+//! depends on how many writes are drawn, which is known only during the run.
 
 use super::super::UsageError;
 use super::super::settings::Settings;
@@ -9,8 +9,8 @@ use super::passes::{Passes, amount_of, unknown};
 use super::read_back;
 use fathom_workload::{Access, Amount, Bytes, Record, Stream};
 
-/// MultiFile passes of a mix. `None` if fio 3.42 makes no passes: in sequential order, if blocks fill the region and the engine does not
-/// queue, it runs until `io_size` is moved.
+/// Several passes of a mix. `None` if fio 3.42 makes no passes: in sequential order, if blocks fill the region and the engine does
+/// not queue, fio runs until it has moved `io_size`.
 pub(super) fn passes(
     s: &Settings,
     stream: &mut Stream,

@@ -142,7 +142,7 @@ pub(super) fn file_size(
     Ok(Some((drawn / unit * unit).max(least)))
 }
 
-/// The offset plus a number of increments; percentages are of `whole`.
+/// First byte of a clone: `offset` plus `offset_increment` times the clone's number. Percentages refer to `whole`.
 fn first_byte(s: &Settings, clone: u32, whole: u64) -> Result<u64, UsageError> {
     let bytes = |size: Option<Size>| size.map_or(0, |size| size.of(whole));
     let offset = bytes(s.size("offset")?);
@@ -188,7 +188,7 @@ impl FilePart {
         Ok(s.size("io_size")?.map(|io_size| io_size.of(self.size)).or(size))
     }
 
-    /// Applies the part to a stream. MultiFile files are each used to their end.
+    /// Applies the part to a stream. If there are several files, each is used to its end.
     pub fn place(&self, stream: &mut Stream, several: bool) {
         // Lists contain their own offsets.
         if !matches!(stream.access, fathom_workload::Access::Listed(_)) {

@@ -26,7 +26,7 @@ impl Passes {
     const ONE: Self = Self { several: false, moves: 0, loops: 0, most: 0, bytes: 0 };
     const SEVERAL: Self = Self { several: true, ..Self::ONE };
 
-    /// MultiFile passes, limited by `number_ios` if given.
+    /// Several passes, limited by `number_ios` if given.
     pub(super) fn limited(s: &Settings, loops: u64, stream: &Stream) -> Result<Self, UsageError> {
         let most = s.number("number_ios")?.unwrap_or(0).saturating_mul(loops);
         let backlog = s.number("verify_backlog")?.filter(|n| *n > 0 && most > 0);
@@ -246,7 +246,7 @@ fn known_beside_number_ios(
 }
 
 impl Passes {
-    /// Makes a job read back after each of its passes. Returns whether it has several.
+    /// Makes a job read back after each of its passes. Returns whether the job has several passes.
     pub fn read_back(
         this: Option<Self>,
         s: &Settings,

@@ -30,7 +30,7 @@ pub fn kept(s: &Settings, stream: &Stream) -> Result<KeepWritten, UsageError> {
             )
             .hint("leave it out: then a job reads back when it has written all"));
     }
-    // Where blocks may overlap, fio sorts them by offset.
+    // Blocks of a random map cannot overlap. fio sorts all other written blocks by offset.
     let by_offset = stream.access != Access::Permuted;
     Ok(KeepWritten { by_offset, after, batch, trim: trim(s)?, ..KeepWritten::default() })
 }

@@ -1,5 +1,5 @@
-//! elbencho's result table, and the CSV of `--csvfile` (`csv`). Each operation is a cell. Its column "last done" is the result;
-//! "first done" is the state when the first thread was done.
+//! elbencho's result table, and the CSV of `--csvfile` (`csv`). Each operation is a cell. The column "last done" is the cell's
+//! result. The column "first done" is the state when the first thread finished.
 
 mod csv;
 

@@ -1,11 +1,11 @@
-//! Tables as spreadsheets and scripts write them: a line of headings, and rows with the same number of fields between commas, semicolons
-//! or TABs. One of the headings names a quantity, so that a list in prose is none.
+//! Tables as spreadsheets and scripts write them: a line of headings, and rows with the same number of fields, separated by commas,
+//! semicolons or TABs. One of the headings must name a quantity, so that a list in prose is not mistaken for a table.
 
 use super::super::context::Context;
 use super::super::lines::{Lines, decimal, fields};
 use super::{Block, MOST_CELLS, Meaning, TableCells, TextRow, is_gap, of_cells, scaled};
 
-/// Lines below headings that may not fit them, if none does.
+/// Maximum number of lines that do not fit the headings before the first line that does.
 const FEW: usize = 8;
 
 pub(super) fn parse(lines: &Lines, at: usize, context: &Context) -> Option<Block> {

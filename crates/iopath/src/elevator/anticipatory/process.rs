@@ -97,7 +97,7 @@ mod tests {
         process.served = true;
         process.last_completion = 10;
         process.submitted(14, 8, 16, 19, &mut others);
-        // 4 jiffies; the kernel's rounding counts the first sample double.
+        // The process thought for 4 jiffies. The kernel's rounding doubles the first sample.
         assert_eq!(process.think_mean(), Some(8));
         process.queued = 1;
         process.submitted(100, 16, 24, 19, &mut others);

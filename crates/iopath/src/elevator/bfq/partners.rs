@@ -79,7 +79,7 @@ impl BfqLite {
 mod tests {
     use crate::elevator::testing::Bench;
 
-    /// Reads far apart, so that idling for the next one is not worth it.
+    /// Submits reads far apart, so that idling for the task's next read does not pay.
     fn seek(bench: &mut Bench, task: u16) {
         (0..24).for_each(|n| bench.read_by(task, 1_000_000 * u64::from(task + 1) + 100_000 * n));
     }
@@ -95,7 +95,7 @@ mod tests {
             }
             bench.after(if task == 0 { apart } else { 0 });
         }
-        // A device with several requests in flight: one without keeps the disk idle for every queue.
+        // The device takes several requests at once. On a device without queueing, bfq idles for every queue.
         loop {
             let started: Vec<_> = (0..5).map_while(|_| bench.start()).collect();
             if started.is_empty() && bench.not_before().is_none() {

@@ -1,4 +1,4 @@
-//! The two windows of linux 2.6.1 to 2.6.9: the current one, being walked over, and the ahead one, being read. PolicyRules from 2.6.9 and the
+//! The two windows of Linux 2.6.1 to 2.6.9: calls go through the current one while the ahead one is read. Rules from 2.6.9 and the
 //! patches of May 2004 against 2.6.6; a step is one page.
 
 use super::super::call::{Kind, Pages};

@@ -8,7 +8,7 @@ use fathom_record::block::{
 };
 use std::collections::HashMap;
 
-/// The name of those there was no room for.
+/// The common name of tasks that the table has no room for.
 const REST: &str = "(more)";
 
 fn name_of(task: &[u8; 16]) -> String {
@@ -16,11 +16,11 @@ fn name_of(task: &[u8; 16]) -> String {
     String::from_utf8_lossy(&task[..end]).into_owned()
 }
 
-/// What tasks asked for so far.
+/// The requests of each task so far.
 pub(super) struct Issuers {
     tasks: OwnTasks,
     devices: Vec<DeviceNumber>,
-    /// By device and PID, as it was counted last.
+    /// The last counts, by device and PID.
     last: HashMap<(usize, u32), TaskRequests>,
     counted: [Vec<Issuer>; MAX_DEVICES],
 }

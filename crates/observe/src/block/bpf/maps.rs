@@ -5,13 +5,13 @@ use super::mapped::Mapped;
 use aya::Ebpf;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
-/// As many devices as one set of programs watches.
+/// Maximum number of devices that one set of programs watches.
 pub(super) const MAX_DEVICES: usize = 8;
-/// Read, write, flush, discard, other: as `RequestClass::ALL` has them.
+/// Read, write, flush, discard, other, in the order of `RequestClass::ALL`.
 pub(super) const CLASSES: usize = 5;
 /// Buckets of the programs' histograms: those of the record's up to 2^40 ns.
 pub(super) const BUCKETS: usize = 64 + 34 * 64;
-/// The programs fill one while the other is read and cleared.
+/// The programs fill one half while the other half is read and cleared.
 const HALVES: usize = 2;
 const SIZES: usize = 1025;
 const LARGE_SIZES: usize = 4096;

@@ -46,7 +46,7 @@ fn state(scene: &Scene, queue: &Queue) -> Option<Finding> {
     Some(Finding::good(CODE, &source, format!("{name} is {state}.")))
 }
 
-/// JEDEC's eMMC registers: 1 normal, 2 a warning (80 % of the reserved blocks are used up), 3 urgent.
+/// JEDEC's eMMC register PRE_EOL_INFO: 1 is normal, 2 a warning (80 % of the reserved blocks are used), 3 urgent.
 fn wear(scene: &Scene, queue: &Queue) -> Option<Finding> {
     let (name, source) = (queue.name(), queue.short("device/pre_eol_info"));
     let level = scene.text(queue.file("device/pre_eol_info"))?;

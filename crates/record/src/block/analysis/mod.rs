@@ -48,7 +48,7 @@ pub struct WatchedDevice {
 /// What to watch, and how closely.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The devices; events of others are ignored.
+    /// The watched devices; events of other devices are ignored.
     pub devices: Vec<WatchedDevice>,
     /// When counting begins. Earlier events only establish what is in flight by then.
     pub from_ns: u64,

@@ -68,7 +68,7 @@ struct AccessTimes {
 }
 
 impl AccessTimes {
-    /// Subtracts the last `ns` of these components, which lie in the future, from the counters.
+    /// Subtracts the last `ns` of the access from the counters, because that time has not passed yet.
     fn take_off(self, from: &mut Counters, mut ns: u64) {
         let parts = [
             (self.transfer, &mut from.transfer_ns),

@@ -179,7 +179,7 @@ impl Ssd {
         ready
     }
 
-    /// Time at which everything written is programmed.
+    /// Returns the time at which all data written so far is programmed.
     fn flush(&mut self, from: u64) -> u64 {
         let mut ready = from;
         if self.filling > 0 {

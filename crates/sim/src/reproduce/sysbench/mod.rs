@@ -111,7 +111,7 @@ pub struct SysbenchTable {
     pub rows: Vec<SysbenchRow>,
     /// Root mean square of the errors of the distinct cells, %.
     pub rms_percent: f64,
-    /// Other figures of the thread, by which no value was set.
+    /// Other published figures of the thread; no value of the model was fitted to them.
     pub held_out: Vec<HeldOutFigure>,
     /// Root mean square of the errors of the held-out figures, %.
     pub held_out_rms_percent: f64,

@@ -131,7 +131,7 @@ impl ReadPlan {
     }
 }
 
-/// Runs a load; an error is the image's.
+/// Runs a load. An error comes from reading the image.
 pub fn run(load: ReadLoad, plan: &ReadPlan, reader: &Reader<ImageFile>) -> Result<LoadResult, Error> {
     let begun = Instant::now();
     let done = match load {

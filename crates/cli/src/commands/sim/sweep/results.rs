@@ -129,7 +129,7 @@ impl SweepState {
         };
         for run in &mut runs {
             self.note(turn, run);
-            // A millisecond apart, so that ids keep the order.
+            // Ids begin with the time. A millisecond between runs keeps the ids in the order of the runs.
             self.ids += 1;
             let at = self.started.timestamp() + jiff::SignedDuration::from_millis(self.ids);
             run.id = new_run_id(at, std::process::id());

@@ -9,7 +9,7 @@ impl Cfq2 {
         self.hz.jiffies_of_millis(1000)
     }
 
-    /// Inserts behind processes that have used less, before its equals.
+    /// Moves a process behind those that have used less service and before those that have used as much.
     pub(super) fn sort(&mut self, key: u16) {
         self.busy.retain(|&other| other != key);
         let used = self.processes[usize::from(key)].service_used;

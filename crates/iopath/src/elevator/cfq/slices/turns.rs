@@ -63,7 +63,7 @@ impl Cfq3 {
         Nanos::from_millis(if seeks { self.tunables[SEEKY_IDLE].min(longest) } else { longest })
     }
 
-    /// Whether the disk may be kept idle for it at all.
+    /// Whether the disk may be kept idle for a queue at all.
     pub(super) fn worth_idling(&self, turn: &SliceQueue) -> bool {
         let idle = self.idle_time();
         turn.sync
