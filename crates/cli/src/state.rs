@@ -100,7 +100,7 @@ pub fn kept(named: Option<&Path>) -> anyhow::Result<Store> {
     if named.is_some() {
         let path = path.display();
         return Err(Usage(format!(
-            "there is no store {path}; name an existing one, or create it with a measurement (--store)"
+            "there is no store {path}; name an existing one, or create this one by a measurement with the same --store"
         ))
         .into());
     }

@@ -31,10 +31,10 @@ pub enum EngineError {
     /// One of our kept files has gained a second hard link.
     #[error("{} has a second hard link, which may be another user's copy, so it is not written. Remove one of the links, or name this file on the command line to overwrite it", .0.display())]
     SecondName(PathBuf),
-    /// The root of a tree to be created is a tree that fathom did not create.
+    /// The root of a tree is a directory that fathom did not create and may not change.
     #[error("{} exists and was not made by fathom, so it is left unchanged. Choose another path for the tree, or allow fathom to use it (existing = \"reuse\") or to replace it (existing = \"replace\", which removes only directories and files whose names are eight digits)", .0.display())]
     NotOurTree(PathBuf),
-    /// The root of a tree to be created exists and is not a directory.
+    /// The root of a tree exists and is not a directory.
     #[error("{} is not a directory, but a file set names it as the root of a tree; it is left unchanged. Choose another path for the tree, or set existing = \"replace\" to replace a plain file", .0.display())]
     NotATree(PathBuf),
     /// A tree to work on does not exist.

@@ -1,4 +1,5 @@
-//! The failure of an operation, in a form that fits into the memory shared with the parent.
+//! Failures of workers as plain numbers: what was done (`FailedCall`) and what came of it (`Fault`). They fit into the memory
+//! shared with the parent.
 
 use rustix::io::Errno;
 
@@ -21,7 +22,7 @@ pub(crate) enum FailedCall {
     Ring = 11,
     Submit = 12,
     Settle = 13,
-    /// A read or write refused because of its flags, which are in `fault_found`.
+    /// A read or write refused because of its flags, which are in `found`.
     FlaggedRead = 14,
     FlaggedWrite = 15,
     /// A block that does not match its checksum.
@@ -30,11 +31,11 @@ pub(crate) enum FailedCall {
     Misplaced = 17,
     /// Flows: no file or directory to choose.
     Pick = 18,
-    /// Flows: a slot that is already open, is not open, or has no known file; `fault_found` is its index.
+    /// Flows: a slot that is already open, is not open, or has no known file; `found` is its index.
     OpenSlot = 19,
     ClosedSlot = 20,
     UnknownSlot = 21,
-    /// Flows: an operation larger than its target; `fault_expected` and `fault_found` are both sizes.
+    /// Flows: an operation larger than its target; `expected` and `found` are both sizes.
     Range = 22,
     /// Flows: an operation larger than the thread's memory.
     Area = 23,
@@ -52,7 +53,7 @@ pub(crate) enum FailedCall {
     Header = 31,
     /// Punching a hole, or a discard.
     Trim = 32,
-    /// A minimum rate that was missed, in bytes and in operations; `fault_expected` and `fault_found` are both rates.
+    /// A minimum rate that was missed, in bytes and in operations; `expected` and `found` are both rates.
     LeastBytes = 40,
     LeastOperations = 41,
     /// A latency above the limit; both values are in ns.

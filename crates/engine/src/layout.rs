@@ -1,4 +1,4 @@
-//! Where the workers of a phase work: the files of each, the region of its file, its CPUs.
+//! What each worker of a phase works on: its files, the region, the largest operation, its CPUs.
 
 use fathom_workload::ops::Region;
 use fathom_workload::{Access, Act, Does, FileSet, Group, Phase, Pick, Pinning, Stream, Workload};

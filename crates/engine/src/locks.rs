@@ -1,4 +1,4 @@
-//! Locks on parts of a file.
+//! Locks on a file or a part of it, by fcntl.
 
 use crate::fault::{FailedCall, Fault};
 use rustix::fd::{AsRawFd as _, BorrowedFd};
@@ -16,7 +16,7 @@ pub(crate) fn unlock(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<(
     fcntl_lock(file, offset, length, libc::F_UNLCK, libc::F_OFD_SETLK)
 }
 
-/// Locks or unlocks with one of the commands of fcntl.
+/// Locks or unlocks with one of the commands of fcntl. A length of 0 reaches to the end of the file.
 pub(crate) fn fcntl_lock(
     file: BorrowedFd<'_>,
     offset: u64,

@@ -1,4 +1,4 @@
-//! Start and end of a worker's clock: what it waits for, and what it reports to the parent.
+//! How a worker reports that it is ready, waits for the common start, and reports that its clock has stopped.
 
 use crate::clock::Clock;
 use crate::settle;

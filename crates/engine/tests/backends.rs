@@ -123,7 +123,7 @@ fn impossible_options_are_refused_with_the_reason() {
         (pvsync2(|o| o.atomic = true), Open::default(), "direct = true"),
         (Backend::Aio { batch: 0, atomic: true }, Open::default(), "direct = true"),
         (Backend::Uring(Uring { atomic: true, ..Uring::default() }), Open::default(), "direct = true"),
-        (pvsync2(|o| o.uncached = true), direct(), "uncached does not go with direct"),
+        (pvsync2(|o| o.uncached = true), direct(), "uncached cannot be combined with direct"),
         (mapped(MapFlush::Sync, 0, None), Open::default(), "flush_every is 0"),
         (mapped(MapFlush::No, 3, None), Open::default(), "flush_every needs flush"),
         (mapped(MapFlush::No, 1, Some(9)), Open::default(), "advice 9 is not supported"),

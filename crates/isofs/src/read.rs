@@ -12,7 +12,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Number of decompressed blocks in the cache: enough for a few sequential readers. A block is at most 128 KiB, so they take 2 MiB.
+/// Number of decompressed blocks in the cache: enough for a few sequential readers. A block is at most 128 KiB, so they take at most
+/// 2 MiB.
 const KEPT: usize = 16;
 
 /// A block of a file, identified by all its sections: files may share their first block and continue differently.

@@ -124,7 +124,7 @@ pub(crate) const LOOP: &str = "loop";
 pub(crate) const RAM: &str = "ram";
 /// A file server; its "device" counters are network traffic.
 pub(crate) const SERVER: &str = "server";
-/// Maximum depth of a stack, as in `observe`. Deeper levels in a record are not examined.
+/// Maximum depth of a stack, as in `observe`. A search through the levels of a record ends here.
 pub(crate) const DEEPEST: u32 = 64;
 /// A device that holds only the file system's journal.
 pub const JOURNAL: &str = "journal";

@@ -160,7 +160,7 @@ pub fn lost_words(layer: &BlockLayer) -> Option<String> {
     (layer.lost > 0).then(|| {
         let all = layer.events as f64 + layer.lost as f64;
         format!(
-            "{} of {} events were lost ({}): no count of requests or bytes here is a total.",
+            "{} of {} events were lost ({}): counts of requests and bytes here may be too low.",
             units::count(layer.lost),
             units::count(layer.events.saturating_add(layer.lost)),
             units::percent(layer.lost as f64 / all)
@@ -366,7 +366,7 @@ mod tests {
         let words = lost_words(&layer).expect("some were lost");
         assert_eq!(
             words,
-            "312 of 10 000 events were lost (3.1 %): no count of requests or bytes here is a total."
+            "312 of 10 000 events were lost (3.1 %): counts of requests and bytes here may be too low."
         );
         assert_eq!(lost_words(&BlockLayer::default()), None);
         let issuer = Issuer {

@@ -298,7 +298,7 @@ fn verdicts(run: &Run, machine: &Machine, figures: &[FigureRow]) -> Vec<Verdict>
     let holes = count(&[Kind::Holes]);
     if holes > 0 {
         let sentence = format!(
-            "{holes} of {total} figures are reads of holes, which the kernel fills with zeros without reading a device: {}.",
+            "{holes} of {total} figures are reads of holes, where the kernel returns zeros without reading a device: {}.",
             spread(figures, &[Kind::Holes])
         );
         found.push(Verdict::of(Kind::Holes, sentence));

@@ -395,7 +395,7 @@ data = { reducible = { duplicate_percent = 100 } }
             (
                 "start = \"4KiB\"",
                 "pick = \"all\"\nturns = { order = \"sequential-by-kind\" }",
-                "turns do not go with the orders",
+                "turns cannot be combined with the orders",
             ),
             (
                 "start = \"4KiB\"",
@@ -599,7 +599,7 @@ data = { reducible = { duplicate_percent = 100 } }
             (
                 "amount",
                 "queue_depth = 8\nadaptive_depth = { goal = { knee = { gain_percent = 5 } } }\ntimed = { open = true }\namount",
-                "timed.open does not go with",
+                "timed.open cannot be combined with",
             ),
             (
                 "amount",
@@ -631,7 +631,7 @@ data = { reducible = { duplicate_percent = 100 } }
             ("name = \"p\"", "name = \"p\"\nramp = \"1s\""),
             ("amount", "timed = { open = true }\namount"),
         ]);
-        assert!(said.contains("timed.open does not go with"), "{said}");
+        assert!(said.contains("timed.open cannot be combined with"), "{said}");
         let said = said_of_all(&[
             ("instances = 2", "instances = 2\ntimes = { ramp_bytes = \"1MiB\" }"),
             (

@@ -205,10 +205,10 @@ mod tests {
         assert!(parse("--binary").is_err());
     }
 
-    /// The one test of the lab in the suite: the kernel boots, and fathom measures there.
+    /// Smoke test: the kernel boots, and fathom runs there.
     #[test]
     fn fathom_runs_in_the_guest() {
-        let skip = |reason: &str| fathom_testkit::skip("xtask: lab::tests::fathom_runs_in_the_guest", reason);
+        let skip = |reason: &str| fathom_testkit::skip("fathom_runs_in_the_guest", reason);
         let missing = missing_packages();
         if !missing.is_empty() {
             return skip(&format!("needs {}", missing.join(", ")));
@@ -216,6 +216,7 @@ mod tests {
         let Some(kernel) = Kernel::in_cache() else {
             return skip("the kernel is not in the cache; `cargo xtask lab boot` fetches it");
         };
+        // Built by the other steps of `cargo xtask test`; alone, it may be older than the source.
         let binary =
             target_directory(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()).join("debug/fathom");
         if !binary.is_file() {

@@ -45,7 +45,7 @@ fn one(options: &Show, run: &Run) -> anyhow::Result<()> {
             }
             other => {
                 return Err(Usage(format!(
-                    "--original prints runs of iozone, sysbench and filebench; run {} is one of {other}",
+                    "--original prints runs of iozone, sysbench and filebench, but run {} has the dialect {other}",
                     run.id
                 ))
                 .into());

@@ -37,7 +37,7 @@ pub(super) fn take(args: &mut Vec<String>, ranks: u32) -> Result<Vec<Client>, St
     };
     if asked.as_deref() != Some(ranks.to_string().as_str()) {
         return Err(format!(
-            "iozone: -t {} does not go with {ranks} ranks: with -+m every rank is one process",
+            "iozone: -t {} does not match {ranks} ranks: with -+m every rank is one process",
             asked.unwrap_or_default()
         ));
     }
@@ -94,7 +94,7 @@ mod tests {
         assert!(!same_host("10.0.0.1", "10.0.0.2") && !same_host("a.one", "a.two"));
         let wrong = |text: &str, ranks| take(&mut words(text), ranks).unwrap_err();
         assert!(wrong("-+m F -t 2 -i 0", 3).contains("2 clients for 3 ranks"));
-        assert!(wrong("-+m F -t 4 -i 0", 2).contains("-t 4 does not go with 2 ranks"));
+        assert!(wrong("-+m F -t 4 -i 0", 2).contains("-t 4 does not match 2 ranks"));
         assert!(wrong("-+m F -i 0", 2).contains("belongs to -t"));
         assert!(wrong("-t 2 -+m", 2).contains("needs the name"));
         assert_eq!(take(&mut words("-t 2 -i 0"), 2), Ok(Vec::new()));

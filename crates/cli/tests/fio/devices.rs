@@ -74,7 +74,9 @@ fn a_device_is_read_to_its_end_without_permission() {
     assert_eq!(json(&fathom, &line)["jobs"][0]["read"]["io_bytes"], BYTES);
     let half = json(&fathom, &format!("{line} --size=50%"));
     assert_eq!(half["jobs"][0]["read"]["io_bytes"], BYTES / 2);
-    run(&fathom, &format!("{line} --size=2m")).expect_code(1).expect_stderr("smaller than what is worked on");
+    run(&fathom, &format!("{line} --size=2m"))
+        .expect_code(1)
+        .expect_stderr("smaller than the job's part of it");
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn what_was_written_is_given_back_and_read_as_zeros() {
     for (other, words) in [("--ioengine=mmap", "ioengine=mmap"), ("--max_latency=1s", "max_latency")] {
         run(&fathom, &format!("--name=a --size=64k --rw=write {all} {other}"))
             .expect_code(1)
-            .expect_stderr(&format!("trim_backlog does not go with {words}"));
+            .expect_stderr(&format!("trim_backlog cannot be combined with {words}"));
     }
 }
 

@@ -107,7 +107,10 @@ fn a_slip_is_told_before_anything_is_simulated() {
     let refused: [(&[&str], &str); 6] = [
         (&["--vary", "scheduler=none,elevator"], "elevator"),
         (&["--vary", "device=none,floppy"], "none"),
-        (&["--vary", "read_ahead_kb=0,128"], "is not possible here (a real machine: fathom sweep)"),
+        (
+            &["--vary", "read_ahead_kb=0,128"],
+            "a simulation does not have it; fathom sweep varies it on a real machine",
+        ),
         (&["--vary", "stack=replay"], "--stack \"replay\": there are full and nocache"),
         (&["--vary", "host=today", "--rounds", "0"], "--rounds 0"),
         (&["--vary", "host=today", "-o", "page.pdf"], "a sweep is written as .html .md .xlsx .svg"),

@@ -99,8 +99,11 @@ fn a_trace_is_swept() {
     let listed = fathom.run_line("list").expect_code(0).stdout;
     assert_eq!(listed.matches(" simulated ").count(), 5, "{listed}");
     for (words, told) in [
-        ("--replay a.spc --from spc --vary stack=full,nocache", "a trace has no others"),
-        ("--replay a.spc --from spc --vary record=4k,8k", "a trace has no others"),
+        (
+            "--replay a.spc --from spc --vary stack=full,nocache",
+            "or a profile value (device.KEY or host.KEY)",
+        ),
+        ("--replay a.spc --from spc --vary record=4k,8k", "or a profile value (device.KEY or host.KEY)"),
         (
             "--replay a.spc --from spc --vary scheduler=none --rounds 3",
             "--rounds: a replay gives the same each time",

@@ -184,7 +184,8 @@ struct Advised {
     meaning: &'static str,
 }
 
-/// The madvise values that change how a file's pages are read, kept or mapped. All others concern anonymous memory, fork and dumps.
+/// The madvise values that streams may give: they change how a file's pages are read, kept or mapped. Most others concern anonymous
+/// memory, fork or dumps.
 const ADVICES: [Advised; 10] = [
     Advised {
         number: 0,

@@ -2,7 +2,7 @@
 //! keeps no counters and reads no clock. The hot loops are compiled once for each.
 
 mod aio;
-pub mod capability;
+pub(crate) mod capability;
 mod compute;
 mod exchange;
 mod extents;

@@ -54,12 +54,13 @@ pub(super) const ALWAYS: Capabilities = Capabilities {
             |s| s.verify == Verify::Full && matches!(s.data, Data::Unique | Data::Reducible { .. }),
         ),
         Lack::says(
-            "timed.open does not go with sync_before or warm_first_record, which come after opening",
+            "timed.open cannot be combined with sync_before or warm_first_record, which come after opening",
             |s| s.timed.open && (s.sync_before || s.warm_first_record),
         ),
-        Lack::says("a list of operations contains its offsets; start and length do not go with it", |s| {
-            matches!(s.access, Access::Listed(_)) && (s.start.0 > 0 || s.length.is_some())
-        }),
+        Lack::says(
+            "a list of operations contains its offsets; start and length cannot be combined with it",
+            |s| matches!(s.access, Access::Listed(_)) && (s.start.0 > 0 || s.length.is_some()),
+        ),
         Lack::says("flush_every needs flush = \"async\" or \"sync\"; without it nothing is flushed", |s| {
             matches!(s.backend, Mmap { flush: MapFlush::No, flush_every: 2.., .. })
         }),
@@ -67,7 +68,7 @@ pub(super) const ALWAYS: Capabilities = Capabilities {
             matches!(s.backend, Pvsync2(o) if o.high_priority) && !s.open.direct
         }),
         Lack::says("atomic writes need direct = true", |s| is_atomic(s) && !s.open.direct),
-        Lack::says("uncached does not go with direct = true, which bypasses the page cache", |s| {
+        Lack::says("uncached cannot be combined with direct = true, which bypasses the page cache", |s| {
             matches!(s.backend, Pvsync2(o) if o.uncached) && s.open.direct
         }),
         Lack::says("a rate must be above 0 and at most 1e9 operations per second", |s| {
@@ -159,7 +160,7 @@ mod tests {
             ("backend = { aio = {} }\npace = { think = { time = '1ms' } }", "pauses outside the clock"),
             ("verify = 'marks'", "verify = \"marks\" needs marked data"),
             ("verify = 'full'\ndata = 'unique'", "unique data cannot be verified in full"),
-            ("timed = { open = true }\nsync_before = true", "timed.open does not go with sync_before"),
+            ("timed = { open = true }\nsync_before = true", "timed.open cannot be combined with sync_before"),
             ("start = '4KiB'\naccess = { listed = [{ offset = 0, bytes = 512 }] }", "a list of operations"),
             ("backend = { mmap = { flush_every = 2 } }", "flush_every needs flush"),
             ("backend = { pvsync2 = { high_priority = true } }", "high_priority polls"),
@@ -168,7 +169,7 @@ mod tests {
             ("backend = { uring = { atomic = true } }", "atomic writes need"),
             (
                 "backend = { pvsync2 = { uncached = true } }\nopen = { direct = true }",
-                "uncached does not go with direct",
+                "uncached cannot be combined with direct",
             ),
             ("pace = { rate = { operations_per_s = 2e9 } }", "a rate must be above 0"),
             (

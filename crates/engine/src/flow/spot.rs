@@ -94,7 +94,8 @@ impl Bases {
     /// Opens a file. Unless it was given to us or is new, a file with a second hard link is not opened for writing.
     ///
     /// # Errors
-    /// Those of open(2), and an error if the path below the tree's root crosses a symbolic link or a mount.
+    /// Those of open(2); EMLINK for such a second hard link; and an error if the path below the opened directory (a tree's root, or a
+    /// listed file's directory) crosses a symbolic link or a mount.
     pub fn open(&self, spot: &Spot, flags: OFlags, mode: u32) -> Result<OwnedFd, Errno> {
         if spot.below.is_none() {
             return rustix::fs::open(&*spot.path, flags, Mode::from_raw_mode(mode));

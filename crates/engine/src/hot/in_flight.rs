@@ -5,7 +5,7 @@
 //! separate reading for each would cost as much again. A write has a separate reading, after its data were generated, which also
 //! serves the operations prepared after it.
 //!
-//! A stream may have completions taken only when nothing more may start (`take_at_most`): the reading is then of that time.
+//! A stream may have completions taken only when no slot is free (`take_at_most`): the reading is then of that time.
 //!
 //! With a rate, an operation is issued when it is due and a slot is free; response time counts from its due time. At the end, and
 //! at a stop, operations in flight are drained: the device executes them, so they are recorded and counted.
@@ -183,7 +183,7 @@ struct How {
     wait_for: usize,
     /// Queue level down to which a full queue drains before it is refilled.
     refill_at: usize,
-    /// Maximum completions processed at a time once no more operations may start; `None`: all available ones after every call.
+    /// Maximum completions processed at a time, and then only when no slot is free; `None`: all available ones after every call.
     take_at_most: Option<usize>,
     recorded: bool,
     /// Whether an fsync waits for the operations in flight, and later operations wait for the fsync.

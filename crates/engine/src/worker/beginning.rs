@@ -1,4 +1,4 @@
-//! What a worker does before its clock starts: opening files, touching its counters, locking its file.
+//! What a worker does before its first operation: opening its file, touching its counters, locking its file.
 
 use crate::backend::Handle;
 use crate::clock::Clock;

@@ -192,7 +192,7 @@ impl Draft {
     fn unterminated(&mut self, findings: &mut Findings) {
         self.open = false;
         findings.add(Condition::Sections, self.node.record, || {
-            "the file's last section says that another follows; the existing ones are read".into()
+            "the file's last section says that another follows; the sections that exist are read".into()
         });
     }
 

@@ -35,7 +35,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         vec![
             evidence("calls that open or create", calls as f64, "calls", CALLS),
             evidence("mean time of one", each_ns, "ns", CALLS),
-            evidence("kernel CPU time of the workers", computes, "ratio", THREADS),
+            evidence("share of kernel CPU time in the workers' time", computes, "ratio", THREADS),
         ],
     ))
 }

@@ -24,7 +24,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         ),
         "With delalloc, the default, blocks are allocated at write-back, many at a time.",
         vec![
-            evidence("kernel CPU time of the workers", computes, "ratio", THREADS),
+            evidence("share of kernel CPU time in the workers' time", computes, "ratio", THREADS),
             evidence("time of the workers", facts.workers_ns(), "ns", CALLS),
         ],
     ))

@@ -32,7 +32,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         vec![
             evidence("size of the largest directory without an index", directory as f64, "bytes", ATTRIBUTES),
             evidence("calls that create, open or delete", searches as f64, "calls", CALLS),
-            evidence("kernel CPU time of the workers", computes, "ratio", THREADS),
+            evidence("share of kernel CPU time in the workers' time", computes, "ratio", THREADS),
         ],
     ))
 }

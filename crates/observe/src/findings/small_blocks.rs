@@ -32,7 +32,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         "Blocks as large as a page (mkfs.ext4 -b 4096) cost less time per page.",
         vec![
             evidence("block size", block as f64, "bytes", "statvfs"),
-            evidence("kernel CPU time of the workers", computes, "ratio", THREADS),
+            evidence("share of kernel CPU time in the workers' time", computes, "ratio", THREADS),
             evidence("time of the workers", facts.workers_ns(), "ns", CALLS),
         ],
     ))

@@ -95,7 +95,9 @@ fn direct(last: &Repetition, regime: Regime) -> String {
     let waiting = last.physical.waiting.unwrap_or_default();
     if waiting.below_bytes > 0 {
         let below = bytes_words(waiting.below_bytes);
-        return format!("no fsync; O_DIRECT, but the disk is a file, of which {below} are still in memory");
+        return format!(
+            "no fsync; O_DIRECT, but the disk is a file, and {below} of its data are only in memory"
+        );
     }
     if regime == Regime::Memory {
         return "no fsync; the file system is in memory".into();

@@ -277,7 +277,7 @@ fn sync_tells_what_was_safe() {
         &below,
         "sync",
         Verdict::Good,
-        "O_DIRECT, but the disk is a file, of which 1 MiB are still in memory",
+        "O_DIRECT, but the disk is a file, and 1 MiB of its data are only in memory",
     );
     let left = waits(UnwrittenData { after_bytes: MIB, ..UnwrittenData::default() });
     expect(&left, "sync", Verdict::Good, "1 MiB of it wait in the page cache despite O_DIRECT");

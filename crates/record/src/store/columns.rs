@@ -1,4 +1,4 @@
-//! Reads the columns of a row.
+//! Reads single columns of a row, for all tables, and the errors of that.
 
 use super::bits::uint;
 use crate::OpKind;

@@ -1,10 +1,10 @@
-//! Judges two sides of runs: every figure of every common cell, by the strongest method that the way of measuring allows: quads
-//! if the order of the runs is known to be mixed, two groups if not, a bare ratio for one run of each.
+//! Judges two sides of runs: every figure of every common cell, by the strongest method that the way of measuring allows: quads if
+//! the order of the runs is known to be mixed, two groups if not, a bare ratio for one run of each.
 //!
-//! `layout` determines how the runs were measured, `samples` extracts every figure from every run, `judge` applies the
-//! statistics of `fathom_compare`, `session` handles comparisons that made their runs themselves, `family` examines many cells
-//! together, `notices` and `differences` add what else the reader must know. `text`, `documents` and `serde` (the published schema) show it,
-//! `gate` decides, `junit` and `github` report to CI. Nothing here runs or stores anything.
+//! `layout` determines how the runs were measured, `samples` extracts every figure from every run, `judge` applies the statistics
+//! of `fathom_compare`, `session` handles comparisons that made their runs themselves, `mark` is what these leave on each run,
+//! `family` examines many cells together, `notices` and `differences` add what else the reader must know. `text`, `documents` and
+//! `serde` (the published schema) show it, `gate` decides, `junit` and `github` report to CI. Nothing here runs or stores anything.
 
 mod differences;
 mod factors;

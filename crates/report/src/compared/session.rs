@@ -1,5 +1,5 @@
-//! A comparison that made its runs itself: its stopping rule in words, the figures it watches, the noise of single runs. `layout`
-//! derives the quads from the marks of the runs, `judge` takes level and noise.
+//! A comparison that made its runs itself: its stopping rule in words, the figures it watches and when it first looks at them, and
+//! the noise of single runs. `layout` derives the quads from the marks of the runs, `judge` takes level and noise.
 
 use super::family::MANY;
 use super::judge::ComparedRow;

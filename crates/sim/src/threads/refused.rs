@@ -51,7 +51,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     phases: &[
         Lack {
             what: "a command",
-            instead: "take the action out",
+            instead: "leave the action out",
             asked: |phase| has(phase, |action| matches!(action, Action::Command(_))),
         },
         Lack {
@@ -88,7 +88,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     streams: &[
         Lack {
             what: "the back-end null (it calls nothing, so there is nothing to simulate)",
-            instead: "take another one (fio: any other ioengine)",
+            instead: "use another one (fio: any other ioengine)",
             asked: |stream| stream.backend == Backend::Null,
         },
         Lack {
@@ -113,12 +113,12 @@ const CAPABILITIES: Capabilities = Capabilities {
         },
         Lack {
             what: "the C library's asynchronous I/O (posix)",
-            instead: "take aio or uring",
+            instead: "use aio or uring",
             asked: |stream| stream.backend == Backend::Posix,
         },
         Lack {
             what: "splice through a pipe",
-            instead: "take psync",
+            instead: "use psync",
             asked: |stream| stream.backend == Backend::Splice,
         },
         Lack {
@@ -141,7 +141,7 @@ const CAPABILITIES: Capabilities = Capabilities {
         },
         Lack {
             what: "a madvise advice of a mapped file other than 0, 1, 2, 4, 22 and 23",
-            instead: "leave it out (IOzone: -+A 4; a workload: advice), or take 0 normal, 1 random or 2 sequential",
+            instead: "leave it out (IOzone: -+A 4; a workload: advice), or use 0 normal, 1 random or 2 sequential",
             asked: |stream| matches!(stream.backend, Backend::Mmap { advice: Some(advice), .. } if !is_known(advice)),
         },
         Lack {
@@ -151,7 +151,7 @@ const CAPABILITIES: Capabilities = Capabilities {
         },
         Lack {
             what: "madvise advice 23 (populate_write) of a mapping that is only read",
-            instead: "take 22 (populate_read)",
+            instead: "use 22 (populate_read)",
             asked: |stream| {
                 stream.direction == Direction::Read
                     && matches!(stream.backend, Backend::Mmap { advice: Some(POPULATE_WRITE), .. })
@@ -159,7 +159,7 @@ const CAPABILITIES: Capabilities = Capabilities {
         },
         Lack {
             what: "O_DIRECT with the C library's buffers, which are not aligned,",
-            instead: "take one of them",
+            instead: "use one of them",
             asked: |stream| matches!(stream.backend, Backend::Stdio { .. }) && stream.open.direct,
         },
         Lack {

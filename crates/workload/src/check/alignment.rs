@@ -17,7 +17,7 @@ pub(super) fn error(stream: &Stream) -> Option<String> {
         );
     }
     if stream.pick == Pick::All || stream.sequence == Sequence::Common {
-        return Some("align does not go with pick = \"all\" or sequence = \"common\"".into());
+        return Some("align cannot be combined with pick = \"all\" or sequence = \"common\"".into());
     }
     // Records that begin within another one's block would damage it.
     let by_block = match &stream.data {

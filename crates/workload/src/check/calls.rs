@@ -113,7 +113,7 @@ fn by_name(stream: &Stream, call: FileCall, wrong: &mut impl FnMut(bool, &str)) 
     );
     wrong(
         matches!(stream.access, Access::Listed(_)),
-        "the calls create, stat, remove, make-directory and remove-directory are made once per file; they do not go with a list of operations",
+        "the calls create, stat, remove, make-directory and remove-directory are made once per file; they cannot be combined with a list of operations",
     );
     let once = matches!(stream.amount, Amount::Pass | Amount::Passes(1) | Amount::Operations(_));
     wrong(

@@ -21,7 +21,7 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
         wrong(stream.direction == Direction::Read, "keep_written belongs to a stream that writes");
         wrong(
             stream.direction.trims(),
-            "keep_written does not go with trims: trimmed records have no contents to read back",
+            "keep_written cannot be combined with trims: trimmed records have no contents to read back",
         );
         wrong(
             kept.reads_back() && !matches!(stream.direction, Direction::Mix(_)),
@@ -34,7 +34,7 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
         );
         wrong(
             kept.each_pass && (kept.trim.is_some() || stream.sync_series.is_some()),
-            "keep_written.each_pass does not go with keep_written.trim or sync_series",
+            "keep_written.each_pass cannot be combined with keep_written.trim or sync_series",
         );
         wrong(
             (kept.moves.0 > 0 || kept.passes > 0) && !kept.each_pass,
@@ -63,22 +63,22 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
             );
             wrong(
                 stream.sync_series.is_some(),
-                "keep_written.trim does not go with sync_series; sync_every counts the writes",
+                "keep_written.trim cannot be combined with sync_series; sync_every counts the writes",
             );
             wrong(
                 stream.pick == Pick::All && stream.turns.is_none(),
-                "trims do not go with pick = \"all\" unless the files take turns; add turns",
+                "trims cannot be combined with pick = \"all\" unless the files take turns; add turns",
             );
             wrong(
                 stream.pace.least.is_some()
                     || stream.pace.longest.is_some()
                     || stream.adaptive_depth.is_some(),
-                "least rates, longest latencies and adaptive_depth do not go with trims (keep_written.trim)",
+                "least rates, longest latencies and adaptive_depth cannot be combined with trims (keep_written.trim)",
             );
         }
         wrong(
             stream.sequence == Sequence::Common,
-            "keep_written applies to one worker; it does not go with sequence = \"common\"",
+            "keep_written applies to one worker; it cannot be combined with sequence = \"common\"",
         );
         wrong(
             matches!(stream.access, Access::Listed(_)),
@@ -112,10 +112,13 @@ fn reader_errors(
         stream.access != Access::Sequential || stream.amount != Amount::Pass || stream.align.0 > 0,
         "written_by already says where and how much is read; leave access, align and amount out",
     );
-    wrong(group.warms_up(phase), "written_by does not go with a warm-up: written data is read back once");
+    wrong(
+        group.warms_up(phase),
+        "written_by cannot be combined with a warm-up: written data is read back once",
+    );
     wrong(
         stream.sync_every.is_some() || stream.sync_series.is_some() || stream.adaptive_depth.is_some(),
-        "sync_every, sync_series and adaptive_depth do not go with written_by",
+        "sync_every, sync_series and adaptive_depth cannot be combined with written_by",
     );
     let position = workload.phases.iter().position(|other| std::ptr::eq(other, phase));
     if position.is_none_or(|own| by.phase as usize >= own) {

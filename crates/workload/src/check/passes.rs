@@ -10,10 +10,10 @@ pub(super) fn error(stream: &Stream) -> Option<&'static str> {
         return Some("a list of operations has no passes; leave evict_passes out");
     }
     if stream.sequence == Sequence::Common {
-        return Some("evict_passes does not go with a common sequence: passes belong to one worker");
+        return Some("evict_passes cannot be combined with a common sequence: passes belong to one worker");
     }
     if stream.trims() {
-        return Some("evict_passes does not go with trims: trimmed data is not in memory");
+        return Some("evict_passes cannot be combined with trims: trimmed data is not in memory");
     }
     // Blocks whose contents are in memory are not moved to other places.
     let moves = stream.backend.moves_data() || stream.backend == Backend::Calls(FileCall::MoveExtents);

@@ -100,7 +100,7 @@ pub(super) fn errors(warms_up: bool, set: &FileSet, stream: &Stream) -> Vec<Stri
     );
     wrong(
         stream.start.0 > 0 || stream.length.is_some(),
-        "a stream over all files works on all of each; start and length do not go with it",
+        "a stream over all files works on all of each; start and length cannot be combined with it",
     );
     wrong(
         stream.sync_every.is_some_and(|s| !s.inside),
@@ -136,17 +136,17 @@ fn common_errors(set: &FileSet, stream: &Stream) -> Vec<String> {
         ),
         (
             listed && no_single_file,
-            "adaptive_depth, disturb_every and warm_first_record do not go with pick = \"all\"",
+            "adaptive_depth, disturb_every and warm_first_record cannot be combined with pick = \"all\"",
         ),
         (
             !listed && (no_single_file || stream.log_operations && stream.turns.is_none()),
-            "log_operations (but for files that take turns), adaptive_depth, disturb_every and warm_first_record do not go with pick = \"all\"",
+            "log_operations (but for files that take turns), adaptive_depth, disturb_every and warm_first_record cannot be combined with pick = \"all\"",
         ),
         (
             matches!(stream.access, Access::Preconditioning { .. }),
             "preconditioning goes over one file, and not with pick = \"all\"",
         ),
-        (stream.lock != crate::Lock::No, "locks do not go with pick = \"all\""),
+        (stream.lock != crate::Lock::No, "locks cannot be combined with pick = \"all\""),
         (
             stream.verify == Verify::Full && matches!(stream.data, Data::Positioned { .. }),
             "positioned data differ by file and are laid out for streams on one file; with pick = \"all\" verify checksummed data",
@@ -177,7 +177,7 @@ fn turn_errors(set: &FileSet, stream: &Stream, turns: &Turns) -> Vec<String> {
                 | Access::ZonesInTurn { .. }
                 | Access::Preconditioning { .. }
         ),
-        "turns do not go with the orders listed, scaled, sequential-by-kind, partly-random, runs, stripes and preconditioning",
+        "turns cannot be combined with the orders listed, scaled, sequential-by-kind, partly-random, runs, stripes and preconditioning",
     );
     wrong(
         turns.open > 0 && !turns.drop_out(),
@@ -193,9 +193,9 @@ fn turn_errors(set: &FileSet, stream: &Stream, turns: &Turns) -> Vec<String> {
     );
     wrong(
         stream.sync_series.is_some() || stream.exclusive,
-        "sync_series and exclusive do not go with turns; sync_every syncs the file whose turn it is",
+        "sync_series and exclusive cannot be combined with turns; sync_every syncs the file whose turn it is",
     );
-    wrong(stream.pace.rate.is_some_and(|r| r.common), "a common rate does not go with turns");
+    wrong(stream.pace.rate.is_some_and(|r| r.common), "a common rate cannot be combined with turns");
     errors
 }
 

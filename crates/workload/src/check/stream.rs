@@ -61,7 +61,9 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
         errors.push(format!("a rate of {} operations_per_s is not above 0", rate.operations_per_s));
     }
     if stream.pace.rate.is_some_and(|rate| rate.per.0 > 0 && rate.common) {
-        errors.push("a rate in bytes (per) applies to one worker; it does not go with a common rate".into());
+        errors.push(
+            "a rate in bytes (per) applies to one worker; it cannot be combined with a common rate".into(),
+        );
     }
     if let Some(think) = stream.pace.think {
         if think.every == 0 && think.interval.0 == 0 {
@@ -455,12 +457,12 @@ fn contradictions((phase, group): (&Phase, &Group), stream: &Stream) -> Vec<Stri
     }
     if stream.lock == Lock::File && warms_up && phase.stop.steady.is_some() {
         errors.push(
-            "lock = \"file\" does not go with a ramp and a steady state: the search for it begins after every warm-up, and the lock keeps all workers but one from warming up".into(),
+            "lock = \"file\" cannot be combined with a ramp and a steady state: the search for it begins after every warm-up, and the lock keeps all workers but one from warming up".into(),
         );
     }
     if stream.timed.open && (warms_up || stream.adaptive_depth.is_some()) {
         errors.push(
-            "timed.open does not go with a ramp or adaptive_depth: it starts the clock before the file is open, they start it after the warm-up or search".into(),
+            "timed.open cannot be combined with a ramp or adaptive_depth: it starts the clock before the file is open, they start it after the warm-up or search".into(),
         );
     }
     errors

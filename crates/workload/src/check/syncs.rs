@@ -17,7 +17,9 @@ pub(super) fn errors(stream: &Stream) -> Option<&'static str> {
         );
     }
     if sync.data_only || sync.inside {
-        return Some("a range of sync_every is a separate call: data_only and inside do not go with it");
+        return Some(
+            "a range of sync_every is a separate call: data_only and inside cannot be combined with it",
+        );
     }
     (!matches!(stream.backend, Backend::Psync(_) | Backend::Pvsync2(_) | Backend::Splice)).then_some(
         "a range of sync_every needs the back-end psync, pvsync2 or splice: with the others the data is not in the file yet, or other threads write it",

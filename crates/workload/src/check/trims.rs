@@ -18,7 +18,7 @@ pub(super) fn errors(stream: &Stream) -> Vec<String> {
     };
     wrong(
         stream.direction == Direction::TrimWrite && !listed.is_empty(),
-        "a list already contains its trims and writes; direction = \"trim-write\" does not go with it",
+        "a list already contains its trims and writes; direction = \"trim-write\" cannot be combined with it",
     );
     wrong(stream.verify != Verify::No, "trimmed data cannot be verified; leave out verify or the trims");
     wrong(
@@ -31,9 +31,9 @@ pub(super) fn errors(stream: &Stream) -> Vec<String> {
     );
     wrong(
         listed.is_empty() && stream.turns.is_none() && stream.pick == Pick::All,
-        "trims do not go with pick = \"all\" unless the files take turns; add turns",
+        "trims cannot be combined with pick = \"all\" unless the files take turns; add turns",
     );
-    wrong(stream.sequence == Sequence::Common, "trims do not go with a common sequence");
+    wrong(stream.sequence == Sequence::Common, "trims cannot be combined with a common sequence");
     wrong(
         stream.pace.least.is_some() || stream.pace.longest.is_some(),
         "least and longest are limits of reads and writes; leave them out of a stream that trims",
@@ -42,6 +42,9 @@ pub(super) fn errors(stream: &Stream) -> Vec<String> {
         stream.until_full,
         "a stream that trims frees space and never fills the device; leave until_full out",
     );
-    wrong(stream.sync_series.is_some(), "trims do not go with sync_series; sync_every counts the writes");
+    wrong(
+        stream.sync_series.is_some(),
+        "trims cannot be combined with sync_series; sync_every counts the writes",
+    );
     errors
 }

@@ -196,6 +196,7 @@ impl Phase {
         })
     }
 
+    /// The same, for changes.
     pub(crate) fn streams_mut(&mut self) -> impl Iterator<Item = &mut Stream> {
         self.groups.iter_mut().flat_map(|g| &mut g.threads).filter_map(|thread| match &mut thread.program {
             Program::Stream(stream) => Some(&mut **stream),

@@ -216,7 +216,7 @@ fn not_reordered(phase: &Phase) -> Option<String> {
         return Some("what another rank wrote follows from its own seed and cannot be verified".into());
     }
     phase.before.iter().chain(&phase.after).find(|a| !matches!(a, Action::Evict(_) | Action::Warm(_)) && set_of(a).is_some()).map(
-        |_| "steps that make or remove files do not go with files of another rank; put them into a separate phase".into(),
+        |_| "steps that make or remove files cannot be combined with files of another rank; put them into a separate phase".into(),
     )
 }
 

@@ -1,6 +1,6 @@
 //! `fathom compare`: two sides of runs, judged figure by figure. `line` holds the options, `sides` and `sweep` find the
-//! runs, `of` loads those of a stored comparison, `run` measures both sides now; `fathom_report::compared` judges and
-//! draws the result. This file connects them and sets the exit code.
+//! runs, `runs` holds and loads them, `of` loads those of a stored comparison, `run` measures both sides now;
+//! `fathom_report::compared` judges and draws the result. This file connects them and sets the exit code.
 
 pub mod line;
 mod of;

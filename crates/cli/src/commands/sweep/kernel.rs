@@ -37,7 +37,10 @@ pub fn look(varied: &mut Varied, places: &[Place]) -> Result<Option<String>, Usa
     let before = if now.len() == 1 { now.pop() } else { None };
     for value in varied.values.iter_mut().filter(|v| *v == PRESENT) {
         *value = before.clone().ok_or_else(|| {
-            Usage(format!("{}={PRESENT}: devices differ, or it cannot be read; give a value", varied.name))
+            Usage(format!(
+                "{}={PRESENT}: the devices have different values, or the value cannot be read; give one",
+                varied.name
+            ))
         })?;
     }
     for place in places {

@@ -323,8 +323,7 @@ fn tell_end(path: &Path, cost: &Cost) {
     ));
     if lost > 0 {
         console::warning(&format!(
-            "{} events were lost because the kernel's rings ({} KiB for each CPU) were full: all counts of this trace are \
-             too low",
+            "{} events were lost because the kernel's rings ({} KiB for each CPU) were full: counts of this trace may be too low",
             lost, ring_kib
         ));
     }

@@ -123,7 +123,7 @@ struct TraceAnalysis {
 impl TraceAnalysis {
     fn take(&mut self, event: &BlockEvent, trace: &Trace) {
         self.last_ns = self.last_ns.max(event.time_ns);
-        // If the task has no other events, its plug event has no device.
+        // A plug has no device in the trace if its task made no request before.
         let nowhere = event.device == DeviceNumber::default();
         if !nowhere && !self.known.contains_key(&event.device) {
             self.meet(event.device, &trace.about());

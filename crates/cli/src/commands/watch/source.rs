@@ -111,7 +111,7 @@ impl WatchSource {
                 && taken.lost > 0
             {
                 crate::console::warning(&format!(
-                    "{} of {} events were lost because the buffers were full: no count above is a total",
+                    "{} of {} events were lost because the buffers were full: counts above may be too low",
                     taken.lost,
                     taken.events + taken.lost
                 ));

@@ -8,7 +8,7 @@ const REFUSALS: &[(&str, &str)] = &[
     ("bs_is_seq_rand", "block sizes by the order of single operations"),
     ("so buffer_pattern has no place", "verify together with buffers that compress to a pattern"),
     ("has nothing that could be read or written over", "create_on_open of a job that reads"),
-    ("file_append is not supported with rw=...:N or zonemode", "writing behind the end of a file in zones"),
+    ("file_append is not supported with rw=...:N or zonemode", "writing past the end of a file in zones"),
     ("steadystate", "a steady state that cannot be judged in so short a time"),
     ("a rate for rw=trimwrite", "rates of trimwrite"),
     ("would hold for the reads that check", "the rate of a mix with verify_backlog"),

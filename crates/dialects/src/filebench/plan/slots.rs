@@ -88,7 +88,7 @@ fn step(
                         placed.span,
                         format!("flowop {}: fd={slot} holds a file of {owner}, not of {set}", op.name),
                     )
-                    .hint(format!("use another fd, or first open a file of {set} in this one")));
+                    .hint(format!("use another fd, or close this one and open a file of {set} in it")));
                 }
                 _ => {}
             }

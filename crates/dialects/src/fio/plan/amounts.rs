@@ -1,4 +1,4 @@
-//! How much a job does in all loops.
+//! How much a job does in all loops together, as observed in fio 3.42, and whether its engine queues.
 
 use super::super::settings::Settings;
 use fathom_workload::{Access, Backend, Direction, Mix, Record, Stream};

@@ -74,12 +74,14 @@ fn behind(
     }
     if found.is_some_and(|f| f.device) {
         return Err(s
-            .wrong(WORD, format!("{WORD}: there is nothing behind the end of a device"))
+            .wrong(WORD, format!("{WORD}: nothing can be written past the end of a device"))
             .hint("leave it out, or a file"));
     }
     for name in ["offset", "offset_increment", "loops", "time_based"] {
         if s.last(name).is_some() {
-            notes.say(format!("{name} counts for nothing beside {WORD}, as in fio: one pass is done, from the end of the file"));
+            notes.say(format!(
+                "{name} has no effect with {WORD}, as in fio: one pass is done, from the end of the file"
+            ));
         }
     }
     let there = found.map_or(0, |f| f.bytes);
@@ -91,7 +93,7 @@ fn behind(
             return Err(s
                 .wrong(
                     "size",
-                    format!("{WORD}: behind the end of the file nothing is there to take a share of"),
+                    format!("{WORD}: size is a percentage, but past the end of the file there is nothing to take it of"),
                 )
                 .hint("give the size in bytes"));
         }
@@ -114,7 +116,7 @@ fn behind(
         return Err(s
             .wrong(WORD, format!("{WORD}: clone {clone} begins at byte {start}, and filesize says that its file ends before"))
             .fio(format!("{}: you need to specify valid offset=\n", s.job))
-            .hint("size is what is written behind the end"));
+            .hint("size is what is written past the end"));
     }
     let file = start.checked_add(length).ok_or_else(|| parts::too_far(s))?;
     Ok(FilePart { start, length, file, real: file, size: length, amount: Amount::Pass })
@@ -128,7 +130,7 @@ fn amount(s: &Settings, stream: &Stream, part: &FilePart, files: u64) -> Result<
     if block > each {
         return Err(s.wrong(
             s.last_of(&["bs", "bsrange", "bssplit"]).unwrap_or("size"),
-            format!("a block of {block} bytes is larger than what is worked on, {each} bytes"),
+            format!("a block of {block} bytes is larger than the job's part of each file, {each} bytes"),
         ));
     }
     if matches!(stream.access, Access::ZonesInTurn { .. } | Access::Striped { .. }) {
@@ -269,15 +271,15 @@ mod tests {
         assert_eq!(amount("--number_ios=3"), Amount::Operations(3));
         assert_eq!(amount("--number_ios=30"), Amount::Operations(4));
         let plan = planned("--name=a --size=1m --rw=write --file_append=1 --loops=2");
-        assert!(plan.notes.iter().any(|note| note.contains("loops counts for nothing")), "{:?}", plan.notes);
+        assert!(plan.notes.iter().any(|note| note.contains("loops has no effect")), "{:?}", plan.notes);
     }
 
     #[test]
     fn an_end_that_is_not_known_is_refused() {
         for (args, what) in [
-            ("--filename=/dev/disk --rw=read", "behind the end of a device"),
+            ("--filename=/dev/disk --rw=read", "past the end of a device"),
             ("--filename=there --rw=write", "how large its files are is not said"),
-            ("--filename=there --rw=write --size=50%", "nothing is there to take a share of"),
+            ("--filename=there --rw=write --size=50%", "there is nothing to take it of"),
             ("--filename=there --rw=write --filesize=64k", "ends before"),
             ("--size=64k --rw=write --filename=there:new", "must have the same size"),
             ("--size=64k --rw=write --filename=a:b --numjobs=2", "clones must not share them"),

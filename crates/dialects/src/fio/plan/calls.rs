@@ -128,7 +128,7 @@ pub(super) fn pause(s: &Settings, stream: &mut Stream) -> Result<(), UsageError>
         return Err(s
             .wrong(
                 "ioengine",
-                "cpuload already sets how often cpuio computes: thinktime and rate cannot be added",
+                "cpuload already sets how often cpuio computes, so thinktime and rate are not supported with it",
             )
             .hint("leave them out of this job"));
     }
@@ -336,7 +336,10 @@ mod tests {
             ("--ioengine=ftruncate --size=1m", "fails reads"),
             ("--ioengine=cpuio --runtime=1", "how much of a CPU"),
             ("--ioengine=cpuio --cpuload=50", "never ends by itself"),
-            ("--ioengine=cpuio --cpuload=50 --runtime=1 --thinktime=5", "thinktime and rate cannot"),
+            (
+                "--ioengine=cpuio --cpuload=50 --runtime=1 --thinktime=5",
+                "thinktime and rate are not supported",
+            ),
             ("--ioengine=filedelete --filesize=4k --loops=2", "nothing left"),
             ("--ioengine=filedelete --filesize=4k --time_based --runtime=1", "nothing left"),
             ("--ioengine=filedelete --filename=/dev/disk --rw=read", "a device"),

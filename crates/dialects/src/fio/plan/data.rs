@@ -171,13 +171,13 @@ fn trims_go_with(s: &Settings, stream: &Stream) -> Result<(), UsageError> {
         return Err(s
             .wrong(
                 NAME,
-                format!("{NAME} does not go with ioengine=mmap, which keeps what it wrote in memory"),
+                format!("{NAME} cannot be combined with ioengine=mmap, which keeps what it wrote in memory"),
             )
             .hint("ioengine=psync, or leave trim_backlog out"));
     }
     match s.last_of(&["max_latency", "rate_min", "rate_iops_min", "latency_target"]) {
         Some(limit) => Err(s
-            .wrong(NAME, format!("{NAME} does not go with {limit}, which is about reads and writes"))
+            .wrong(NAME, format!("{NAME} cannot be combined with {limit}, which is about reads and writes"))
             .hint("leave one of the two out")),
         None => Ok(()),
     }

@@ -171,7 +171,7 @@ fn device(s: &Settings, path: &Path, allowed: bool, short: bool) -> Result<(), U
     let name = path.display();
     if short {
         return Err(s
-            .wrong("size", format!("the device {name} is smaller than what is worked on"))
+            .wrong("size", format!("the device {name} is smaller than the job's part of it"))
             .hint("leave size out, or give a percentage"));
     }
     not_removed(s, path)?;

@@ -302,7 +302,7 @@ pub fn amount(s: &Settings, stream: &Stream, part: &FilePart) -> Result<Amount, 
     if cut {
         return Err(s
             .wrong("rw", format!("what the reads and the writes leave out does not come out even in {region} bytes, which is not supported"))
-            .hint("a size that is a multiple of what is worked on and what is left out together"));
+            .hint("a size that is a multiple of a block or zone and the gap behind it"));
     }
     if stretch.begins_elsewhere(stream) {
         return Err(s
@@ -318,7 +318,10 @@ pub fn amount(s: &Settings, stream: &Stream, part: &FilePart) -> Result<Amount, 
     if least > region {
         let name = s.last_of(&["bs", "bsrange", "bssplit"]).unwrap_or("size");
         return Err(s
-            .wrong(name, format!("a block of {least} bytes is larger than what is worked on, {region} bytes"))
+            .wrong(
+                name,
+                format!("a block of {least} bytes is larger than the job's part of the file, {region} bytes"),
+            )
             .hint("size and filesize say how much that is"));
     }
     if s.on("time_based", false) && s.time("runtime")? > 0 {

@@ -40,7 +40,7 @@ fn ratio(s: &Settings) -> Result<Option<Ratio>, UsageError> {
         Some(given) if given > HEAVIEST => Err(s
             .wrong("flow", format!("flow={given}: at most {HEAVIEST} is expected"))
             .fio(format!("flow: max value out of range: {given} ({HEAVIEST} max)\n"))
-            .hint("only the ratio of the flows counts: divide all of them")),
+            .hint("only the ratio of the flows counts: divide all of them by the same number")),
         Some(weight) => Ok(Some(Ratio { group, weight: u32::try_from(weight).unwrap_or(1), sleep })),
     }
 }

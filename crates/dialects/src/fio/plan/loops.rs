@@ -1,6 +1,7 @@
 //! The combined effect of `loops`, `io_size` and `number_ios`, as observed in fio 3.42. `number_ios` applies to one loop.
 //! With `loops`, a job ends after a whole pass if fio finds no free block at the end of a pass; if it starts over by itself, it does
 //! `io_size` in every loop. `unlink_each_loop` removes the files between loops, but not after the last one.
+//! `amounts` has the calculations.
 
 use super::super::UsageError;
 use super::super::settings::Settings;

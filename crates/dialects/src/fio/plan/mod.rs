@@ -1,6 +1,6 @@
 //! Turns jobs into the workload: jobs that run together form a phase, and every clone of a job is a group with one worker. One file
 //! per subject: `direction`, `io_type` (order, sizes, amount), `files`, `names` and `parts`, `engine`, `pace`, `data`, `report`,
-//! `logs`, `replay` (iologs). What several of them need is below them: `job_files`, `stretch`, `amounts`.
+//! `logs`, `replay` (iologs). Several of them share `job_files`, `stretch` and `amounts`.
 
 mod align;
 mod amounts;

@@ -61,7 +61,7 @@ pub fn of(
         if stretch.uneven(stream, 1).is_some() || stretch.begins_elsewhere(stream) {
             return Err(s
                 .wrong("nrfiles", format!("what is left out does not come out even in {length} bytes of file {} of {count}, which is not supported for several", file + 1))
-                .hint("instead: whole files whose size is a multiple of what is worked on and what is left out together, or one file"));
+                .hint("instead: whole files whose size is a multiple of a block or zone and the gap behind it, or one file"));
         }
         let Some(sum) = whole.checked_add(length) else { return Err(parts::too_far(s)) };
         whole = sum;

@@ -1,5 +1,5 @@
 //! File names of a job: those listed by `filename`, a device that the job is named after, or names made from job, clone and file
-//! number.
+//! number. Also whether two names are one file, and whether it may be written.
 
 use super::super::error::COMMAND_LINE;
 use super::super::general::General;

@@ -160,7 +160,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Rw) -> Result<(), UsageError
                             "{name}: rate_process=poisson needs rates whose shares are whole percentages"
                         ),
                     )
-                    .hint("100,300, for example; or two jobs"));
+                    .hint("such as 100,300 (25 % and 75 %); or use two jobs"));
             }
         };
         stream.direction = fathom_workload::Direction::Mix(mix);

@@ -12,7 +12,7 @@ pub fn warn(s: &Settings, notes: &mut Notes) {
             setting.value.as_deref().filter(|v| !text && lenient_number::cuts_off(v, setting.row.kind))
         {
             notes.say(format!(
-                "{}={value}: as in fio, what stands behind the number counts for nothing, and nothing is computed",
+                "{}={value}: as in fio, the text after the number is ignored, and no arithmetic is done",
                 setting.row.name
             ));
         }

@@ -101,7 +101,9 @@ fn zones(text: &str, kb_base: u64, region: u64) -> Result<Vec<Zone>, String> {
         return Err(format!("the access percentages add up to {accesses}, not to 100"));
     }
     if taken > region {
-        return Err(format!("the zones have {taken} bytes, and what is worked on has {region}"));
+        return Err(format!(
+            "the zones add up to {taken} bytes, but the job's part of the file has {region}"
+        ));
     }
     if taken < region {
         zones.push(Zone { operations_percent: 0.0, region_percent: share(region - taken) });
@@ -175,7 +177,7 @@ mod tests {
     fn zones_that_do_not_fit_are_refused() {
         for (zones, words) in [
             ("60/2m:30/4m", "add up to 90"),
-            ("50/8m:50/16m", "what is worked on has 16777216"),
+            ("50/8m:50/16m", "the job's part of the file has 16777216"),
             ("60/2m:40/", "is not a number"),
             ("60/2m:40/0", "above 0"),
             ("60", "is not ACCESSES/BYTES"),

@@ -8,7 +8,7 @@ const SERVICE: super::Kind =
 const ALLOCATE: super::Kind = Word(&["none", "native", "posix", "keep", "truncate", "0", "1"]);
 
 /// As observed in fio 3.42: the offsets of zonemode=none and strided are the same with and without them.
-const OF_ZBD: &str = "it affects only jobs with zonemode=zbd, in fio too, and those are refused";
+const OF_ZBD: &str = "in fio, too, it affects only jobs with zonemode=zbd, and those are refused here";
 
 pub(super) static ROWS: &[FioOption] = &[
     done("filename", Text, "files, separated by colons; all clones share them"),

@@ -99,7 +99,7 @@ pub(super) static ROWS: &[FioOption] = &[
     done(
         "offset",
         Size,
-        "first byte that is worked on; a percentage is one of the file's size as it is found",
+        "first byte of the job's part of the file; a percentage is one of the file's size as it is found",
     ),
     done(
         "offset_increment",

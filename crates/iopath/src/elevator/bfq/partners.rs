@@ -95,7 +95,7 @@ mod tests {
             }
             bench.after(if task == 0 { apart } else { 0 });
         }
-        // The device takes several requests at once. On a device without queueing, bfq idles for every queue.
+        // The disk takes several requests at once. For a disk without queueing, bfq would idle for every queue.
         loop {
             let started: Vec<_> = (0..5).map_while(|_| bench.start()).collect();
             if started.is_empty() && bench.not_before().is_none() {

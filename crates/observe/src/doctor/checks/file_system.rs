@@ -44,8 +44,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
         "overlay" => Finding::warning(
             CODE,
             SOURCE,
-            format!("{place} is an overlay: opening a file of a lower layer for writing first copies the whole file to the upper \
-                     layer, and lookups search every layer."),
+            format!("{place} is an overlay: opening a file of a lower layer for writing first copies the whole file to the upper layer, and a lookup may have to search every layer."),
         )
         .remedy(format!(
             "Measure in a plain mount of the file system that holds the upper layer{}; in a container, a volume",

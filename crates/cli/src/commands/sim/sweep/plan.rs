@@ -105,13 +105,14 @@ impl SimulatedSubject {
         match varied.iter().find(other) {
             None => Ok(varied),
             Some(v) => {
-                let of_workload = match self {
-                    Self::Workloads(_) => ", or a setting of the workload",
-                    Self::Trace => "; a trace has no others",
+                let others = match self {
+                    Self::Workloads(_) => {
+                        "a profile value (device.KEY or host.KEY), or a setting of the workload"
+                    }
+                    Self::Trace => "or a profile value (device.KEY or host.KEY)",
                 };
                 Err(Usage(format!(
-                    "--vary {}=... is not possible here (a real machine: fathom sweep). Vary {}, a profile value (device.KEY, \
-                     host.KEY){of_workload}",
+                    "--vary {}=...: a simulation does not have it; fathom sweep varies it on a real machine. Vary {}, {others}",
                     v.name,
                     model.join(", ")
                 )))
