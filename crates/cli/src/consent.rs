@@ -80,7 +80,7 @@ fn has_no_signature(path: &Path) -> bool {
         .stderr(Stdio::null())
         .env_clear()
         .output();
-    asked.is_ok_and(|told| told.status.code() == Some(NOTHING_KNOWN) && told.stdout.is_empty())
+    asked.is_ok_and(|output| output.status.code() == Some(NOTHING_KNOWN) && output.stdout.is_empty())
 }
 
 #[cfg(test)]

@@ -31,8 +31,8 @@ pub fn say(finished: &Finished, remedy: &str) {
     }
     for phase in &finished.run.phases {
         let workers = phase.repetitions.iter().flat_map(|r| &r.workers);
-        if let Some(told) = passed_over(workers.filter_map(|w| w.passed.as_ref())) {
-            console::note(&told);
+        if let Some(notice) = passed_over(workers.filter_map(|w| w.passed.as_ref())) {
+            console::note(&notice);
         }
     }
     tell_kept(finished, false);

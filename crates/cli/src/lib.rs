@@ -78,14 +78,14 @@ fn command() -> ExitCode {
     match commands::dispatch(line) {
         Ok(code) => code,
         Err(error) => {
-            console::error(&told(&error));
+            console::error(&with_causes(&error));
             ExitCode::from(exit::of(&error))
         }
     }
 }
 
 /// An error and its causes; skips a cause already contained in the text above it.
-fn told(error: &anyhow::Error) -> String {
+fn with_causes(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if text.is_empty() {
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn a_cause_is_told_once() {
         let twice = anyhow::anyhow!("no room").context("cannot write x: no room").context("the page");
-        assert_eq!(super::told(&twice), "the page: cannot write x: no room");
-        assert_eq!(super::told(&anyhow::anyhow!("no room").context("the page")), "the page: no room");
+        assert_eq!(super::with_causes(&twice), "the page: cannot write x: no room");
+        assert_eq!(super::with_causes(&anyhow::anyhow!("no room").context("the page")), "the page: no room");
     }
 }

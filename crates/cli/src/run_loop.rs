@@ -612,7 +612,7 @@ fn keeps_pages(stream: &Stream) -> bool {
         | Backend::Uring(_)
         | Backend::Aio { .. }
         | Backend::Posix => false,
-        _ => true,
+        Backend::Null | Backend::Splice | Backend::Calls(_) | Backend::Compute(_) | Backend::Beside => true,
     };
     !drops && !stream.open.direct && !stream.evict_passes
 }

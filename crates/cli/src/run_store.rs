@@ -31,13 +31,13 @@ impl RunStore {
         match opened {
             Ok(store) => Self { store: Some(store), behind: false },
             Err(e) => {
-                let told =
+                let warning =
                     format!("this run will not be stored; its figures are only in the printed output: {e:#}");
                 // If no store was named and there is none, none is expected.
                 if state::store_is_named(common.store.as_deref()) {
-                    console::incomplete(&told);
+                    console::incomplete(&warning);
                 } else {
-                    console::warning_unless_hushed(&told);
+                    console::warning_unless_hushed(&warning);
                 }
                 Self { store: None, behind: false }
             }

@@ -75,10 +75,10 @@ fn start(directory: &Path, says: bool) {
 }
 
 fn follow(child: &mut Child, says: bool) {
-    let told = lines(child);
+    let receiver = lines(child);
     let mut at = Doing::Nothing;
     loop {
-        match told.recv_timeout(at.patience()) {
+        match receiver.recv_timeout(at.patience()) {
             Ok(line) => at = hear(&line, says),
             Err(RecvTimeoutError::Disconnected) => {
                 let _ = child.wait();

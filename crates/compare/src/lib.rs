@@ -18,7 +18,6 @@
 //! let found = verdict::compare(&quads, &rules)?;
 //!
 //! assert_eq!(found.verdict, verdict::Verdict::Slower);
-//! assert!(found.verdict.is_regression());
 //! assert_eq!(
 //!     wording::comparison(&found, wording::Names::of_speed("A", "B")),
 //!     "B is 2.7 % slower than A (ratio 0.9726, 94.6 % interval 0.9681 to 0.9773; \
@@ -36,12 +35,11 @@
 //! | may this machine give verdicts, how many quads does a change need | [`noise`] |
 //! | may one stop early | [`sequential`] |
 //! | many cells at once | [`matrix`], [`multiple`] |
-//! | imported results, without quads | [`unpaired`]; pairs of cells: [`paired`] |
+//! | imported results, without quads | [`unpaired`] |
 //! | single runs | [`single`] |
-//! | a latency quantile | [`quantiles`] |
-//! | an interval for anything else | [`bootstrap`] |
+//! | how many observations a quantile needs | [`quantiles`] |
 //! | what a sample looks like | [`summary`], [`outliers`], [`levels`], [`order_effect`] |
-//! | inside one run: warm-up, steady state, neighbours alike | [`warmup`], [`steady`], [`series`] |
+//! | are neighbours in a series alike | [`series`] |
 //! | a history of builds | [`history`] |
 //! | where a surface changes its level | [`segment`] |
 //! | which cell of a surface to measure next | [`adaptive`] |
@@ -53,7 +51,6 @@ mod numbers;
 mod seeded;
 
 pub mod adaptive;
-pub mod bootstrap;
 pub mod design;
 pub mod history;
 pub mod levels;
@@ -62,19 +59,16 @@ pub mod multiple;
 pub mod noise;
 pub mod order_effect;
 pub mod outliers;
-pub mod paired;
 pub mod quads;
 pub mod quantiles;
 pub mod segment;
 pub mod sequential;
 pub mod series;
 pub mod single;
-pub mod steady;
 pub mod summary;
 pub mod unpaired;
 pub mod unusable;
 pub mod verdict;
-pub mod warmup;
 pub mod wording;
 
 pub use segment::{Settings, segments};

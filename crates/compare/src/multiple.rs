@@ -1,5 +1,5 @@
-//! Multiple tests: p-values adjusted so that the share of false alarms among alarms (Benjamini-Hochberg) or the probability of any (Holm)
-//! stays bounded. A test is rejected if its adjusted p-value is at or below the level.
+//! Multiple tests: p-values adjusted so that the share of false alarms among alarms stays bounded (Benjamini-Hochberg). A test is rejected
+//! if its adjusted p-value is at or below the level.
 
 use crate::quads::critical::smallest_p;
 
@@ -12,18 +12,6 @@ pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     for (rank, i) in ascending(p).into_iter().enumerate().rev() {
         least = least.min(m * p[i] / (rank + 1) as f64);
         adjusted[i] = least;
-    }
-    adjusted
-}
-
-/// Holm: the maximum over all smaller ranks of `(m - rank + 1) p`, in input order.
-#[must_use]
-pub fn holm(p: &[f64]) -> Vec<f64> {
-    let mut adjusted = vec![0.0; p.len()];
-    let mut most = 0.0f64;
-    for (rank, i) in ascending(p).into_iter().enumerate() {
-        most = most.max((p.len() - rank) as f64 * p[i]).min(1.0);
-        adjusted[i] = most;
     }
     adjusted
 }
@@ -59,8 +47,7 @@ mod tests {
         let by_rate = benjamini_hochberg(&TEN);
         all_near(&by_rate, [0.003, 0.02, 0.03, 0.03, 0.06, 0.333333, 0.585714, 0.75, 0.822222, 0.9]);
         assert_eq!(by_rate.iter().filter(|p| **p <= 0.05).count(), 4);
-        all_near(&holm(&TEN), [0.003, 0.036, 0.088, 0.088, 0.18, 1.0, 1.0, 1.0, 1.0, 1.0]);
-        assert!(benjamini_hochberg(&[]).is_empty() && holm(&[]).is_empty());
+        assert!(benjamini_hochberg(&[]).is_empty());
     }
 
     #[test]
@@ -77,11 +64,11 @@ mod tests {
     proptest! {
         #[test]
         fn adjusting_raises_and_keeps_order(p in prop::collection::vec(1e-9..=1.0f64, 1..30)) {
-            let (rate, family) = (benjamini_hochberg(&p), holm(&p));
+            let rate = benjamini_hochberg(&p);
             for i in 0..p.len() {
-                prop_assert!(p[i] <= rate[i] * (1.0 + 1e-12) && rate[i] <= family[i] * (1.0 + 1e-12) && family[i] <= 1.0);
+                prop_assert!(p[i] <= rate[i] * (1.0 + 1e-12) && rate[i] <= 1.0);
                 for j in 0..p.len() {
-                    prop_assert!(p[i] > p[j] || (rate[i] <= rate[j] && family[i] <= family[j]));
+                    prop_assert!(p[i] > p[j] || rate[i] <= rate[j]);
                 }
             }
         }

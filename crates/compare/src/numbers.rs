@@ -1,4 +1,4 @@
-//! Helpers shared by several methods: mean, variance, median, ranks. Callers must ensure that all numbers are finite.
+//! Helpers shared by several methods: mean, median, ranks. Callers must ensure that all numbers are finite.
 
 /// Arithmetic mean; 0 without values.
 pub(crate) fn mean(values: &[f64]) -> f64 {
@@ -9,11 +9,6 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
 pub(crate) fn squares(values: &[f64]) -> f64 {
     let centre = mean(values);
     values.iter().map(|v| (v - centre).powi(2)).sum()
-}
-
-/// Sample variance (denominator n - 1); 0 below two values.
-pub(crate) fn variance(values: &[f64]) -> f64 {
-    if values.len() < 2 { 0.0 } else { squares(values) / (values.len() - 1) as f64 }
 }
 
 /// An ascending copy.
@@ -61,13 +56,6 @@ pub(crate) fn ranks(values: &[f64]) -> (Vec<f64>, f64) {
     (ranks, ties)
 }
 
-/// The 1-based index of quantile `q` among `n` sorted values: `ceil(q n)`, guarded against rounding in the product, within 1..=n.
-pub(crate) fn place(q: f64, n: u64) -> u64 {
-    let exact = q * n as f64;
-    let up = (exact - exact.abs() * 1e-12).ceil();
-    (up.max(1.0) as u64).min(n)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,12 +64,5 @@ mod tests {
     fn ties_share_their_ranks() {
         assert_eq!(ranks(&[3.0, 1.0, 3.0, 2.0, 3.0]), (vec![4.0, 1.0, 4.0, 2.0, 4.0], 24.0));
         assert_eq!(ranks(&[]), (Vec::new(), 0.0));
-    }
-
-    #[test]
-    fn the_place_of_a_quantile_is_not_moved_by_rounding() {
-        // 0.07 * 100 is a little above 7 in binary.
-        assert_eq!((place(0.07, 100), place(0.9, 10_100), place(0.999, 10_100)), (7, 9090, 10_090));
-        assert_eq!((place(0.0, 5), place(1.0, 5)), (1, 5));
     }
 }

@@ -1,6 +1,9 @@
 //! The five-number summary of a sample: minimum, quartiles, median, maximum. There is no mean, since throughput samples are skewed and
 //! one straggler would move it. Non-finite values are failed measurements and are left out.
 
+use crate::numbers::{logs, mean};
+use crate::unusable::{Unusable, enough, positive};
+
 /// Five-number summary with the sample size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
@@ -42,6 +45,13 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Summary::of(values).map(|s| s.median)
 }
 
+/// The geometric mean of positive values: the only mean for which 2 and 1/2 cancel.
+pub fn geometric_mean(ratios: &[f64]) -> Result<f64, Unusable> {
+    enough("a geometric mean", 1, ratios.len())?;
+    positive(ratios)?;
+    Ok(mean(&logs(ratios)).exp())
+}
+
 /// Linear interpolation between the two order statistics around `q * (n - 1)` (the default of R and numpy). `sorted` must be ascending
 /// and not empty.
 fn quantile(sorted: &[f64], q: f64) -> f64 {
@@ -61,6 +71,12 @@ mod tests {
     fn four_values_by_hand() {
         let s = Summary::of(&[4.0, 1.0, 3.0, 2.0]).expect("four values");
         assert_eq!((s.n, s.min, s.q1, s.median, s.q3, s.max), (4, 1.0, 1.75, 2.5, 3.25, 4.0));
+    }
+
+    #[test]
+    fn two_and_a_half_cancel() {
+        assert!((geometric_mean(&[2.0, 0.5]).expect("two") - 1.0).abs() < 1e-12);
+        assert!(geometric_mean(&[]).is_err() && geometric_mean(&[1.0, 0.0]).is_err());
     }
 
     #[test]

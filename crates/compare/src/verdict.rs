@@ -57,13 +57,7 @@ pub enum Verdict {
     Withheld(Vec<GateFailure>),
 }
 
-impl Verdict {
-    /// Whether this is a regression; determines exit codes.
-    #[must_use]
-    pub fn is_regression(&self) -> bool {
-        matches!(self, Self::Slower)
-    }
-}
+impl Verdict {}
 
 /// What would settle an inconclusive comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]

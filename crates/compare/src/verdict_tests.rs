@@ -15,7 +15,6 @@ fn the_three_examples() {
     let rules = Rules::default();
     let slower = verdict(&quads(&SLOWER), &rules);
     assert_eq!(slower, Verdict::Slower);
-    assert!(slower.is_regression());
     assert_eq!(verdict(&quads(&SAME), &rules), Verdict::SameWithin(0.02));
     let Verdict::Inconclusive(settle) = verdict(&three(), &rules) else { panic!("p is 0.037") };
     // The example's own noise asks for nine quads; the gate of a quieter machine may ask for fewer.

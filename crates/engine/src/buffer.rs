@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     /// A field of the buffer's entry in /proc/self/smaps.
-    fn told(buffer: &Buffer, field: &str) -> String {
+    fn smaps_field(buffer: &Buffer, field: &str) -> String {
         let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let at = buffer.base.addr().get();
         let mut inside = false;
@@ -191,7 +191,7 @@ mod tests {
     }
 
     fn flags(buffer: &Buffer) -> Vec<String> {
-        told(buffer, "VmFlags").split(' ').map(str::to_owned).collect()
+        smaps_field(buffer, "VmFlags").split(' ').map(str::to_owned).collect()
     }
 
     fn has(buffer: &Buffer, flag: &str) -> bool {
@@ -241,7 +241,7 @@ mod tests {
     fn base_pages_are_base_pages_at_any_size() {
         let b = Buffer::made_of(4 * HUGE, Making { pages: Pages::Base, node: None }).unwrap();
         assert!(!thp() || has(&b, "nh"), "{:?}", flags(&b));
-        assert_eq!(told(&b, "AnonHugePages"), "0 kB");
+        assert_eq!(smaps_field(&b, "AnonHugePages"), "0 kB");
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
         let of = |bytes| Buffer::made_of(bytes, Making { pages: Pages::Huge, node: None });
         match of(1) {
             Ok(b) => {
-                assert_eq!(told(&b, "KernelPageSize"), format!("{} kB", page / 1024));
+                assert_eq!(smaps_field(&b, "KernelPageSize"), format!("{} kB", page / 1024));
                 assert_eq!(b.all().len() as u64, page);
             }
             Err(fault) => assert_eq!((fault.call, fault.errno), (FailedCall::Memory, libc::ENOMEM)),

@@ -198,9 +198,9 @@ mod tests {
         let here = rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned();
         assert_eq!(calls.threads, [0, here]);
         assert_eq!((calls.calls.len(), calls.dropped, calls.paths.len()), (3, 1, 2));
-        let told: Vec<_> = calls.calls.iter().map(|c| (c.op, c.worker, c.bytes, c.latency_ns)).collect();
+        let found: Vec<_> = calls.calls.iter().map(|c| (c.op, c.worker, c.bytes, c.latency_ns)).collect();
         assert_eq!(
-            told,
+            found,
             [(OpKind::Write, 0, 4096, 500), (OpKind::Read, 1, 4096, 500), (OpKind::Sync, 0, 4096, 500)]
         );
         assert_eq!(calls.paths[calls.calls[1].file as usize], PathBuf::from("/1/3/4"));

@@ -27,6 +27,7 @@ mod hot;
 mod interrupt;
 mod job;
 mod kept;
+mod kind_stats;
 mod layout;
 pub mod ledger;
 mod locks;

@@ -76,11 +76,11 @@ fn node_of_block_device(sys: &Path, entry: &Path, layer: u32) -> Option<u32> {
     if layer > MOST_LAYERS {
         return None;
     }
-    let told = |directory: &Path| -> Option<i64> {
+    let reported_node = |directory: &Path| -> Option<i64> {
         std::fs::read_to_string(directory.join("numa_node")).ok()?.trim().parse().ok()
     };
     // From the partition to its disk, the controller, and the controller's slot. -1 means unknown.
-    if let Some(node) = entry.ancestors().take_while(|p| p.starts_with(sys)).find_map(told) {
+    if let Some(node) = entry.ancestors().take_while(|p| p.starts_with(sys)).find_map(reported_node) {
         return u32::try_from(node).ok();
     }
     let below: Vec<PathBuf> = std::fs::read_dir(entry.join("slaves"))

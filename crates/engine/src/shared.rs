@@ -7,9 +7,9 @@
 use crate::EngineError;
 use crate::calls::{CallLog, WorkerLog};
 use crate::fault::{FailedCall, Fault};
+use crate::kind_stats::{KindStats, add};
 use crate::usage::{ProcessorWait, Usage};
 use fathom_record::InFlight;
-use fathom_record::histogram::{BUCKETS, bucket_of};
 use fathom_workload::drive::Taken;
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
@@ -63,112 +63,6 @@ impl Control {
     pub fn raise_first_done(&self) {
         let raised = |now: u32| (now <= STOP_SOME).then_some(STOP_FIRST_DONE);
         let _ = self.stop.fetch_update(Ordering::AcqRel, Ordering::Relaxed, raised);
-    }
-}
-
-/// Kinds of operations with a separate histogram.
-pub(crate) const KINDS: usize = 10;
-pub(crate) const READ: usize = 0;
-pub(crate) const WRITE: usize = 1;
-pub(crate) const SYNC: usize = 2;
-/// Latency from the intended start; only for streams with a rate.
-pub(crate) const RESPONSE: usize = 3;
-/// The two parts of an asynchronous operation: before and after its submission to the kernel.
-pub(crate) const READ_SUBMISSION: usize = 4;
-pub(crate) const READ_COMPLETION: usize = 5;
-pub(crate) const WRITE_SUBMISSION: usize = 6;
-pub(crate) const WRITE_COMPLETION: usize = 7;
-/// The final syncs of a stream that also syncs periodically.
-pub(crate) const FINAL_SYNC: usize = 8;
-/// Discards and holes punched.
-pub(crate) const TRIM: usize = 9;
-
-/// Statistics of one kind of operation: written by one worker, read by the parent at any time. A sum may be one operation ahead
-/// of a count, which is fine for the interval series.
-#[repr(C, align(64))]
-pub(crate) struct KindStat {
-    ops: AtomicU64,
-    bytes: AtomicU64,
-    sum_ns: AtomicU64,
-    min_ns: AtomicU64,
-    max_ns: AtomicU64,
-    counts: [AtomicU64; BUCKETS],
-}
-
-/// Adds without a lock prefix, as there is one writer.
-#[inline(always)]
-fn add(to: &AtomicU64, value: u64) -> u64 {
-    let sum = to.load(Ordering::Relaxed).wrapping_add(value);
-    to.store(sum, Ordering::Relaxed);
-    sum
-}
-
-impl KindStat {
-    /// Records one operation. Straight-line code, about 2 ns.
-    #[inline(always)]
-    pub fn record(&self, ns: u64, bytes: u64) {
-        self.record_alike(ns, bytes, 1);
-    }
-
-    /// Records `n` operations of equal duration; `bytes` is their total.
-    #[inline(always)]
-    pub fn record_alike(&self, ns: u64, bytes: u64, n: u64) {
-        let ops = add(&self.ops, n);
-        add(&self.bytes, bytes);
-        add(&self.sum_ns, ns.wrapping_mul(n));
-        // The mapping starts zeroed; `ops` distinguishes this from a recorded minimum of 0.
-        let min = self.min_ns.load(Ordering::Relaxed);
-        if ops == n || ns < min {
-            self.min_ns.store(ns, Ordering::Relaxed);
-        }
-        if ns > self.max_ns.load(Ordering::Relaxed) {
-            self.max_ns.store(ns, Ordering::Relaxed);
-        }
-        add(&self.counts[bucket_of(ns)], n);
-    }
-
-    pub fn ops(&self) -> u64 {
-        self.ops.load(Ordering::Relaxed)
-    }
-
-    pub fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
-    }
-
-    pub fn sum_ns(&self) -> u64 {
-        self.sum_ns.load(Ordering::Relaxed)
-    }
-
-    /// Adds these counters to dense ones.
-    pub fn add_counts_to(&self, dense: &mut [u64]) {
-        for (sum, count) in dense.iter_mut().zip(&self.counts) {
-            *sum += count.load(Ordering::Relaxed);
-        }
-    }
-
-    /// The finished histogram.
-    pub fn histogram(&self) -> fathom_record::Histogram {
-        let mut dense = vec![0; BUCKETS];
-        self.add_counts_to(&mut dense);
-        let (min, max) = (self.min_ns.load(Ordering::Relaxed), self.max_ns.load(Ordering::Relaxed));
-        fathom_record::Histogram::from_dense(&dense, u128::from(self.sum_ns()), min, max)
-    }
-
-    /// Clears everything at the end of the warm-up. Called by the worker itself.
-    pub fn reset(&self) {
-        for figure in [&self.ops, &self.bytes, &self.sum_ns, &self.min_ns, &self.max_ns] {
-            figure.store(0, Ordering::Relaxed);
-        }
-        for count in &self.counts {
-            count.store(0, Ordering::Relaxed);
-        }
-    }
-
-    /// Touches every page, so that no page fault is measured.
-    pub fn touch(&self) {
-        for count in self.counts.iter().step_by(4096 / size_of::<AtomicU64>()) {
-            count.store(0, Ordering::Relaxed);
-        }
     }
 }
 
@@ -304,7 +198,7 @@ struct WorkerSlot {
     live: Live,
     figures: UnsafeCell<Figures>,
     tally: Tally,
-    stats: [KindStat; KINDS],
+    stats: KindStats,
 }
 
 /// The mapping: control, slots, operation logs.
@@ -414,7 +308,7 @@ impl Shared {
     }
 
     /// A worker's statistics: it writes them, the parent may read them at any time.
-    pub fn stats(&self, worker: usize) -> &[KindStat; KINDS] {
+    pub fn stats(&self, worker: usize) -> &KindStats {
         &self.slot(worker).stats
     }
 
@@ -426,8 +320,8 @@ impl Shared {
     /// I/O operations of a worker so far, and their bytes.
     pub fn totals(&self, worker: usize) -> (u64, u64) {
         let (stats, tally) = (self.stats(worker), self.tally(worker));
-        let ops = stats[READ].ops() + stats[WRITE].ops() + stats[TRIM].ops() + tally.io_ops();
-        let bytes = stats[READ].bytes() + stats[WRITE].bytes() + stats[TRIM].bytes();
+        let ops = stats.data_ops() + tally.io_ops();
+        let bytes = stats.data_bytes();
         (ops, bytes + tally.io_bytes())
     }
 
@@ -455,7 +349,12 @@ impl Shared {
 
     /// The worker's operation log, for its single writer (same contract as [`Shared::figures_mut`]) or for the parent afterwards.
     pub fn log_pointer(&self, worker: usize) -> *mut fathom_record::OpLogEntry {
+        assert!(worker < self.workers, "the log of worker {worker} of {}", self.workers);
         let log_bytes = round_up(self.log_entries * size_of::<fathom_record::OpLogEntry>(), 128);
+        debug_assert!(
+            size_of::<Control>() + self.workers * (size_of::<WorkerSlot>() + log_bytes) <= self.length,
+            "the logs end within the mapping"
+        );
         let offset = size_of::<Control>() + self.workers * size_of::<WorkerSlot>() + worker * log_bytes;
         // SAFETY: inside the mapping by the length computed in `new`.
         unsafe { self.base.as_ptr().cast::<u8>().add(offset).cast() }
@@ -476,7 +375,9 @@ impl Shared {
     /// As for [`Shared::figures`].
     pub unsafe fn log(&self, worker: usize) -> Vec<fathom_record::OpLogEntry> {
         // SAFETY: by the caller's promise.
-        let used = (unsafe { self.figures(worker) }.logged as usize).min(self.log_entries);
+        let logged = unsafe { self.figures(worker) }.logged as usize;
+        debug_assert!(logged <= self.log_entries, "{logged} entries in a log of {}", self.log_entries);
+        let used = logged.min(self.log_entries);
         // SAFETY: `used` entries were written by the worker, which is done.
         unsafe { std::slice::from_raw_parts(self.log_pointer(worker), used) }.to_vec()
     }
@@ -513,11 +414,12 @@ pub(crate) fn wake_all(word: &AtomicU32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_record::OpKind;
 
     #[test]
     fn slots_do_not_overlap_and_start_empty() {
         let shared = Shared::new(3, 10).unwrap();
-        let read = |worker| &shared.stats(worker)[READ];
+        let read = |worker| &shared.stats(worker)[OpKind::Read];
         read(1).touch();
         read(1).record(500, 4096);
         read(1).record(300, 4096);

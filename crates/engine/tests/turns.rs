@@ -46,7 +46,7 @@ fn every_backend_writes_and_reads_all_files() {
         let written = bench.run(with(turns(Direction::Write, Access::Permuted)));
         completed(&written);
         assert_eq!(ops(&written, OpKind::Write), 3 * 3 * 12, "{backend:?}");
-        if backend == Backend::Null {
+        if !backend.moves_data() {
             continue;
         }
         for file in 0..3 {

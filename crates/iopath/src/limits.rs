@@ -203,7 +203,7 @@ mod tests {
         let expected =
             Limits { max_segments: 64, max_sectors: 1024, max_segment_sectors: 8, ..Limits::CCISS };
         assert_eq!(other, Ok(expected));
-        for (text, told) in [
+        for (text, words) in [
             (
                 "floppy",
                 "there are ide-2.4, ide-2.6, cciss, scsi-2.6, loop-6.18, unknown; a name may be followed by",
@@ -222,7 +222,7 @@ mod tests {
             ("cciss,max_segments=8,max_segments=9", "max_segments is given twice"),
         ] {
             let error = Limits::by_name(text).unwrap_err().to_string();
-            assert!(error.contains(told), "{text}: {error}");
+            assert!(error.contains(words), "{text}: {error}");
         }
     }
 

@@ -97,8 +97,6 @@ impl Counters {
             dirty_bytes: text("/proc/meminfo").and_then(|t| dirty_bytes(&t)),
             cpu: stat.as_deref().and_then(CpuTicks::parse),
             allowed: stat.as_deref().zip(allowed).and_then(|(t, allowed)| CpuTicks::parse_some(t, &allowed)),
-            uptime_ns: text("/proc/uptime").and_then(|t| uptime_ns(&t)),
-            io_pressure: text("/proc/pressure/io").and_then(|t| Pressure::parse(&t)),
             evictions: vmstat.as_deref().and_then(Evictions::parse),
             swap_ins: vmstat.as_deref().and_then(|t| vmstat_line(t, "pswpin")),
             images: stack.devices.iter().filter_map(|d| Image::read(files, d)).collect(),
@@ -117,8 +115,6 @@ pub struct Snapshot {
     cpu: Option<CpuTicks>,
     /// Those that this program may use.
     allowed: Option<CpuTicks>,
-    uptime_ns: Option<u64>,
-    io_pressure: Option<Pressure>,
     evictions: Option<Evictions>,
     /// Pages.
     swap_ins: Option<u64>,
@@ -411,28 +407,6 @@ impl CpuTicks {
     }
 }
 
-/// /proc/pressure/io: microseconds during which some task, or every task that could run, waited for I/O.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Pressure {
-    some_us: u64,
-    full_us: u64,
-}
-
-impl Pressure {
-    fn parse(text: &str) -> Option<Self> {
-        let total = |kind: &str| {
-            let line = text.lines().find(|l| l.starts_with(kind))?;
-            line.rsplit_once("total=")?.1.trim().parse().ok()
-        };
-        Some(Self { some_us: total("some ")?, full_us: total("full ")? })
-    }
-}
-
-fn uptime_ns(text: &str) -> Option<u64> {
-    let seconds: f64 = text.split_ascii_whitespace().next()?.parse().ok()?;
-    Some((seconds * 1e9) as u64)
-}
-
 impl Snapshot {
     /// The difference between this snapshot and a later one of the same stack. If the file system has several data devices, the first
     /// entry is their sum, named "sda+sdb".
@@ -551,24 +525,6 @@ impl Snapshot {
         let steal = after.steal.checked_sub(before.steal)?;
         Some(steal.saturating_sub(1) as f64 / all as f64)
     }
-
-    /// Share of the time in which at least one task of the machine waited for I/O, 0..=1; `None` if the kernel has no pressure figures.
-    #[must_use]
-    pub fn io_pressure_share(&self, later: &Self) -> Option<f64> {
-        self.pressure(later, |p| p.some_us)
-    }
-
-    /// Share of the time in which every non-idle task waited for I/O, 0..=1; `None` if the kernel has no pressure figures.
-    #[must_use]
-    pub fn io_stall_share(&self, later: &Self) -> Option<f64> {
-        self.pressure(later, |p| p.full_us)
-    }
-
-    fn pressure(&self, later: &Self, figure: fn(&Pressure) -> u64) -> Option<f64> {
-        let waited = figure(&later.io_pressure?).checked_sub(figure(&self.io_pressure?))?;
-        let passed = later.uptime_ns?.checked_sub(self.uptime_ns?).filter(|&n| n > 0)?;
-        Some((waited as f64 * 1000.0 / passed as f64).min(1.0))
-    }
 }
 
 /// Several devices as one, with their kind if all have the same.
@@ -616,11 +572,6 @@ mod tests {
             )
             .file("/proc/meminfo", "MemTotal: 100 kB\nDirty: 8 kB\nWriteback: 4 kB\nWritebackTmp: 99 kB\n")
             .file("/proc/stat", "cpu  10 0 10 70 5 0 0 5 3 0\ncpu0 1\n")
-            .file("/proc/uptime", "100.00 90.00\n")
-            .file(
-                "/proc/pressure/io",
-                "some avg10=0.00 avg60=0.00 avg300=0.00 total=1000\nfull avg10=0.00 total=500\n",
-            )
     }
 
     const STAT: &str = "/sys/devices/ata1/block/sda/stat";
@@ -766,19 +717,14 @@ mod tests {
     }
 
     #[test]
-    fn steal_and_pressure_are_shares() {
+    fn steal_is_a_share() {
         let mut fake = machine();
         let stack = stack_with(&fake, Path::new("/x"));
         let before = Counters::read_with(&fake, &stack);
         fake.put("/proc/stat", "cpu  50 0 10 100 5 0 0 35 3 0\n");
-        fake.put("/proc/uptime", "101.00 90.00\n");
-        fake.put("/proc/pressure/io", "some avg10=0.00 total=251000\nfull avg10=0.00 total=100500\n");
         let after = Counters::read_with(&fake, &stack);
         assert_eq!(before.steal_share(&after), Some(0.29), "one tick may belong to the time before");
         assert_eq!(before.busy_ns(&after), Some(400_000_000));
-        let near = |share: Option<f64>, wanted: f64| (share.expect("told") - wanted).abs() < 1e-6;
-        assert!(near(before.io_pressure_share(&after), 0.25));
-        assert!(near(before.io_stall_share(&after), 0.1));
         assert_eq!(before.steal_share(&before), None, "no tick passed");
         // 500 of 1000 ticks in programs' own code, 100 of them ours.
         let crowd = |user: u64, idle: u64| {
@@ -820,8 +766,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_text_makes_a_reader_panic(text in "(?s).{0,200}|cpu ([0-9]{1,20} ){0,12}|([0-9]{1,20} ){0,20}|(Dirty|Writeback): [0-9]{1,20} kB\n") {
-            let _ = (DiskStat::parse(&text), CpuTicks::parse(&text), OwnIo::parse(&text), Pressure::parse(&text));
-            let _ = (dirty_bytes(&text), uptime_ns(&text));
+            let _ = (DiskStat::parse(&text), CpuTicks::parse(&text), OwnIo::parse(&text));
+            let _ = dirty_bytes(&text);
         }
     }
 
@@ -910,9 +856,9 @@ mod tests {
         let before = Counters::read_with(&fake, &stack);
         fake.put("/proc/self/mountstats", &stats(4096 + 10_240, 7));
         let physical = before.until(&Counters::read_with(&fake, &stack));
-        let told = physical.devices.first().expect("the server");
-        assert_eq!((told.name.as_str(), told.kind.as_str()), ("srv:/e", "server"));
-        assert_eq!((told.read_bytes, told.write_bytes, told.read_ios), (10_240, 10_240, 5));
+        let server = physical.devices.first().expect("the server");
+        assert_eq!((server.name.as_str(), server.kind.as_str()), ("srv:/e", "server"));
+        assert_eq!((server.read_bytes, server.write_bytes, server.read_ios), (10_240, 10_240, 5));
         assert!(physical.note.expect("a note").contains("another machine"));
     }
 
@@ -936,9 +882,9 @@ mod tests {
         let before = Counters::read_with(&fake, &stack);
         fake.put("/proc/30/io", &io(4096 + 10_240));
         let physical = before.until(&Counters::read_with(&fake, &stack));
-        let told = physical.devices.first().expect("what it read");
-        assert_eq!((told.name.as_str(), told.kind.as_str()), ("bindfs's storage", "served"));
-        assert_eq!((told.read_bytes, told.write_bytes), (10_240, 0));
+        let served = physical.devices.first().expect("what it read");
+        assert_eq!((served.name.as_str(), served.kind.as_str()), ("bindfs's storage", "served"));
+        assert_eq!((served.read_bytes, served.write_bytes), (10_240, 0));
         assert_eq!((physical.is_served(), physical.own_read_bytes), (true, Some(10_240)));
         fake.remove("/proc/30/io");
         let physical = before.until(&Counters::read_with(&fake, &stack));

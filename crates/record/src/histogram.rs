@@ -242,6 +242,7 @@ impl Histogram {
             }
         }
         both.extend(mine.chain(theirs));
+        debug_assert!(both.is_sorted_by(|a, b| a.0 < b.0), "the buckets of a merged histogram ascend");
         self.counts = both;
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);

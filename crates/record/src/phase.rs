@@ -285,7 +285,7 @@ pub enum OpKind {
 }
 
 impl OpKind {
-    /// Every kind, in the order of the engine's numbers.
+    /// Every kind, in the order in which tables show them.
     pub const ALL: [Self; 14] = [
         Self::Read,
         Self::Write,

@@ -81,6 +81,10 @@ impl<E> EventQueue<E> {
             self.heap.swap(least, at);
             at = least;
         }
+        debug_assert!(
+            self.next_time().is_none_or(|next| next >= top.time),
+            "events leave the queue in the order of their times"
+        );
         Some((top.time, top.event))
     }
 

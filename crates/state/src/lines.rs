@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 /// A fact with its checksum and line end.
 #[must_use]
 pub fn sealed(fact: &str) -> String {
+    debug_assert!(!fact.contains('\n'), "a fact is one line: {fact}");
     format!("{fact} {:08x}\n", crc32fast::hash(fact.as_bytes()))
 }
 

@@ -2,7 +2,7 @@
 //! are reproducible.
 
 use crate::support::{self, float, number, stream};
-use fathom_workload::ops::{Done, Op, OpKind, Place, Region, StreamOps};
+use fathom_workload::ops::{Done, Op, OpCode, Place, Region, StreamOps};
 use fathom_workload::*;
 use proptest::prelude::*;
 
@@ -206,9 +206,9 @@ fn drawn(ops: &mut StreamOps, limit: u64) -> (Vec<Op>, bool) {
     let (mut out, mut done) = (Vec::new(), Done::default());
     while let Some(op) = ops.next(&done) {
         match op.kind {
-            OpKind::Read => done.reads += 1,
-            OpKind::Write => done.writes += 1,
-            OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => {}
+            OpCode::Read => done.reads += 1,
+            OpCode::Write => done.writes += 1,
+            OpCode::Sync { .. } | OpCode::Trim | OpCode::Evict => {}
         }
         out.push(op);
         if out.len() as u64 == limit {
@@ -237,7 +237,7 @@ proptest! {
         let mut ops = ops.unwrap();
         let remaining = ops.remaining_operations();
         let (all, ended) = drawn(&mut ops, LIMIT);
-        let data: Vec<&Op> = all.iter().filter(|o| !matches!(o.kind, OpKind::Sync { .. })).collect();
+        let data: Vec<&Op> = all.iter().filter(|o| !matches!(o.kind, OpCode::Sync { .. })).collect();
         for op in &data {
             prop_assert!(op.bytes > 0 && u64::from(op.bytes) <= 1 << 30, "{op:?}");
             prop_assert!(op.offset >= region.start, "{op:?} lies before {region:?}");
@@ -250,7 +250,7 @@ proptest! {
         }
         // A trim and its write count once in the amount, as the trim.
         let pairs = stream.direction == Direction::TrimWrite;
-        let counted = || data.iter().filter(|o| !pairs || o.kind != OpKind::Write);
+        let counted = || data.iter().filter(|o| !pairs || o.kind != OpCode::Write);
         let moved: u64 = counted().map(|o| u64::from(o.bytes)).sum();
         let full = all.len() as u64 == LIMIT;
         match stream.amount {

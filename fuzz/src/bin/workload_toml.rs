@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use fathom_workload::ops::{Done, OpKind, Place, Region, StreamOps};
+use fathom_workload::ops::{Done, OpCode, Place, Region, StreamOps};
 use fathom_workload::{Access, Program, Sizing, Stream, Workload};
 use libfuzzer_sys::fuzz_target;
 
@@ -56,10 +56,10 @@ fn draw(workload: &Workload, stream: &Stream) {
     for _ in 0..OPERATIONS {
         let Some(op) = ops.next(&done) else { return };
         match op.kind {
-            OpKind::Read => done.reads += 1,
-            OpKind::Write => done.writes += 1,
-            OpKind::Trim => {}
-            OpKind::Sync { .. } | OpKind::Evict => continue,
+            OpCode::Read => done.reads += 1,
+            OpCode::Write => done.writes += 1,
+            OpCode::Trim => {}
+            OpCode::Sync { .. } | OpCode::Evict => continue,
         }
         assert!(op.bytes > 0 && op.offset >= region.start);
         assert!(op.offset + u64::from(op.bytes) <= region.start + region.length);

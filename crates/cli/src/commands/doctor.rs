@@ -65,7 +65,7 @@ fn page(found: &Examination, all: bool, width: usize) -> String {
         let unseen =
             |forbidden: bool| of(Severity::Unknown).filter(|f| f.forbidden == forbidden).collect::<Vec<_>>();
         hidden(&mut text, &unseen(true), found, width);
-        untold(&mut text, &unseen(false), width);
+        list_unknown(&mut text, &unseen(false), width);
         // A check that passes on one device but fails on another has failed.
         let found_wanting = |code: &str| {
             let bad = [Severity::Error, Severity::Warning, Severity::Notice];
@@ -120,7 +120,7 @@ fn hidden(text: &mut String, findings: &[&Finding], found: &Examination, width: 
 }
 
 /// Facts this machine does not report to any user.
-fn untold(text: &mut String, findings: &[&Finding], width: usize) {
+fn list_unknown(text: &mut String, findings: &[&Finding], width: usize) {
     if !findings.is_empty() {
         let list: Vec<&str> = findings.iter().map(|f| f.sentence.as_str()).collect();
         let sentence = format!("Unknown on this machine: {}.", list.join("; "));

@@ -127,8 +127,8 @@ impl<'t> Comm<'t> {
         let by = self.team.rank();
         // A launcher signals all; a message to a dead rank could block. If a signal reached one rank alone, rank 0
         // informs the others.
-        let told = if signal { 0..1 } else { 0..self.team.size() };
-        for to in told.filter(|&r| r != by && Some(r) != self.lost) {
+        let recipients = if signal { 0..1 } else { 0..self.team.size() };
+        for to in recipients.filter(|&r| r != by && Some(r) != self.lost) {
             self.team.send(to, BROKEN, why.as_bytes());
         }
         self.broken = Some(EarlyEnd { by, why, signal });

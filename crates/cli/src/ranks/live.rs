@@ -108,10 +108,10 @@ mod tests {
         };
         let hosts = Hosts([(0, "a"), (1, "a"), (2, "b")].into_iter().map(who).collect());
         let count = |mib: u64| Some(Count { ops: mib, bytes: mib << 20 });
-        let told = text("write", Duration::from_secs(4), &[count(8), None, count(2)], &hosts);
-        assert!(told.starts_with("write: 4.0 s, 2 of 3 ranks, 10 MiB, 2.50 MiB/s, 2 operations/s"), "{told}");
-        assert!(!told.contains("least"), "{told}");
-        let told = text("write", Duration::from_secs(4), &[count(8), count(3), count(2)], &hosts);
-        assert!(told.ends_with("; least by rank 2 on b (2 MiB)"), "{told}");
+        let line = text("write", Duration::from_secs(4), &[count(8), None, count(2)], &hosts);
+        assert!(line.starts_with("write: 4.0 s, 2 of 3 ranks, 10 MiB, 2.50 MiB/s, 2 operations/s"), "{line}");
+        assert!(!line.contains("least"), "{line}");
+        let line = text("write", Duration::from_secs(4), &[count(8), count(3), count(2)], &hosts);
+        assert!(line.ends_with("; least by rank 2 on b (2 MiB)"), "{line}");
     }
 }

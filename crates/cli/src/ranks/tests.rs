@@ -71,11 +71,11 @@ fn together<T: Send>(size: usize, each: impl Fn(&mut Comm) -> T + Sync) -> Vec<T
 fn what_one_tells_all_hear_and_what_all_have_one_collects() {
     for size in [1, 2, 3, 5, 8, 13] {
         let found = together(size, |comm| {
-            let told = comm.tell(comm.is_first().then(|| "go".to_string())).unwrap();
+            let heard = comm.tell(comm.is_first().then(|| "go".to_string())).unwrap();
             let mine = vec![comm.team.rank()];
             let all = comm.collect(mine, |all, more| all.extend(more)).unwrap();
             comm.barrier().unwrap();
-            (told, all)
+            (heard, all)
         });
         assert!(found.iter().all(|f| f.0 == "go"));
         let mut all = found[0].1.clone().unwrap();

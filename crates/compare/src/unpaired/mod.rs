@@ -1,11 +1,9 @@
-//! Two unpaired groups, for imported results only. `mann_whitney` tests, `shift` estimates, `spread` has tests that allow unequal spread,
-//! for reports, and `groups` gives the verdict. Results carry the warning that drift between the two sessions cannot be distinguished
+//! Two unpaired groups, for imported results only. `mann_whitney` tests, `shift` estimates, and `groups` gives the verdict. Results carry the warning that drift between the two sessions cannot be distinguished
 //! from a change.
 
 pub mod groups;
 pub mod mann_whitney;
 pub mod shift;
-pub mod spread;
 
 use crate::unusable::{Unusable, enough, finite};
 

@@ -315,7 +315,8 @@ mod tests {
         };
         let log = read(&(of(["a", "b"], 3) + &of(["b", "c"], 2))).unwrap();
         assert_eq!(log.files, ["a", "b", "c"]);
-        let told: Vec<_> = log.entries.iter().map(|entry| (entry.file, entry.offset, entry.bytes)).collect();
-        assert_eq!(told, [(1, 8192, 4096), (0, 0, 512), (2, 8192, 4096), (1, 0, 512)]);
+        let entries: Vec<_> =
+            log.entries.iter().map(|entry| (entry.file, entry.offset, entry.bytes)).collect();
+        assert_eq!(entries, [(1, 8192, 4096), (0, 0, 512), (2, 8192, 4096), (1, 0, 512)]);
     }
 }

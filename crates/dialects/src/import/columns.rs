@@ -29,9 +29,9 @@ const REPEATS: [&str; 12] = [
 
 impl Columns {
     /// The meaning as specified, else as guessed from the headings; with a description.
-    pub(super) fn of(heads: &[&str], told: Option<Self>) -> (Self, String) {
+    pub(super) fn of(heads: &[&str], given: Option<Self>) -> (Self, String) {
         let list = listed(heads);
-        match (told, numbered(heads)) {
+        match (given, numbered(heads)) {
             (Some(Self::Systems), _) => (Self::Systems, format!("columns are systems, as told ({list})")),
             (Some(Self::Repeats), _) => {
                 (Self::Repeats, format!("columns are repeats of one system, as told ({list})"))

@@ -145,12 +145,12 @@ mod tests {
 
     #[test]
     fn marks_go_and_utf_16_is_decoded() {
-        let told = "\u{b5}s \u{1f600}\n".repeat(BEGINNING / 4);
-        let units = || "\u{feff}".encode_utf16().chain(told.encode_utf16());
+        let content = "\u{b5}s \u{1f600}\n".repeat(BEGINNING / 4);
+        let units = || "\u{feff}".encode_utf16().chain(content.encode_utf16());
         assert_eq!(text("\u{feff}a\u{feff}".as_bytes()), "a\u{feff}", "only the first");
-        assert_eq!(text(told.as_bytes()), told);
-        assert_eq!(text(&units().flat_map(u16::to_le_bytes).collect::<Vec<_>>()), told);
-        assert_eq!(text(&units().flat_map(u16::to_be_bytes).collect::<Vec<_>>()), told);
+        assert_eq!(text(content.as_bytes()), content);
+        assert_eq!(text(&units().flat_map(u16::to_le_bytes).collect::<Vec<_>>()), content);
+        assert_eq!(text(&units().flat_map(u16::to_be_bytes).collect::<Vec<_>>()), content);
         assert_eq!((text(&[0xFF, 0xFE, b'a']), text(&[0xFE, 0xFF])), ("\u{fffd}".into(), String::new()));
     }
 

@@ -147,11 +147,11 @@ mod tests {
     #[test]
     fn values_have_paths_and_lines() {
         let text = "{\n  \"a\" : \"x\\\"y\",\n  \"jobs\" : [\n {\"bw\" : 12, \"l\" : {\"min\" : 1.5}},\n {\"bw\" : 13}\n ]\n}\nbehind";
-        let told = leaves(text);
-        assert_eq!(told[0], ("a".into(), "x\"y".into(), 1));
-        assert_eq!(told[1], ("jobs.0.bw".into(), "12".into(), 3));
-        assert_eq!(told[2], ("jobs.0.l.min".into(), "1.5".into(), 3));
-        assert_eq!(told[3], ("jobs.1.bw".into(), "13".into(), 4));
+        let found = leaves(text);
+        assert_eq!(found[0], ("a".into(), "x\"y".into(), 1));
+        assert_eq!(found[1], ("jobs.0.bw".into(), "12".into(), 3));
+        assert_eq!(found[2], ("jobs.0.l.min".into(), "1.5".into(), 3));
+        assert_eq!(found[3], ("jobs.1.bw".into(), "13".into(), 4));
         let scan = scan(text.lines(), |_| ());
         assert!(scan.whole);
         assert_eq!(scan.last, 6);

@@ -142,11 +142,11 @@ mod tests {
 
     #[test]
     fn a_bimodal_row_is_noted_but_not_an_effect_of_the_record_size() {
-        let told = doubts(&[58444, 88184, 58753, 87618, 57463, 88536, 89942, 90438]);
-        assert_eq!(told[0].code, "two-levels");
+        let notices = doubts(&[58444, 88184, 58753, 87618, 57463, 88536, 89942, 90438]);
+        assert_eq!(notices[0].code, "two-levels");
         assert!(
-            told[0].sentence.contains("58217 and 88937 kB/s (3 of 8 cells on the lower, ratio 1.528)"),
-            "{told:?}"
+            notices[0].sentence.contains("58217 and 88937 kB/s (3 of 8 cells on the lower, ratio 1.528)"),
+            "{notices:?}"
         );
         let step = doubts(&[58444, 58184, 58753, 87618, 87463, 88536, 89942, 90438]);
         assert_eq!(step.iter().map(|d| d.code.as_str()).collect::<Vec<_>>(), ["single-run"]);
@@ -154,11 +154,11 @@ mod tests {
 
     #[test]
     fn a_first_cell_that_read_the_disk_is_noted() {
-        let told = doubts(&[65268, 1135412, 1135000, 1134000]);
-        assert_eq!(told[0].code, "order-effect");
+        let notices = doubts(&[65268, 1135412, 1135000, 1134000]);
+        assert_eq!(notices[0].code, "order-effect");
         assert!(
-            told[0].sentence.contains("record 4 KiB: 65268 kB/s, the nearer neighbour 17.396 times that"),
-            "{told:?}"
+            notices[0].sentence.contains("record 4 KiB: 65268 kB/s, the nearer neighbour 17.396 times that"),
+            "{notices:?}"
         );
     }
 }

@@ -289,11 +289,11 @@ mod tests {
 
     #[test]
     fn all_refusals_are_reported_at_once() {
-        let told = |line: &str| of(line).unwrap_err().stderr;
-        let cluster = told("-+m hosts -+h here -+m hosts -C -w -c -e -i 0 -+n -r 64k -s 2g -t 2");
+        let stderr_of = |line: &str| of(line).unwrap_err().stderr;
+        let cluster = stderr_of("-+m hosts -+h here -+m hosts -C -w -c -e -i 0 -+n -r 64k -s 2g -t 2");
         assert!(cluster.starts_with("iozone: -+m and -+h are refused. Many machines at once"), "{cluster}");
         assert!(cluster.contains("without the options of a cluster the same line measures this machine"));
-        let two = told("-+m hosts -+H clock -+h here -t 2");
+        let two = stderr_of("-+m hosts -+H clock -+h here -t 2");
         assert!(
             two.starts_with("iozone: -+m and -+h are refused.") && two.contains(" -+H is refused. "),
             "{two}"

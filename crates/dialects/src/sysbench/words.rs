@@ -70,8 +70,8 @@ pub(super) fn split(args: &[String], old: bool) -> Words {
 pub(super) fn is_old(args: &[String]) -> Result<bool, SysbenchExit> {
     let words = split(args, false);
     let given = |name: &str| words.options.iter().any(|o| o.is(name));
-    if let Some(told) = words.options.iter().rev().find(|o| o.is("dialect")) {
-        return match told.text() {
+    if let Some(dialect) = words.options.iter().rev().find(|o| o.is("dialect")) {
+        return match dialect.text() {
             "0.4" => Ok(true),
             "1.0" => Ok(false),
             other => Err(SysbenchExit::refused(format_args!(

@@ -8,7 +8,7 @@ use crate::clock::Clock;
 use crate::fault::{FailedCall, Fault};
 use crate::files;
 use crate::stream_plan::StreamPlan;
-use fathom_workload::ops::{Op, OpKind};
+use fathom_workload::ops::{Op, OpCode};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 
@@ -147,15 +147,15 @@ impl AsyncBackend for Aio {
         *block = Iocb {
             data: u64::from(number),
             opcode: match op.kind {
-                OpKind::Read => PREAD,
-                OpKind::Write => PWRITE,
-                OpKind::Sync { data_only: false } => FSYNC,
+                OpCode::Read => PREAD,
+                OpCode::Write => PWRITE,
+                OpCode::Sync { data_only: false } => FSYNC,
                 // Trims and evictions are executed at once, never queued.
-                OpKind::Sync { data_only: true } | OpKind::Trim | OpKind::Evict => FDSYNC,
+                OpCode::Sync { data_only: true } | OpCode::Trim | OpCode::Evict => FDSYNC,
             },
             fildes: self.files[op.file as usize].as_raw_fd() as u32,
-            buf: if !matches!(op.kind, OpKind::Read | OpKind::Write) { 0 } else { target.pointer as u64 },
-            rw_flags: if op.kind == OpKind::Write { self.write_flags } else { 0 },
+            buf: if !matches!(op.kind, OpCode::Read | OpCode::Write) { 0 } else { target.pointer as u64 },
+            rw_flags: if op.kind == OpCode::Write { self.write_flags } else { 0 },
             nbytes: u64::from(op.bytes),
             offset: op.offset as i64,
             reqprio: target.priority as i16,
@@ -368,10 +368,10 @@ mod tests {
         let mut aio = Aio::on(vec![file(), file()], 2, 2).unwrap();
         aio.write_flags = ATOMIC as i32;
         let mut byte = 7u8;
-        for (kind, offset) in [(OpKind::Read, 0), (OpKind::Write, 512)] {
+        for (kind, offset) in [(OpCode::Read, 0), (OpCode::Write, 512)] {
             let op = Op { kind, file: 1, offset, bytes: 1, think_ns: 0 };
             let target = Target { pointer: &raw mut byte, registered: 0, priority: 0 };
-            aio.queue(u32::from(kind == OpKind::Write), &op, target);
+            aio.queue(u32::from(kind == OpCode::Write), &op, target);
         }
         let fault = aio.submit(1, Clock::monotonic()).unwrap_err();
         assert!(matches!(fault.errno, libc::EOPNOTSUPP | libc::EINVAL), "{}", fault.errno);
@@ -391,7 +391,7 @@ mod tests {
         let mut aio = Aio::on(vec![file], MANY, 1).unwrap();
         let mut bytes = vec![0u8; MANY];
         for (number, byte) in bytes.iter_mut().enumerate() {
-            let op = Op { kind: OpKind::Read, file: 0, offset: 0, bytes: 1, think_ns: 0 };
+            let op = Op { kind: OpCode::Read, file: 0, offset: 0, bytes: 1, think_ns: 0 };
             aio.queue(number as u32, &op, Target { pointer: byte, registered: 0, priority: 0 });
         }
         let (mut seen, mut reaped) = (vec![false; MANY], Vec::new());

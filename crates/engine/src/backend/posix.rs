@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::fault::{FailedCall, Fault};
 use crate::files;
 use crate::stream_plan::StreamPlan;
-use fathom_workload::ops::{Op, OpKind};
+use fathom_workload::ops::{Op, OpCode};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use std::cell::UnsafeCell;
@@ -19,7 +19,7 @@ pub(crate) struct Posix {
     /// pointers.
     blocks: Box<[UnsafeCell<libc::aiocb>]>,
     /// Operations to submit, with their kinds.
-    queued: Vec<(u32, OpKind)>,
+    queued: Vec<(u32, OpCode)>,
     in_flight: Vec<u32>,
     /// Completed but not yet reaped: number and result.
     completed: Vec<(u32, i32)>,
@@ -61,13 +61,13 @@ impl Posix {
             // SAFETY: the block is valid and stays where it is until it is reaped, and so do the bytes it points to (see `Target`).
             let refused = unsafe {
                 match kind {
-                    OpKind::Read => libc::aio_read(block),
-                    OpKind::Sync { data_only: false } => libc::aio_fsync(libc::O_SYNC, block),
+                    OpCode::Read => libc::aio_read(block),
+                    OpCode::Sync { data_only: false } => libc::aio_fsync(libc::O_SYNC, block),
                     // Trims and evictions are executed at once, never queued.
-                    OpKind::Sync { data_only: true } | OpKind::Trim | OpKind::Evict => {
+                    OpCode::Sync { data_only: true } | OpCode::Trim | OpCode::Evict => {
                         libc::aio_fsync(libc::O_DSYNC, block)
                     }
-                    OpKind::Write => libc::aio_write(block),
+                    OpCode::Write => libc::aio_write(block),
                 }
             };
             if refused == 0 {
@@ -177,7 +177,7 @@ impl Handle for Posix {
 
 impl AsyncBackend for Posix {
     fn queue(&mut self, number: u32, op: &Op, target: Target) {
-        let syncs = matches!(op.kind, OpKind::Sync { .. });
+        let syncs = matches!(op.kind, OpCode::Sync { .. });
         let block = self.block(number);
         let file = self.files[op.file as usize].as_raw_fd();
         // SAFETY: nothing is in flight under this number: the library does not look at the block, and nobody else has a pointer.
@@ -233,7 +233,7 @@ mod tests {
         let mut posix = Posix::on(vec![file], DEPTH as usize);
         let mut read = vec![0u8; DEPTH as usize];
         for (number, byte) in (0u32..).zip(&mut read) {
-            let op = Op { kind: OpKind::Read, file: 0, offset: u64::from(number), bytes: 1, think_ns: 0 };
+            let op = Op { kind: OpCode::Read, file: 0, offset: u64::from(number), bytes: 1, think_ns: 0 };
             posix.queue(number, &op, Target { pointer: byte, registered: 0, priority: 0 });
         }
         let mut reaped = Vec::new();
@@ -243,10 +243,10 @@ mod tests {
         assert_eq!(reaped, (0..DEPTH).map(|number| (number, 1)).collect::<Vec<_>>());
         assert_eq!(read, bytes);
         // An fsync, and an error: a negative offset.
-        let sync = Op { kind: OpKind::Sync { data_only: false }, file: 0, offset: 0, bytes: 0, think_ns: 0 };
+        let sync = Op { kind: OpCode::Sync { data_only: false }, file: 0, offset: 0, bytes: 0, think_ns: 0 };
         posix.queue(3, &sync, Target { pointer: std::ptr::null_mut(), registered: 0, priority: 0 });
         posix.submit(1, Clock::monotonic()).unwrap();
-        let wrong = Op { kind: OpKind::Read, file: 0, offset: u64::MAX, bytes: 1, think_ns: 0 };
+        let wrong = Op { kind: OpCode::Read, file: 0, offset: u64::MAX, bytes: 1, think_ns: 0 };
         posix.queue(5, &wrong, Target { pointer: read.as_mut_ptr(), registered: 0, priority: 0 });
         posix.submit(2, Clock::monotonic()).unwrap();
         reaped.clear();

@@ -14,7 +14,7 @@ use crate::fault::{FailedCall, Fault};
 use crate::files;
 use crate::stream_plan::StreamPlan;
 use fathom_workload::Uring as Options;
-use fathom_workload::ops::{Op, OpKind};
+use fathom_workload::ops::{Op, OpCode};
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -153,31 +153,31 @@ macro_rules! entry {
     ($file:expr, $op:expr, $target:expr, $fixed:expr, $flags:expr) => {{
         let (op, target) = ($op, $target);
         match (op.kind, $fixed) {
-            (OpKind::Read, true) => {
+            (OpCode::Read, true) => {
                 opcode::ReadFixed::new($file, target.pointer, op.bytes, target.registered)
                     .offset(op.offset)
                     .ioprio(target.priority)
                     .build()
             }
-            (OpKind::Read, false) => opcode::Read::new($file, target.pointer, op.bytes)
+            (OpCode::Read, false) => opcode::Read::new($file, target.pointer, op.bytes)
                 .offset(op.offset)
                 .ioprio(target.priority)
                 .build(),
-            (OpKind::Write, true) => {
+            (OpCode::Write, true) => {
                 opcode::WriteFixed::new($file, target.pointer, op.bytes, target.registered)
                     .offset(op.offset)
                     .ioprio(target.priority)
                     .rw_flags($flags)
                     .build()
             }
-            (OpKind::Write, false) => opcode::Write::new($file, target.pointer, op.bytes)
+            (OpCode::Write, false) => opcode::Write::new($file, target.pointer, op.bytes)
                 .offset(op.offset)
                 .ioprio(target.priority)
                 .rw_flags($flags)
                 .build(),
             // Trims and evictions are executed at once, never queued.
-            (OpKind::Trim | OpKind::Evict, _) => opcode::Nop::new().build(),
-            (OpKind::Sync { data_only }, _) => {
+            (OpCode::Trim | OpCode::Evict, _) => opcode::Nop::new().build(),
+            (OpCode::Sync { data_only }, _) => {
                 let flags = if data_only { types::FsyncFlags::DATASYNC } else { types::FsyncFlags::empty() };
                 opcode::Fsync::new($file).flags(flags).build()
             }

@@ -7,7 +7,7 @@ use crate::backend::UnregisteredRing;
 use crate::buffer::Buffer;
 use crate::fault::{FailedCall, Fault};
 use fathom_workload::flow::{FlatOp, Transfer};
-use fathom_workload::ops::{Op as Write, OpKind};
+use fathom_workload::ops::{Op as Write, OpCode};
 use rustix::fd::AsRawFd as _;
 use rustix::io::Errno;
 
@@ -109,7 +109,7 @@ impl FlowWorker<'_> {
             return Err(super::io::closed(slot));
         };
         let from = self.clock.now();
-        let write = Write { kind: OpKind::Write, offset, bytes: bytes as u32, think_ns: 0, file: 0 };
+        let write = Write { kind: OpCode::Write, offset, bytes: bytes as u32, think_ns: 0, file: 0 };
         // SAFETY: the buffer belongs to this write alone until it is reaped; leaving and dropping wait for that.
         unsafe { ring.write(number as u32, file.as_raw_fd(), &write, pointer) };
         self.async_writes.flying[number] = Some((offset, bytes));

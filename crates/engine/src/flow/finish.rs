@@ -2,7 +2,8 @@
 
 use super::setting::RowStat;
 use super::worker::{Break, FlowWorker};
-use crate::shared::{READ, Shared, WRITE};
+use crate::shared::Shared;
+use fathom_record::OpKind;
 use fathom_workload::flow::{Counts, FlatOp, Totals};
 
 /// The work so far of a worker and of the workers of its process.
@@ -23,7 +24,7 @@ impl Counts for Done<'_> {
         for &worker in self.crew {
             let (ops, bytes) = self.shared.totals(worker);
             let stats = self.shared.stats(worker);
-            sum.ios += stats[READ].ops() + stats[WRITE].ops();
+            sum.ios += stats[OpKind::Read].ops() + stats[OpKind::Write].ops();
             sum.io_ops += ops;
             sum.bytes += bytes;
             sum.all += self.shared.tally(worker).all();

@@ -7,9 +7,10 @@ use super::worker::{Break, FlowWorker, cpu_ns};
 use crate::clock::Clock;
 use crate::fault::{FailedCall, Fault};
 use crate::hot::Outcome;
-use crate::shared::{End, Figures, READ, STOP_FIRST_DONE, STOP_RULE, SYNC, Shared, WRITE};
+use crate::shared::{End, Figures, STOP_FIRST_DONE, STOP_RULE, Shared};
 use crate::start::Starting;
 use crate::usage::{ProcessorWait, Usage};
+use fathom_record::OpKind;
 use fathom_workload::drive::Quota;
 use fathom_workload::flow::{FlatOp, FlatProgram, FlowThread, Member, NextStep, Numbers, Walk};
 use fathom_workload::{Act, Exhausted, Finished, Raise};
@@ -81,7 +82,7 @@ fn prepare<'a>(
     let rows = setting.rows_of(place);
     rows.iter().for_each(|row| row.times.touch());
     let stats = shared.stats(plan.index);
-    [READ, WRITE, SYNC].iter().for_each(|&kind| stats[kind].touch());
+    [OpKind::Read, OpKind::Write, OpKind::Sync].iter().for_each(|&kind| stats[kind].touch());
     if setting.supply.is_some() || program.ops.iter().any(|op| op.act == Act::Delay) {
         crate::punctual::punctual_sleeps();
     }

@@ -4,7 +4,7 @@
 
 use super::say::Messages;
 use super::sets::{SetNames, SetPlace};
-use crate::shared::KindStat;
+use crate::kind_stats::KindStat;
 use crate::shared_memory::{Mapped, Sharable};
 use crate::{EngineError, Ledger};
 use fathom_record::{OpKind, RowClass};

@@ -11,10 +11,10 @@ use crate::calls::{Noted, WorkerLog};
 use crate::clock::Clock;
 use crate::fault::{FailedCall, Fault};
 use crate::hot::Outcome;
-use crate::shared::{
-    Control, KINDS, KindStat, Live, READ, STOP_INTERRUPT, SYNC, Shared, Tally, WRITE, add_and_wake,
-};
+use crate::kind_stats::KindStats;
+use crate::shared::{Control, Live, STOP_INTERRUPT, Shared, Tally, add_and_wake};
 use crate::usage::{ProcessorWait, Usage};
+use fathom_record::OpKind;
 use fathom_workload::flow::{Class, FlatOp, FlowThread, Kind, Member, PATIENCE_NS, Wrong};
 use rustix::fd::OwnedFd;
 use std::sync::atomic::Ordering;
@@ -64,7 +64,7 @@ pub(crate) struct FlowWorker<'a> {
     pub clock: Clock,
     pub control: &'a Control,
     pub rows: &'a [RowStat],
-    pub stats: &'a [KindStat; KINDS],
+    pub stats: &'a KindStats,
     pub tally: &'a Tally,
     /// Tick at which the phase's time ends; `u64::MAX` if it has no limit.
     pub deadline: u64,
@@ -127,11 +127,11 @@ impl FlowWorker<'_> {
         row.times.record(ns, bytes);
         match op.kind {
             Some(Kind::Read) => {
-                self.stats[READ].record(ns, bytes);
+                self.stats[OpKind::Read].record(ns, bytes);
                 self.tally.count();
             }
             Some(Kind::Write) => {
-                self.stats[WRITE].record(ns, bytes);
+                self.stats[OpKind::Write].record(ns, bytes);
                 self.tally.count();
             }
             other => self.count_other(op.class, other, ns, bytes),
@@ -154,7 +154,7 @@ impl FlowWorker<'_> {
 
     fn count_other(&mut self, class: Class, of: Option<Kind>, ns: u64, bytes: u64) {
         if of == Some(Kind::Sync) {
-            self.stats[SYNC].record(ns, bytes);
+            self.stats[OpKind::Sync].record(ns, bytes);
         }
         if class.is_io() { self.tally.count_io(bytes) } else { self.tally.count() }
     }
@@ -217,7 +217,7 @@ impl FlowWorker<'_> {
             row.times.reset();
             row.cpu_ns.store(0, Ordering::Relaxed);
         }
-        self.stats.iter().filter(|s| s.ops() > 0).for_each(KindStat::reset);
+        self.stats.reset();
         self.tally.reset();
         self.thread.forget();
     }

@@ -1,7 +1,8 @@
 //! The queue depth search, driven by this engine's clock and the worker's records.
 
 use super::Hot;
-use crate::shared::{KindStat, READ, WRITE};
+use crate::kind_stats::KindStats;
+use fathom_record::OpKind;
 use fathom_record::histogram::{BUCKETS, bucket_value};
 use fathom_workload::Stream;
 use fathom_workload::drive::{DepthFound, DepthSearch};
@@ -16,9 +17,9 @@ pub(super) fn look(hot: &Hot, search: &mut DepthSearch, now: u64) -> DepthFound 
     search.look(hot.clock, now, || counts(hot.stats))
 }
 
-fn counts(stats: &[KindStat]) -> Vec<u64> {
+fn counts(stats: &KindStats) -> Vec<u64> {
     let mut counts = vec![0; BUCKETS];
-    for kind in [READ, WRITE] {
+    for kind in [OpKind::Read, OpKind::Write] {
         stats[kind].add_counts_to(&mut counts);
     }
     counts

@@ -17,11 +17,9 @@ use super::{Hot, Outcome, passed, trim};
 use crate::backend::{AsyncBackend, Target};
 use crate::contents::Contents;
 use crate::fault::{FailedCall, Fault};
-use crate::shared::{
-    READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, SYNC, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
-};
+use fathom_record::OpKind;
 use fathom_workload::drive::{DepthFound, DepthSearch, Pauses, WarmUp, carried};
-use fathom_workload::ops::{Op, OpKind, Source};
+use fathom_workload::ops::{Op, OpCode, Source};
 use fathom_workload::{Stream, WhenStopped};
 use rustix::io::Errno;
 use std::sync::atomic::Ordering;
@@ -66,7 +64,7 @@ struct Places {
 
 impl Places {
     fn new(depth: usize) -> Self {
-        let op = Op { kind: OpKind::Read, file: 0, offset: 0, bytes: 0, think_ns: 0 };
+        let op = Op { kind: OpCode::Read, file: 0, offset: 0, bytes: 0, think_ns: 0 };
         Self {
             flights: vec![
                 Flight {
@@ -104,6 +102,7 @@ impl Places {
 
     /// Operations in flight in the kernel.
     fn in_kernel(&self) -> usize {
+        debug_assert!(self.completed.len() <= self.busy(), "more operations completed than were prepared");
         self.busy() - self.completed.len()
     }
 }
@@ -293,12 +292,12 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
                 break;
             };
             let syncs = !op.kind.is_data();
-            let alone = syncs && (how.syncs_alone || op.kind == OpKind::Evict);
+            let alone = syncs && (how.syncs_alone || op.kind == OpCode::Evict);
             if alone && places.busy() > 0 {
                 places.held = Some(op);
                 break;
             }
-            if op.kind == OpKind::Evict {
+            if op.kind == OpCode::Evict {
                 if op.bytes > 0 {
                     backend.select(op.file);
                     backend.evict(op.offset, op.bytes);
@@ -357,7 +356,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
             {
                 turn.gone();
             }
-            if op.kind == OpKind::Trim {
+            if op.kind == OpCode::Trim {
                 if let Err(fault) =
                     trim::at_once::<B, S, RARE>(hot, backend, source, &op, op_due, how.recorded)
                     && let Err(fault) = passed::over(hot, source, op, fault)
@@ -519,6 +518,7 @@ fn reap<B: AsyncBackend, S: Source, const RARE: bool>(
     let mut pausing = 0;
     for &(number, result) in &completed[..taken] {
         let flight = &places.flights[number as usize];
+        debug_assert!(!places.free.contains(&number), "operation {number} completed twice");
         places.free.push(number);
         if RARE {
             places.busy.ends(number);
@@ -535,7 +535,7 @@ fn reap<B: AsyncBackend, S: Source, const RARE: bool>(
         hot.last = now;
         if RARE && hot.counting && !flight.counted {
             // It started in the warm-up.
-            hot.figures.ramp_ops += u64::from(!matches!(flight.op.kind, OpKind::Sync { .. }));
+            hot.figures.ramp_ops += u64::from(!matches!(flight.op.kind, OpCode::Sync { .. }));
             done_uncounted(hot, flight);
             continue;
         }
@@ -551,7 +551,7 @@ fn reap<B: AsyncBackend, S: Source, const RARE: bool>(
         if RARE {
             rarely(hot, flight, now);
         }
-        if stopped && hot.counting && !matches!(flight.op.kind, OpKind::Sync { .. }) {
+        if stopped && hot.counting && !matches!(flight.op.kind, OpCode::Sync { .. }) {
             hot.figures.drained_ops += 1;
         }
     }
@@ -574,9 +574,9 @@ fn reap<B: AsyncBackend, S: Source, const RARE: bool>(
 #[inline(always)]
 fn done_uncounted(hot: &mut Hot, flight: &Flight) {
     match flight.op.kind {
-        OpKind::Read => hot.done.reads += 1,
-        OpKind::Write => hot.done.writes += 1,
-        OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => {}
+        OpCode::Read => hot.done.reads += 1,
+        OpCode::Write => hot.done.writes += 1,
+        OpCode::Sync { .. } | OpCode::Trim | OpCode::Evict => {}
     }
 }
 
@@ -584,7 +584,7 @@ fn done_uncounted(hot: &mut Hot, flight: &Flight) {
 /// On a device that completes them one by one it holds one operation.
 #[derive(Default)]
 struct Alike {
-    kind: Option<OpKind>,
+    kind: Option<OpCode>,
     stamp: u64,
     given: u64,
     bytes: u64,
@@ -615,20 +615,20 @@ impl Alike {
         let Some(kind) = self.kind else { return };
         let ns = hot.clock.between(self.stamp, now);
         let (kind, submission, completion) = match kind {
-            OpKind::Read => {
+            OpCode::Read => {
                 hot.done.reads += self.n;
-                (READ, READ_SUBMISSION, READ_COMPLETION)
+                (OpKind::Read, OpKind::ReadSubmission, OpKind::ReadCompletion)
             }
-            OpKind::Write => {
+            OpCode::Write => {
                 hot.done.writes += self.n;
-                (WRITE, WRITE_SUBMISSION, WRITE_COMPLETION)
+                (OpKind::Write, OpKind::WriteSubmission, OpKind::WriteCompletion)
             }
-            OpKind::Sync { .. } => {
-                hot.stats[SYNC].record_alike(ns, 0, self.n);
+            OpCode::Sync { .. } => {
+                hot.stats[OpKind::Sync].record_alike(ns, 0, self.n);
                 return;
             }
             // Never in flight.
-            OpKind::Trim | OpKind::Evict => return,
+            OpCode::Trim | OpCode::Evict => return,
         };
         hot.stats[kind].record_alike(ns, self.bytes, self.n);
         let given_ns = hot.clock.between(self.stamp, self.given);
@@ -642,14 +642,14 @@ impl Alike {
 #[inline(never)]
 fn rarely(hot: &mut Hot, flight: &Flight, now: u64) {
     hot.priority = flight.priority;
-    if matches!(flight.op.kind, OpKind::Sync { .. }) {
+    if matches!(flight.op.kind, OpCode::Sync { .. }) {
         if hot.counting {
             hot.log_operation(&flight.op, flight.stamp, flight.given, now);
         }
         return;
     }
     if flight.due > 0 {
-        hot.stats[RESPONSE].record(hot.clock.between(flight.due, now), u64::from(flight.op.bytes));
+        hot.stats[OpKind::Response].record(hot.clock.between(flight.due, now), u64::from(flight.op.bytes));
     }
     if hot.counting {
         hot.log_operation(&flight.op, flight.stamp, flight.given, now);
@@ -683,7 +683,7 @@ fn warming(
     let most = if adaptive { hot.figures.settled_depth as usize } else { depth };
     let together = !adaptive || hot.control.settled.load(Ordering::Acquire) >= warm.searching;
     let over = warm.up.as_ref().is_none_or(|up| {
-        up.moved(hot.moved_bytes());
+        up.moved(hot.stats.data_bytes());
         up.is_over(now)
     });
     if over && together {
@@ -738,6 +738,10 @@ fn prepare<B: AsyncBackend>(
     due: u64,
 ) -> u64 {
     let Some(number) = places.free.pop() else { return stamp };
+    debug_assert!(
+        !places.queued.contains(&number),
+        "operation {number} is prepared once before it is submitted"
+    );
     let flight = &mut places.flights[number as usize];
     let mut target = target(hot, number, &op, flight);
     target.priority = priority;
@@ -746,7 +750,7 @@ fn prepare<B: AsyncBackend>(
     flight.priority = priority;
     flight.due = due;
     flight.counted = hot.counting;
-    flight.stamp = if op.kind == OpKind::Write { hot.clock.now() } else { stamp };
+    flight.stamp = if op.kind == OpCode::Write { hot.clock.now() } else { stamp };
     let stamp = flight.stamp;
     backend.queue(number, &op, target);
     places.queued.push(number);
@@ -761,16 +765,16 @@ fn target(hot: &mut Hot, number: u32, op: &Op, flight: &mut Flight) -> Target {
     // Registered buffers come in pairs: one to write from, one to read into.
     let pair = (number as u16).wrapping_mul(2);
     match op.kind {
-        OpKind::Write => Target {
+        OpCode::Write => Target {
             pointer: contents.record_to_write(position, bytes).as_mut_ptr(),
             registered: pair,
             priority: 0,
         },
-        OpKind::Read => {
+        OpCode::Read => {
             flight.read_at = contents.read_position();
             Target { pointer: contents.record_to_read(bytes).as_mut_ptr(), registered: pair + 1, priority: 0 }
         }
-        OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => {
+        OpCode::Sync { .. } | OpCode::Trim | OpCode::Evict => {
             Target { pointer: std::ptr::null_mut(), registered: 0, priority: 0 }
         }
     }
@@ -788,11 +792,11 @@ fn complete<B: AsyncBackend, S: Source>(
 ) -> Result<(), Fault> {
     let op = &flight.op;
     let call = match op.kind {
-        OpKind::Read => FailedCall::Read,
-        OpKind::Write => FailedCall::Write,
+        OpCode::Read => FailedCall::Read,
+        OpCode::Write => FailedCall::Write,
         // Evictions are never in flight.
-        OpKind::Sync { .. } | OpKind::Evict => FailedCall::Sync,
-        OpKind::Trim => FailedCall::Trim,
+        OpCode::Sync { .. } | OpCode::Evict => FailedCall::Sync,
+        OpCode::Trim => FailedCall::Trim,
     };
     if result < 0 {
         return Err(backend.failed(Fault::of(call, Errno::from_raw_os_error(-result), op.offset)));

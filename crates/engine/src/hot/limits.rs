@@ -4,8 +4,9 @@
 use super::Hot;
 use crate::clock::Clock;
 use crate::fault::{FailedCall, Fault};
-use crate::shared::{KINDS, KindStat, READ, WRITE};
-use fathom_workload::ops::{Op, OpKind};
+use crate::kind_stats::KindStats;
+use fathom_record::OpKind;
+use fathom_workload::ops::{Op, OpCode};
 use fathom_workload::{Least, Longest, Stream};
 
 /// The limits of one worker.
@@ -30,12 +31,12 @@ struct IoTotals {
 }
 
 impl IoTotals {
-    fn of(stats: &[KindStat; KINDS]) -> Self {
+    fn of(stats: &KindStats) -> Self {
         Self {
-            reads: stats[READ].ops(),
-            writes: stats[WRITE].ops(),
-            read_bytes: stats[READ].bytes(),
-            written_bytes: stats[WRITE].bytes(),
+            reads: stats[OpKind::Read].ops(),
+            writes: stats[OpKind::Write].ops(),
+            read_bytes: stats[OpKind::Read].bytes(),
+            written_bytes: stats[OpKind::Write].bytes(),
         }
     }
 }
@@ -56,9 +57,9 @@ impl Limits {
     /// Checks the latency of a counted operation.
     fn note(&mut self, op: &Op, ns: u64) {
         let most = match op.kind {
-            OpKind::Read => self.longest.read.0,
-            OpKind::Write => self.longest.write.0,
-            OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => 0,
+            OpCode::Read => self.longest.read.0,
+            OpCode::Write => self.longest.write.0,
+            OpCode::Sync { .. } | OpCode::Trim | OpCode::Evict => 0,
         };
         if most > 0 && ns > most && self.late.is_none() {
             let fault = Fault {
@@ -162,11 +163,11 @@ mod tests {
         stream.pace.longest = Some(Longest { read: Duration(1000), write: Duration(0) });
         let mut limits = Limits::of(&stream).unwrap();
         let op = |kind, offset| Op { kind, file: 3, offset, bytes: 4096, think_ns: 0 };
-        limits.note(&op(OpKind::Read, 0), 1000);
-        limits.note(&op(OpKind::Write, 4096), 5000);
+        limits.note(&op(OpCode::Read, 0), 1000);
+        limits.note(&op(OpCode::Write, 4096), 5000);
         assert_eq!(limits.late, None);
-        limits.note(&op(OpKind::Read, 8192), 1001);
-        limits.note(&op(OpKind::Read, 12288), 9999);
+        limits.note(&op(OpCode::Read, 8192), 1001);
+        limits.note(&op(OpCode::Read, 12288), 9999);
         let fault = limits.late.unwrap();
         assert_eq!(
             (fault.call, fault.offset, fault.expected, fault.found),

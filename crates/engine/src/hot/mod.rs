@@ -22,15 +22,14 @@ mod written_back;
 use crate::calls::{Noted, WorkerLog};
 use crate::clock::Clock;
 use crate::contents::Contents;
+use crate::kind_stats::KindStats;
 use crate::punctual::Punctual;
-use crate::shared::{
-    Control, Figures, KINDS, KindStat, Live, READ, STOP_FIRST_DONE, STOP_INTERRUPT, TRIM, WRITE, add_and_wake,
-};
+use crate::shared::{Control, Figures, Live, STOP_FIRST_DONE, STOP_INTERRUPT, add_and_wake};
 use crate::spool::{Does, Operation, Spool};
 use crate::usage::{ProcessorWait, Usage};
-use fathom_record::OpLogEntry;
+use fathom_record::{OpKind, OpLogEntry};
 use fathom_workload::drive::WarmUp;
-use fathom_workload::ops::{Done, Op, OpKind};
+use fathom_workload::ops::{Done, Op, OpCode};
 use fathom_workload::{PassOver, WhenStopped};
 use rare::Rare;
 use std::sync::atomic::Ordering;
@@ -50,7 +49,7 @@ pub(crate) struct Hot<'a> {
     pub clock: Clock,
     pub control: &'a Control,
     pub live: &'a Live,
-    pub stats: &'a [KindStat; KINDS],
+    pub stats: &'a KindStats,
     /// Tick at which the phase's time ends; `u64::MAX` if it has no limit.
     pub deadline: u64,
     /// Tick at which the last operation returned.
@@ -129,15 +128,9 @@ impl Hot<'_> {
 
     /// Clears what the warm-up recorded and returns its number of operations.
     pub fn forget_warm_up(&mut self) -> u64 {
-        let ops = self.stats[READ].ops() + self.stats[WRITE].ops() + self.stats[TRIM].ops();
-        // Skip unused kinds: touching them would cost a page fault each.
-        self.stats.iter().filter(|s| s.ops() > 0).for_each(KindStat::reset);
+        let ops = self.stats.data_ops();
+        self.stats.reset();
         ops
-    }
-
-    /// Bytes recorded so far.
-    pub fn moved_bytes(&self) -> u64 {
-        [READ, WRITE, TRIM].iter().map(|kind| self.stats[*kind].bytes()).sum()
     }
 
     /// Starts counting at the tick `now`.
@@ -194,13 +187,13 @@ impl Hot<'_> {
     fn note_call(&self, op: &Op, begun: u64, ended: u64) {
         let Some(log) = &self.call_log else { return };
         let kind = match op.kind {
-            OpKind::Read => fathom_record::OpKind::Read,
-            OpKind::Write => fathom_record::OpKind::Write,
-            OpKind::Sync { .. } => fathom_record::OpKind::Sync,
+            OpCode::Read => OpKind::Read,
+            OpCode::Write => OpKind::Write,
+            OpCode::Sync { .. } => OpKind::Sync,
             // These move no data that could be joined with a request.
-            OpKind::Trim | OpKind::Evict => return,
+            OpCode::Trim | OpCode::Evict => return,
         };
-        let bytes = if kind == fathom_record::OpKind::Sync { 0 } else { u64::from(op.bytes) };
+        let bytes = if kind == OpKind::Sync { 0 } else { u64::from(op.bytes) };
         let file = (0, if self.file_bytes > 0 { op.file as usize } else { 0 });
         log.note(&Noted { op: kind, offset: op.offset, bytes, file, begun, ended });
     }
@@ -208,7 +201,7 @@ impl Hot<'_> {
     /// Adds an operation to the log, if there is one; syncs are only noted as calls. `given`: the submission time.
     fn log_operation(&mut self, op: &Op, begun: u64, given: u64, ended: u64) {
         self.note_call(op, begun, ended);
-        if matches!(op.kind, OpKind::Sync { .. }) {
+        if matches!(op.kind, OpCode::Sync { .. }) {
             return;
         }
         let latency_ns = self.clock.between(begun, ended);
@@ -216,8 +209,8 @@ impl Hot<'_> {
         if let Some(spool) = &mut self.spool {
             spool.note(&Operation {
                 does: match op.kind {
-                    OpKind::Write => Does::Write,
-                    OpKind::Trim => Does::Trim,
+                    OpCode::Write => Does::Write,
+                    OpCode::Trim => Does::Trim,
                     _ => Does::Read,
                 },
                 start_ns,

@@ -5,10 +5,11 @@ use super::rare::{Waited, wait_until};
 use super::{Hot, Outcome, passed, trim};
 use crate::backend::Backend;
 use crate::fault::Fault;
-use crate::shared::{READ, RESPONSE, STOP_INTERRUPT, SYNC, WRITE};
+use crate::shared::STOP_INTERRUPT;
+use fathom_record::OpKind;
 use fathom_workload::WhenStopped;
 use fathom_workload::drive::WarmUp;
-use fathom_workload::ops::{Op, OpKind, Source};
+use fathom_workload::ops::{Op, OpCode, Source};
 use std::sync::atomic::Ordering;
 
 /// Runs the warm-up, if any, and the counted part of a stream. `PLAIN`: the stream has no rare features, so no loop with them is
@@ -55,7 +56,7 @@ fn warm_up<B: Backend>(
             source.next(&hot.done)
         });
         let Some(op) = drawn else { return Ok(Some(Outcome::Completed)) };
-        if op.kind == OpKind::Evict {
+        if op.kind == OpCode::Evict {
             evict(backend, &op);
             continue;
         }
@@ -101,7 +102,7 @@ fn counted<B: Backend, S: Source, const RARE: bool>(
         let drawn = if RARE { hot.pending.take() } else { None };
         let Some(op) = drawn.or_else(|| source.next(&hot.done)) else { return Ok(Outcome::Completed) };
         if RARE {
-            if op.kind == OpKind::Evict {
+            if op.kind == OpCode::Evict {
                 evict(backend, &op);
                 continue;
             }
@@ -147,14 +148,14 @@ fn timed<B: Backend, S: Source, const RARE: bool>(
     backend.select(op.file);
     let position = hot.position(op);
     match op.kind {
-        OpKind::Read => {
+        OpCode::Read => {
             let contents = &mut hot.memory[0];
             let at = contents.read_position();
             let buffer = contents.record_to_read(bytes);
             start = hot.clock.now();
             backend.read(op.offset, buffer)?;
             hot.last = hot.clock.now();
-            kind = READ;
+            kind = OpKind::Read;
             // No stream does 2^64 operations; an overflow check would be part of the loop in every test build.
             hot.done.reads = hot.done.reads.wrapping_add(1);
             if contents.checks()
@@ -163,7 +164,7 @@ fn timed<B: Backend, S: Source, const RARE: bool>(
                 passed::wrong(hot, *op, fault)?;
             }
         }
-        OpKind::Write => {
+        OpCode::Write => {
             let record = hot.memory[0].record_to_write(position, bytes);
             start = hot.clock.now();
             backend.write(op.offset, record)?;
@@ -171,21 +172,21 @@ fn timed<B: Backend, S: Source, const RARE: bool>(
                 rare.wrote(backend, op)?;
             }
             hot.last = hot.clock.now();
-            kind = WRITE;
+            kind = OpKind::Write;
             hot.done.writes = hot.done.writes.wrapping_add(1);
         }
-        OpKind::Sync { data_only } => {
+        OpCode::Sync { data_only } => {
             start = hot.clock.now();
             match &mut hot.rare {
                 Some(rare) if RARE => rare.sync(backend, op, data_only)?,
                 _ => backend.sync(data_only)?,
             }
             hot.last = hot.clock.now();
-            kind = SYNC;
+            kind = OpKind::Sync;
         }
-        OpKind::Trim => return trim::timed(hot, backend, op, true),
+        OpCode::Trim => return trim::timed(hot, backend, op, true),
         // Only in rare streams: see `counted`.
-        OpKind::Evict => return Ok(hot.last),
+        OpCode::Evict => return Ok(hot.last),
     }
     hot.stats[kind].record(hot.clock.between(start, hot.last), u64::from(op.bytes));
     Ok(start)
@@ -197,7 +198,7 @@ fn untimed<B: Backend>(hot: &mut Hot, backend: &mut B, source: &dyn Source, op: 
     backend.select(op.file);
     let position = hot.position(op);
     match op.kind {
-        OpKind::Read => {
+        OpCode::Read => {
             let contents = &mut hot.memory[0];
             let at = contents.read_position();
             backend.read(op.offset, contents.record_to_read(bytes))?;
@@ -208,19 +209,19 @@ fn untimed<B: Backend>(hot: &mut Hot, backend: &mut B, source: &dyn Source, op: 
                 passed::wrong(hot, *op, fault)?;
             }
         }
-        OpKind::Write => {
+        OpCode::Write => {
             backend.write(op.offset, hot.memory[0].record_to_write(position, bytes))?;
             if let Some(rare) = hot.rare.as_mut() {
                 rare.wrote(backend, op)?;
             }
             hot.done.writes += 1;
         }
-        OpKind::Sync { data_only } => match &mut hot.rare {
+        OpCode::Sync { data_only } => match &mut hot.rare {
             Some(rare) => rare.sync(backend, op, data_only)?,
             None => backend.sync(data_only)?,
         },
-        OpKind::Trim => trim::untimed(hot, backend, op)?,
-        OpKind::Evict => evict(backend, op),
+        OpCode::Trim => trim::untimed(hot, backend, op)?,
+        OpCode::Evict => evict(backend, op),
     }
     Ok(())
 }
@@ -266,7 +267,7 @@ fn before<B: Backend>(
     let pace = &mut rare.pace;
     pace.comes(pauses);
     let think_ns = match op.kind {
-        OpKind::Sync { .. } => 0,
+        OpCode::Sync { .. } => 0,
         _ if !pauses => 0,
         _ => pace.think.next_ns(hot.clock, hot.released, || hot.clock.now()),
     };
@@ -305,7 +306,7 @@ fn before<B: Backend>(
     {
         return Ok(Waited::Cut);
     }
-    let takes_turns = !matches!(op.kind, OpKind::Sync { .. });
+    let takes_turns = !matches!(op.kind, OpCode::Sync { .. });
     if takes_turns && super::ratio::wait(hot, when_stopped) == Waited::Cut {
         return Ok(Waited::Cut);
     }
@@ -324,7 +325,7 @@ fn before<B: Backend>(
         std::hint::black_box(area.all());
     }
     if let Some(scratch) = &mut rare.disturb
-        && op.kind == OpKind::Read
+        && op.kind == OpCode::Read
         && hot.done.reads.is_multiple_of(rare.disturb_every)
     {
         let bytes = rare.disturb_bytes;
@@ -334,7 +335,7 @@ fn before<B: Backend>(
     if rare.lock_records
         && let Some(file) = backend.descriptor()
     {
-        crate::locks::lock(file, op.offset, u64::from(op.bytes), op.kind != OpKind::Read)?;
+        crate::locks::lock(file, op.offset, u64::from(op.bytes), op.kind != OpCode::Read)?;
     }
     Ok(Waited::Enough)
 }
@@ -348,7 +349,7 @@ fn after<B: Backend>(
     issued: Option<u64>,
     when_stopped: WhenStopped,
 ) -> Result<(), Fault> {
-    let syncs = matches!(op.kind, OpKind::Sync { .. });
+    let syncs = matches!(op.kind, OpCode::Sync { .. });
     if let Some(start) = issued {
         hot.log_operation(op, start, start, hot.last);
     }
@@ -361,7 +362,7 @@ fn after<B: Backend>(
             hot.figures.behind_ns = hot.figures.behind_ns.max(behind_ns);
             if !syncs {
                 let response_ns = hot.clock.between(due, hot.last);
-                hot.stats[RESPONSE].record(response_ns, u64::from(op.bytes));
+                hot.stats[OpKind::Response].record(response_ns, u64::from(op.bytes));
             }
         }
     }

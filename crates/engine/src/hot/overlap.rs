@@ -1,7 +1,7 @@
 //! Tracks the ranges in flight, so that no operation starts on bytes that another is still working on. A list, since it holds at
 //! most queue-depth entries; it stays empty for streams that do not request this.
 
-use fathom_workload::ops::{Op, OpKind};
+use fathom_workload::ops::{Op, OpCode};
 
 /// Ranges in flight of a stream whose operations must not overlap.
 #[derive(Default)]
@@ -30,7 +30,7 @@ impl BusyRanges {
 
     /// Adds an operation by its number among those in flight. A sync has no range.
     pub fn begins(&mut self, number: u32, op: &Op) {
-        if !matches!(op.kind, OpKind::Sync { .. }) {
+        if !matches!(op.kind, OpCode::Sync { .. }) {
             self.0.push(Span::of(number, op));
         }
     }
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn one_that_overlaps_waits_until_the_other_is_done() {
-        let op = |file, offset, bytes| Op { kind: OpKind::Write, file, offset, bytes, think_ns: 0 };
+        let op = |file, offset, bytes| Op { kind: OpCode::Write, file, offset, bytes, think_ns: 0 };
         let mut busy = BusyRanges::default();
         assert!(!busy.overlaps(&op(0, 0, 4096)));
         busy.begins(3, &op(0, 4096, 8192));
@@ -65,7 +65,7 @@ mod tests {
         }
         busy.ends(3);
         assert!(!busy.overlaps(&op(0, 4096, 8192)) && busy.overlaps(&op(1, 0, 4096)));
-        busy.begins(3, &Op { kind: OpKind::Sync { data_only: false }, ..op(0, 0, 0) });
+        busy.begins(3, &Op { kind: OpCode::Sync { data_only: false }, ..op(0, 0, 0) });
         assert_eq!(busy.0.len(), 1);
     }
 }

@@ -4,8 +4,7 @@
 
 use super::Hot;
 use crate::fault::{FailedCall, Fault};
-use crate::shared::{READ, TRIM, WRITE};
-use fathom_workload::ops::{Op, OpKind, Source};
+use fathom_workload::ops::{Op, OpCode, Source};
 use fathom_workload::{ErrorNumber, PassOver};
 
 /// Whether the stream tolerates a fault. Faults without a kernel error are never tolerated: a file that ends too early does so
@@ -35,7 +34,7 @@ fn count(hot: &mut Hot, op: Op, fault: Fault) -> Result<(), Fault> {
     if !bears(hot.pass_over, &fault) {
         return Err(fault);
     }
-    let after_ops: u64 = [READ, WRITE, TRIM].iter().map(|kind| hot.stats[*kind].ops()).sum();
+    let after_ops = hot.stats.data_ops();
     let passed = &mut hot.figures.passed;
     if passed.errors == 0 {
         (passed.first, passed.after_ops) = (fault, after_ops);
@@ -53,16 +52,16 @@ pub(super) fn over(hot: &mut Hot, source: &mut dyn Source, op: Op, fault: Fault)
     let passed = &mut hot.figures.passed;
     // A mix by completed work counts it as done; otherwise it would retry the same kind forever.
     match op.kind {
-        OpKind::Read => {
+        OpCode::Read => {
             passed.reads += counts;
             hot.done.reads += 1;
         }
-        OpKind::Write => {
+        OpCode::Write => {
             passed.writes += counts;
             hot.done.writes += 1;
         }
-        OpKind::Trim => passed.trims += counts,
-        OpKind::Sync { .. } | OpKind::Evict => {}
+        OpCode::Trim => passed.trims += counts,
+        OpCode::Sync { .. } | OpCode::Evict => {}
     }
     source.failed(&op);
     // The time may run out while no operation succeeds.

@@ -2,7 +2,7 @@
 
 use crate::stream_plan::StreamPlan;
 use fathom_workload::PriorityShare;
-use fathom_workload::ops::{Op, OpKind, Place, derive_seed};
+use fathom_workload::ops::{Op, OpCode, Place, derive_seed};
 
 /// Purpose number of the derived seed (contents have 200).
 const FOR_PRIORITIES: u64 = 201;
@@ -23,13 +23,13 @@ impl Priorities {
 
     /// The priority of an operation; 0: its thread's.
     pub fn of_operation(&mut self, op: &Op) -> u16 {
-        if matches!(op.kind, OpKind::Sync { .. }) {
+        if matches!(op.kind, OpCode::Sync { .. }) {
             return 0;
         }
         self.drawn += 1;
         let bits = derive_seed(self.seed, Place::default(), self.drawn) >> 11;
         let mut percent = bits as f64 / (1u64 << 53) as f64 * 100.0;
-        let writes = op.kind == OpKind::Write;
+        let writes = op.kind == OpCode::Write;
         for share in &self.shares {
             let size = share.bytes.is_none_or(|bytes| bytes.0 == u64::from(op.bytes));
             if share.writes != writes || !size {
@@ -70,11 +70,11 @@ mod tests {
             (0..10_000).filter(|_| priorities.of_operation(&op) == wanted).count()
         };
         let near = |n: usize, wanted: usize| n.abs_diff(wanted) < 200;
-        assert!(near(count(OpKind::Read, 4096, 1 << 13 | 2), 2000));
-        assert!(near(count(OpKind::Read, 4096, 3 << 13 | 2), 3000));
-        assert!(near(count(OpKind::Read, 4096, 0), 5000));
-        assert_eq!(count(OpKind::Read, 8192, 0), 10_000);
-        assert_eq!(count(OpKind::Write, 8192, 2 << 13 | 2), 10_000);
-        assert_eq!(count(OpKind::Sync { data_only: false }, 0, 0), 10_000);
+        assert!(near(count(OpCode::Read, 4096, 1 << 13 | 2), 2000));
+        assert!(near(count(OpCode::Read, 4096, 3 << 13 | 2), 3000));
+        assert!(near(count(OpCode::Read, 4096, 0), 5000));
+        assert_eq!(count(OpCode::Read, 8192, 0), 10_000);
+        assert_eq!(count(OpCode::Write, 8192, 2 << 13 | 2), 10_000);
+        assert_eq!(count(OpCode::Sync { data_only: false }, 0, 0), 10_000);
     }
 }

@@ -4,7 +4,7 @@
 use super::Hot;
 use crate::backend::{AsyncBackend, Handle};
 use crate::fault::{FailedCall, Fault};
-use crate::shared::{RESPONSE, TRIM};
+use fathom_record::OpKind;
 use fathom_workload::ops::{Op, Source};
 use rustix::fd::{AsRawFd as _, BorrowedFd, RawFd};
 use rustix::fs::{FallocateFlags, FileType};
@@ -28,7 +28,7 @@ pub(super) fn timed<B: Handle>(
     untimed(hot, backend, op)?;
     hot.last = hot.clock.now();
     if recorded {
-        hot.stats[TRIM].record(hot.clock.between(start, hot.last), u64::from(op.bytes));
+        hot.stats[OpKind::Trim].record(hot.clock.between(start, hot.last), u64::from(op.bytes));
     }
     Ok(start)
 }
@@ -59,7 +59,7 @@ pub(super) fn at_once<B: AsyncBackend, S: Source, const RARE: bool>(
         hot.figures.uncounted_bytes += u64::from(op.bytes);
     } else if RARE {
         if due > 0 {
-            hot.stats[RESPONSE].record(hot.clock.between(due, now), u64::from(op.bytes));
+            hot.stats[OpKind::Response].record(hot.clock.between(due, now), u64::from(op.bytes));
         }
         if hot.counting {
             hot.log_operation(op, start, start, now);

@@ -45,7 +45,7 @@ impl Unsynced {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_workload::ops::OpKind;
+    use fathom_workload::ops::OpCode;
     use fathom_workload::{Bytes, Direction, SyncEvery};
 
     #[test]
@@ -55,7 +55,7 @@ mod tests {
         let stream = Stream { sync_every, ..Stream::new("f", Direction::Write, Bytes(4096)) };
         let mut unsynced = Unsynced::of(&stream).unwrap();
         for (file, offset) in [(1, 8192), (1, 0), (0, 4096)] {
-            unsynced.wrote(&Op { kind: OpKind::Write, file, offset, bytes: 4096, think_ns: 0 });
+            unsynced.wrote(&Op { kind: OpCode::Write, file, offset, bytes: 4096, think_ns: 0 });
         }
         assert_eq!(unsynced.spans, [(4096, 8192), (0, 12288)]);
     }

@@ -661,11 +661,12 @@ impl Ledger {
 
     fn note(&mut self, fact: &str) -> Result<(), EngineError> {
         let Some(path) = &self.directory else { return Ok(()) };
-        let untold = |error: Untrusted| EngineError::Journal { directory: path.clone(), error: error.into() };
+        let journal_error =
+            |error: Untrusted| EngineError::Journal { directory: path.clone(), error: error.into() };
         if self.journal.is_none() {
-            let directory = Directory::make(path).map_err(untold)?;
+            let directory = Directory::make(path).map_err(journal_error)?;
             let name = format!("{PREFIX}{}", owner::own_name());
-            let file = directory.create(&name).map_err(untold)?;
+            let file = directory.create(&name).map_err(journal_error)?;
             // Process ids are meaningless in another container or on another host that shares the directory; a lock is not, and
             // the kernel releases it at any death. Without lock support the id has to do.
             let _ = rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
@@ -685,11 +686,16 @@ impl Ledger {
         change: impl FnOnce(&mut BTreeMap<PathBuf, Entry>),
     ) -> Result<(), EngineError> {
         let Some(path) = &self.directory else { return Ok(()) };
-        let untold = |error: Untrusted| EngineError::Journal { directory: path.clone(), error: error.into() };
-        let directory = Directory::make(path).map_err(untold)?;
-        let _lock = directory.wait_for_lock("kept.lock").map_err(untold)?;
-        if directory.text(KEPT).map_err(untold)?.is_some_and(|text| journal::Facts::parse(&text).is_none()) {
-            directory.rename(KEPT, ASIDE).map_err(untold)?;
+        let journal_error =
+            |error: Untrusted| EngineError::Journal { directory: path.clone(), error: error.into() };
+        let directory = Directory::make(path).map_err(journal_error)?;
+        let _lock = directory.wait_for_lock("kept.lock").map_err(journal_error)?;
+        if directory
+            .text(KEPT)
+            .map_err(journal_error)?
+            .is_some_and(|text| journal::Facts::parse(&text).is_none())
+        {
+            directory.rename(KEPT, ASIDE).map_err(journal_error)?;
         }
         let facts = read_facts(&directory, KEPT).unwrap_or_default();
         let mut kept: BTreeMap<PathBuf, Entry> = facts.made.into_iter().collect();
@@ -699,7 +705,7 @@ impl Ledger {
         kept.retain(|file, entry| !near.contains(&file.parent()) || entry.identity.may_be_at(file));
         let facts = kept.iter().map(|(file, entry)| lines::sealed(&made(entry, file)));
         let text: String = std::iter::once(format!("{FIRST}\n")).chain(facts).collect();
-        directory.replace(KEPT, &text).map_err(untold)
+        directory.replace(KEPT, &text).map_err(journal_error)
     }
 }
 
@@ -722,6 +728,7 @@ impl Journal {
     }
 
     fn append(&mut self, text: &str) -> Result<(), EngineError> {
+        debug_assert!(text.ends_with('\n'), "a journal is written in whole lines: {text}");
         self.unsynced = true;
         let written = self.file.write_all(text.as_bytes());
         written.map_err(|e| EngineError::file("write", self.directory.path().join(&self.name), e))

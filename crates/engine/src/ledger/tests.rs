@@ -314,14 +314,14 @@ fn d2_a_number_alone_does_not_make_a_file_ours() {
     let dir = tempfile::tempdir().unwrap();
     let (state, path) = (dir.path().join("state"), dir.path().join("theirs"));
     fs::write(&path, "a thesis").unwrap();
-    let told = |proof: &str| format!("made {} {proof} {}", numbers(&path), lines::coded_path(&path));
+    let line_of = |proof: &str| format!("made {} {proof} {}", numbers(&path), lines::coded_path(&path));
     for (proof, fate) in [
         ("-", Fate::Unproven),
         ("born:1", Fate::Replaced),
         ("mark:0000000000000001", Fate::Replaced),
         ("changed:1", Fate::Replaced),
     ] {
-        let journal = left_by_a_killed_run(&state, &told(proof));
+        let journal = left_by_a_killed_run(&state, &line_of(proof));
         assert_eq!(Ledger::sweep(&state), [Swept { path: path.clone(), fate }]);
         assert!(path.exists() && !journal.exists(), "{proof}");
     }

@@ -1,14 +1,14 @@
 //! The interval series of each worker, beside that of all workers: its progress per interval, by kind of operation.
 
-use super::collect::RECORDED;
-use crate::shared::{KINDS, Shared};
+use crate::kind_stats::COUNTED;
+use crate::shared::Shared;
 use fathom_record::{Interval, OpTotal, Worker, WorkerInterval};
 
 /// Operations, bytes and sum of latencies of one kind.
 type Sums = (u64, u64, u64);
 
 pub(super) struct ByWorker {
-    before: Vec<[Sums; KINDS]>,
+    before: Vec<[Sums; COUNTED.len()]>,
     series: Vec<Vec<WorkerInterval>>,
     /// End of the last interval.
     end_ns: u64,
@@ -16,7 +16,7 @@ pub(super) struct ByWorker {
 
 impl ByWorker {
     pub fn new(count: usize) -> Self {
-        Self { before: vec![[(0, 0, 0); KINDS]; count], series: vec![Vec::new(); count], end_ns: 0 }
+        Self { before: vec![[(0, 0, 0); COUNTED.len()]; count], series: vec![Vec::new(); count], end_ns: 0 }
     }
 
     /// Follows the common series, whose last interval is new, extended or unchanged.
@@ -31,6 +31,7 @@ impl ByWorker {
     }
 
     fn begin(&mut self, shared: &Shared, counting: impl Iterator<Item = usize>, end_ns: u64, width_ns: u64) {
+        debug_assert!(end_ns > self.end_ns, "an interval ends after the one before it");
         for worker in counting {
             let moved = self.gained(shared, worker);
             self.series[worker].push(WorkerInterval { end_ns, width_ns, moved });
@@ -66,8 +67,7 @@ impl ByWorker {
 
     fn gained(&mut self, shared: &Shared, worker: usize) -> Vec<OpTotal> {
         let mut gained = Vec::new();
-        for ((kind, op), before) in RECORDED.into_iter().zip(&mut self.before[worker]) {
-            let stat = &shared.stats(worker)[kind];
+        for ((op, stat), before) in shared.stats(worker).counted().zip(&mut self.before[worker]) {
             let now = (stat.ops(), stat.bytes(), stat.sum_ns());
             let then = std::mem::replace(before, now);
             let ops = now.0.saturating_sub(then.0);

@@ -6,10 +6,8 @@ use crate::error::advice;
 use crate::fault::{FailedCall, Fault};
 use crate::flow::Setting;
 use crate::interrupted_by;
-use crate::shared::{
-    End, FINAL_SYNC, Figures, KINDS, KindStat, Live, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, SYNC,
-    Shared, TRIM, WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
-};
+use crate::kind_stats::KindStats;
+use crate::shared::{End, Figures, Live, Shared};
 use fathom_record::{
     Ending, Histogram, InFlight, Marks, OpError, OpKind, OpStat, PassedOver, Repetition, Row, ThreadCounts,
     Worker,
@@ -98,11 +96,7 @@ pub(super) fn so_far(shared: &Shared, count: usize, clock: Clock, first: u64) ->
     let one = |index: usize| {
         let counting_at = shared.live(index).counting_at.load(Ordering::Acquire);
         let counters = shared.stats(index);
-        let recorded = RECORDED.into_iter().map(|(kind, op)| (&counters[kind], op));
-        let stats: Vec<OpStat> = recorded
-            .filter(|(s, _)| counting_at > 0 && s.ops() > 0)
-            .map(|(s, op)| OpStat { op, ops: s.ops(), bytes: s.bytes(), latency: s.histogram() })
-            .collect();
+        let stats = if counting_at > 0 { counters.recorded() } else { Vec::new() };
         let elapsed_ns = if counting_at == 0 { 0 } else { clock.between(counting_at, now) };
         Worker { index: index as u32, elapsed_ns, stats, ..Worker::default() }
     };
@@ -113,28 +107,8 @@ pub(super) fn so_far(shared: &Shared, count: usize, clock: Clock, first: u64) ->
     }
 }
 
-/// The kinds with separate counters, and their names in the record.
-pub(super) const RECORDED: [(usize, OpKind); KINDS] = [
-    (READ, OpKind::Read),
-    (WRITE, OpKind::Write),
-    (SYNC, OpKind::Sync),
-    (RESPONSE, OpKind::Response),
-    (READ_SUBMISSION, OpKind::ReadSubmission),
-    (READ_COMPLETION, OpKind::ReadCompletion),
-    (WRITE_SUBMISSION, OpKind::WriteSubmission),
-    (WRITE_COMPLETION, OpKind::WriteCompletion),
-    (FINAL_SYNC, OpKind::FinalSync),
-    (TRIM, OpKind::Trim),
-];
-
-fn stats_of(slot: &Figures, counters: &[KindStat; KINDS], rows: &[Row]) -> Vec<OpStat> {
-    let mut stats = Vec::new();
-    for (kind, op) in RECORDED {
-        let s = &counters[kind];
-        if s.ops() > 0 {
-            stats.push(OpStat { op, ops: s.ops(), bytes: s.bytes(), latency: s.histogram() });
-        }
-    }
+fn stats_of(slot: &Figures, counters: &KindStats, rows: &[Row]) -> Vec<OpStat> {
+    let mut stats = counters.recorded();
     for (ns, op) in [(slot.open_call_ns, OpKind::Open), (slot.close_call_ns, OpKind::Close)] {
         if ns > 0 {
             stats.push(OpStat { op, ops: 1, bytes: 0, latency: Histogram::from_values([ns]) });
@@ -226,8 +200,8 @@ fn error_of(ops: u64, fault: &Fault, path: &std::path::Path) -> OpError {
         _ => None,
     };
     let at = place.map_or(String::new(), |o| format!(" at offset {o}"));
-    let message = if let Some(told) = super::limit::sentence(fault, &path_text) {
-        told
+    let message = if let Some(sentence) = super::limit::sentence(fault, &path_text) {
+        sentence
     } else if fault.errno != 0 {
         let error = std::io::Error::from_raw_os_error(fault.errno);
         let moved = if fault.expected > 0 {

@@ -2,8 +2,9 @@
 //! separately.
 
 use super::LOOK_NS;
+use crate::kind_stats::DATA;
 use crate::layout::instances;
-use crate::shared::{KindStat, READ, STOP_RULE, STOP_SOME, Shared, TRIM, WRITE};
+use crate::shared::{STOP_RULE, STOP_SOME, Shared};
 use fathom_record::{Repetition, SteadyGroup, SteadyState};
 use fathom_workload::drive::Sums;
 use fathom_workload::{Phase, Steady, SteadyFigure};
@@ -129,8 +130,8 @@ impl Rounds {
         let mut sums = Sums::default();
         let mut add = |worker: usize| {
             let (ops, bytes) = shared.totals(worker);
-            let of_kinds = [READ, WRITE, TRIM].map(|kind| &shared.stats(worker)[kind]);
-            sums.add(ops, bytes, of_kinds.into_iter().map(KindStat::sum_ns).sum());
+            let stats = shared.stats(worker);
+            sums.add(ops, bytes, DATA.into_iter().map(|kind| stats[kind].sum_ns()).sum());
         };
         match &self.only {
             None => shared.counting(count).for_each(&mut add),

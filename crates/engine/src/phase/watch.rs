@@ -2,14 +2,15 @@
 //! jitter, and checks for dead children.
 
 use super::by_worker::ByWorker;
-use super::collect::{self, RECORDED};
+use super::collect;
 use super::jitter::Probe;
 use super::rounds::Rounds;
 use super::{Children, LOOK_NS, Moments, Released};
 use crate::clock::Clock;
 use crate::flow::Setting;
 use crate::interrupted_by;
-use crate::shared::{READ, STOP_FIRST_DONE, STOP_INTERRUPT, Shared, TRIM, WRITE};
+use crate::kind_stats::{COUNTED, DATA};
+use crate::shared::{STOP_FIRST_DONE, STOP_INTERRUPT, Shared};
 use fathom_record::histogram::BUCKETS;
 use fathom_record::{Histogram, Interval, OpKind, Repetition};
 use fathom_workload::Phase;
@@ -123,7 +124,7 @@ impl<'a> Watch<'a> {
                 let counted_ns = self.clock.between(self.counted_from, now);
                 if let Some(series) = &mut self.series {
                     let origin_ns = self.clock.between(self.first, self.counted_from);
-                    let told = series.intervals.len();
+                    let before = series.intervals.len();
                     wait_ns =
                         wait_ns.min(series.look(self.shared, self.count, origin_ns, counted_ns, stopped));
                     if let Some(by_worker) = &mut self.by_worker
@@ -131,7 +132,7 @@ impl<'a> Watch<'a> {
                     {
                         by_worker.follow(self.shared, self.shared.counting(self.count), interval);
                     }
-                    if series.intervals.len() > told
+                    if series.intervals.len() > before
                         && let Some(interval) = series.intervals.last()
                     {
                         moments.interval(interval);
@@ -228,7 +229,7 @@ impl Series {
             width_ns,
             next_ns: width_ns,
             last: (0, 0, 0),
-            before: vec![Vec::new(); RECORDED.len()],
+            before: vec![Vec::new(); COUNTED.len()],
             moved: [0; 3],
             intervals: Vec::new(),
         }
@@ -279,11 +280,8 @@ impl Series {
     /// File data moved by reads and writes, and bytes deallocated, since the last call.
     fn moved(&mut self, shared: &Shared, count: usize) -> Vec<(OpKind, u64)> {
         let mut moved = Vec::new();
-        for ((kind, op), before) in [(READ, OpKind::Read), (WRITE, OpKind::Write), (TRIM, OpKind::Trim)]
-            .into_iter()
-            .zip(&mut self.moved)
-        {
-            let now = shared.counting(count).map(|w| shared.stats(w)[kind].bytes()).sum::<u64>();
+        for (op, before) in DATA.into_iter().zip(&mut self.moved) {
+            let now = shared.counting(count).map(|w| shared.stats(w)[op].bytes()).sum::<u64>();
             let gained = now.saturating_sub(std::mem::replace(before, now));
             if gained > 0 {
                 moved.push((op, gained));
@@ -295,12 +293,12 @@ impl Series {
     /// Histogram increments of each kind of operation since the last call.
     fn gained(&mut self, shared: &Shared, count: usize) -> Vec<(OpKind, Histogram)> {
         let mut gained = Vec::new();
-        for ((kind, op), before) in RECORDED.into_iter().zip(&mut self.before) {
-            if shared.counting(count).all(|w| shared.stats(w)[kind].ops() == 0) {
+        for (op, before) in COUNTED.into_iter().zip(&mut self.before) {
+            if shared.counting(count).all(|w| shared.stats(w)[op].ops() == 0) {
                 continue;
             }
             let mut now = vec![0; BUCKETS];
-            shared.counting(count).for_each(|w| shared.stats(w)[kind].add_counts_to(&mut now));
+            shared.counting(count).for_each(|w| shared.stats(w)[op].add_counts_to(&mut now));
             let histogram = Histogram::from_dense_difference(&now, before);
             if histogram.count() > 0 {
                 gained.push((op, histogram));

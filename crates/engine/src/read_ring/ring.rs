@@ -63,7 +63,10 @@ impl Desk {
                 *place = SlotState::Back(slot, result);
                 self.in_flight -= 1;
             }
-            other => *place = other,
+            other => {
+                debug_assert!(false, "the kernel is done with slot {number}, which it did not have");
+                *place = other;
+            }
         }
     }
 }
@@ -145,6 +148,11 @@ impl Ring {
         let entry = entry.offset(offset).build().user_data(slot.0.into());
         let number = usize::from(slot.0);
         if let Some(place) = desk.places.get_mut(number) {
+            debug_assert_eq!(
+                *place,
+                SlotState::Held,
+                "slot {number} is with its holder until it is submitted"
+            );
             *place = SlotState::InFlight(slot);
             desk.in_flight += 1;
         }

@@ -5,39 +5,38 @@ use crate::clock::Clock;
 use crate::contents::Contents;
 use crate::fault::Fault;
 use crate::hot::Hot;
+use crate::kind_stats::KindStats;
 use crate::locks::fcntl_lock;
-use crate::shared::{
-    FINAL_SYNC, Figures, KINDS, KindStat, READ, READ_COMPLETION, READ_SUBMISSION, RESPONSE, SYNC, TRIM,
-    WRITE, WRITE_COMPLETION, WRITE_SUBMISSION,
-};
+use crate::shared::Figures;
 use crate::stream_plan::StreamPlan;
+use fathom_record::OpKind;
 use fathom_workload::Lock;
 
 /// Touches the counters that the stream will use.
-pub(super) fn touch(stats: &[KindStat; KINDS], plan: &StreamPlan) {
+pub(super) fn touch(stats: &KindStats, plan: &StreamPlan) {
     let stream = plan.stream;
     let asynchronous = stream.backend.is_asynchronous() || stream.queue_depth > 1;
     let mut used = Vec::new();
     for (does, kinds) in [
-        (crate::files::reads(stream), [READ, READ_SUBMISSION, READ_COMPLETION]),
-        (stream.direction.writes(), [WRITE, WRITE_SUBMISSION, WRITE_COMPLETION]),
+        (crate::files::reads(stream), [OpKind::Read, OpKind::ReadSubmission, OpKind::ReadCompletion]),
+        (stream.direction.writes(), [OpKind::Write, OpKind::WriteSubmission, OpKind::WriteCompletion]),
     ] {
         if does {
             used.extend(&kinds[..if asynchronous { 3 } else { 1 }]);
         }
     }
     if stream.trims() {
-        used.push(TRIM);
+        used.push(OpKind::Trim);
     }
     if stream.pace.rate.is_some() || stream.access.is_timed() {
-        used.push(RESPONSE);
+        used.push(OpKind::Response);
     }
     if stream.sync_series.is_some() {
-        used.extend([SYNC, FINAL_SYNC]);
+        used.extend([OpKind::Sync, OpKind::FinalSync]);
     }
     used.into_iter().for_each(|kind| stats[kind].touch());
     // The end of a warm-up checks every kind for recorded operations.
-    std::hint::black_box(stats.iter().map(KindStat::ops).sum::<u64>());
+    std::hint::black_box(stats.counted().map(|(_, stat)| stat.ops()).sum::<u64>());
 }
 
 pub(super) fn open<B: Handle>(

@@ -3,15 +3,17 @@
 use crate::backend::Handle;
 use crate::clock::Clock;
 use crate::fault::{FailedCall, Fault};
-use crate::shared::{FINAL_SYNC, Figures, KINDS, KindStat, STOP_INTERRUPT, SYNC, Shared, futex_wait};
+use crate::kind_stats::{KindStat, KindStats};
+use crate::shared::{Figures, STOP_INTERRUPT, Shared, futex_wait};
 use crate::stream_plan::StreamPlan;
+use fathom_record::OpKind;
 use fathom_workload::{Lock, Stream};
 use std::sync::atomic::Ordering;
 
 pub(super) fn finish_in_clock<B: Handle>(
     plan: &StreamPlan,
     slot: &mut Figures,
-    stats: &[KindStat; KINDS],
+    stats: &KindStats,
     clock: Clock,
     start: u64,
     backend: &mut Option<B>,
@@ -117,8 +119,8 @@ fn sync_file_system<B: Handle>(
 }
 
 /// Counter for the final sync, kept apart from the periodic ones.
-fn last_sync(stream: &Stream) -> usize {
-    if stream.sync_series.is_some() { FINAL_SYNC } else { SYNC }
+fn last_sync(stream: &Stream) -> OpKind {
+    if stream.sync_series.is_some() { OpKind::FinalSync } else { OpKind::Sync }
 }
 
 /// Whether the final sync is an fdatasync, like the periodic ones.

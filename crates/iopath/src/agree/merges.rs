@@ -108,16 +108,16 @@ impl Agreement {
     /// model learns that the request is full.
     fn asked(&mut self, now: Nanos, bio: &Bio, kernel_did_not: bool) -> Option<RequestId> {
         self.touching(bio, None)?;
-        let mut told = false;
+        let mut is_explained = false;
         let merged = loop {
             // Asking changes the queue's state, so ask a clone.
             let Submitted::Merged { request, .. } = self.queue.clone().submit(now, *bio) else { break None };
             if !kernel_did_not || !self.may_be_full(request, bio) || !self.queue.fill(request) {
                 break Some(request);
             }
-            told = true;
+            is_explained = true;
         };
-        self.counts.merges_told += u64::from(told && merged.is_none());
+        self.counts.merges_told += u64::from(is_explained && merged.is_none());
         merged
     }
 

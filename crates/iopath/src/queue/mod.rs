@@ -206,11 +206,6 @@ impl Queue {
         &self.elevator
     }
 
-    /// The elevator, for setting its tunables.
-    pub const fn elevator_mut(&mut self) -> &mut AnyElevator {
-        &mut self.elevator
-    }
-
     /// The kernel's rules for this queue.
     pub const fn rules(&self) -> &Rules {
         &self.rules

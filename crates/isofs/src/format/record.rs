@@ -16,8 +16,6 @@ pub enum Dialect {
 
 /// File flags.
 pub mod flag {
-    /// Hidden by default in the specification; shown anyway, as by every reader outside DOS.
-    pub const HIDDEN: u8 = 1;
     /// A directory.
     pub const DIRECTORY: u8 = 2;
     /// An associated file: belongs to the file of the same name that follows.

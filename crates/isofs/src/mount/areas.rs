@@ -34,7 +34,7 @@ pub(super) fn starts<S: ReadAt>(
     image: &Image<S>,
     read: ReadBlocks<'_>,
     most: u64,
-    told: &mut AdvanceReads,
+    counts: &mut AdvanceReads,
 ) -> Option<Vec<u64>> {
     let disc = &image.disc;
     let bytes = u64::from(image.tables.bytes);
@@ -43,7 +43,7 @@ pub(super) fn starts<S: ReadAt>(
         return None;
     }
     let mut table = vec![0; usize::try_from(bytes).ok()?];
-    if read_pieces(start, &mut table, read, told) < bytes {
+    if read_pieces(start, &mut table, read, counts) < bytes {
         return None;
     }
     let blocks = PathEntries::new(&table, false)
@@ -105,28 +105,28 @@ pub(super) fn stage<S: ReadAt>(
     ranges: &[Range<u64>],
     read: ReadBlocks<'_>,
     held: &mut StagedGuard<'_>,
-    told: &mut AdvanceReads,
+    counts: &mut AdvanceReads,
 ) {
     for range in ranges {
         let length = image.disc.available(range.start, range.end - range.start);
         let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
-        let got = read_pieces(range.start, &mut bytes, read, told);
+        let got = read_pieces(range.start, &mut bytes, read, counts);
         bytes.truncate(usize::try_from(got).unwrap_or(0));
         held.add(range.start, bytes);
     }
 }
 
 /// Fills a buffer piece by piece; returns how far it got.
-fn read_pieces(start: u64, buf: &mut [u8], read: ReadBlocks<'_>, told: &mut AdvanceReads) -> u64 {
+fn read_pieces(start: u64, buf: &mut [u8], read: ReadBlocks<'_>, counts: &mut AdvanceReads) -> u64 {
     let mut done = 0;
     for piece in buf.chunks_mut(LARGEST) {
         if read(start + done, piece).is_err() {
             break;
         }
         done += piece.len() as u64;
-        told.reads += 1;
+        counts.reads += 1;
     }
-    told.bytes += done;
+    counts.bytes += done;
     done
 }
 

@@ -98,16 +98,16 @@ impl Directories {
 
     /// Reads all directories if they fit.
     pub(super) fn at_mount<S: ReadAt>(&self, image: &Image<S>, read: ReadBlocks<'_>) -> AdvanceReads {
-        let mut told = AdvanceReads::default();
-        if self.budget > 0 && !self.take_all(image, read, &mut told) {
+        let mut counts = AdvanceReads::default();
+        if self.budget > 0 && !self.take_all(image, read, &mut counts) {
             self.near.store(true, Ordering::Release);
         }
-        told
+        counts
     }
 
     /// Returns false if not all fit, or all are known already.
-    fn take_all<S: ReadAt>(&self, image: &Image<S>, read: ReadBlocks<'_>, told: &mut AdvanceReads) -> bool {
-        let Some(starts) = areas::starts(image, read, self.budget.min(LONGEST_TABLE), told) else {
+    fn take_all<S: ReadAt>(&self, image: &Image<S>, read: ReadBlocks<'_>, counts: &mut AdvanceReads) -> bool {
+        let Some(starts) = areas::starts(image, read, self.budget.min(LONGEST_TABLE), counts) else {
             return false;
         };
         let guessed = areas::guessed(&starts);
@@ -115,12 +115,12 @@ impl Directories {
             return false;
         }
         let mut held = image.disc.staged.hold();
-        areas::stage(image, &guessed, read, &mut held, told);
+        areas::stage(image, &guessed, read, &mut held, counts);
         let missing = areas::missing(image, &starts);
         if areas::total(&guessed).saturating_add(areas::total(&missing)) > self.budget {
             return false;
         }
-        areas::stage(image, &missing, read, &mut held, told);
+        areas::stage(image, &missing, read, &mut held, counts);
         let mut left = VecDeque::from([image.root().clone()]);
         let mut seen = HashSet::new();
         while let Some(node) = left.pop_front() {
@@ -132,7 +132,7 @@ impl Directories {
             };
             let inner = listing.entries.iter().map(|entry| &entry.node).filter(|node| node.is_directory());
             left.extend(inner.cloned());
-            told.directories += 1;
+            counts.directories += 1;
         }
         true
     }
@@ -159,9 +159,9 @@ impl Directories {
         read: ReadBlocks<'_>,
         listing: &Listing,
     ) -> AdvanceReads {
-        let mut told = AdvanceReads::default();
+        let mut counts = AdvanceReads::default();
         if !self.near.load(Ordering::Acquire) {
-            return told;
+            return counts;
         }
         // Virtual directories without blocks are created on demand.
         let area = |node: &Node| {
@@ -183,14 +183,14 @@ impl Directories {
         inner.truncate(fitting);
         let ranges = inner.iter().map(|(_, range)| range.clone()).collect();
         let mut held = image.disc.staged.hold();
-        areas::stage(image, &areas::joined(ranges, NEAR), read, &mut held, &mut told);
+        areas::stage(image, &areas::joined(ranges, NEAR), read, &mut held, &mut counts);
         for (node, _) in inner {
             // Errors are reported when the directory itself is listed.
             let Ok(directory) = image.read_dir(node) else { continue };
             let kept = self.keep(node, self.listing(directory.entries), true);
-            told.directories += u64::from(kept.is_some());
+            counts.directories += u64::from(kept.is_some());
         }
-        told
+        counts
     }
 
     /// Caches a directory if it fits; with `instead`, evicts the oldest ones.

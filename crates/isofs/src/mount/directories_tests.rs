@@ -48,10 +48,10 @@ fn all(image: &Image<Vec<u8>>) -> Vec<(Node, Vec<Vec<u8>>)> {
 fn all_directories_come_in_few_reads_in_the_order_of_the_disc() {
     let image = image(120, 8);
     let directories = Directories::new(DirOrder::Disk, 64 << 20);
-    let (told, reads) = with_reads(&image, |read| directories.at_mount(&image, read));
-    assert_eq!(told.directories, 121);
+    let (counts, reads) = with_reads(&image, |read| directories.at_mount(&image, read));
+    assert_eq!(counts.directories, 121);
     assert_eq!(
-        (told.reads as usize, told.bytes),
+        (counts.reads as usize, counts.bytes),
         (reads.len(), reads.iter().map(|r| r.1 as u64).sum::<u64>())
     );
     assert!(reads.len() <= 4, "{reads:?}");
@@ -72,8 +72,8 @@ fn over_the_budget_those_below_an_opened_directory_come_with_it() {
     let directories = Directories::new(DirOrder::Disk, budget);
     with_reads(&image, |read| directories.at_mount(&image, read));
     let root = directories.listing(image.read_dir(image.root()).unwrap().entries);
-    let (told, reads) = with_reads(&image, |read| directories.below(&image, read, &root));
-    assert!(told.directories > 0 && reads.len() <= 3, "{told:?} {reads:?}");
+    let (counts, reads) = with_reads(&image, |read| directories.below(&image, read, &root));
+    assert!(counts.directories > 0 && reads.len() <= 3, "{counts:?} {reads:?}");
     let kept = directories.lock();
     assert!(kept.bytes <= budget && kept.bytes > budget / 2, "{} of {budget}", kept.bytes);
     assert_eq!(
@@ -112,8 +112,8 @@ fn a_directory_is_kept_for_the_way_it_was_reached_by() {
 fn without_a_budget_nothing_is_read() {
     let image = image(3, 1);
     let directories = Directories::new(DirOrder::Disk, 0);
-    let (told, reads) = with_reads(&image, |read| directories.at_mount(&image, read));
-    assert_eq!((told, reads), (AdvanceReads::default(), Vec::new()));
+    let (counts, reads) = with_reads(&image, |read| directories.at_mount(&image, read));
+    assert_eq!((counts, reads), (AdvanceReads::default(), Vec::new()));
     assert!(directories.get(image.root()).is_none());
 }
 

@@ -1,6 +1,6 @@
 //! A private tracefs instance: separate rings with our own clock and filters, unaffected by other tracing. Creating one takes about 25 ms
 //! and removing it 30 to 40 (the kernel waits for all its CPUs). So it is created once per process, in the background while files are
-//! prepared ([`Instance::coming_for`]), and used for every phase ([`super::Watch::start`], below 1 ms).
+//! prepared ([`Instance::coming`]), and used for every phase ([`super::Watch::start`], below 1 ms).
 
 use super::decode::Decoder;
 use super::devices::Watched;
@@ -87,28 +87,9 @@ impl Instance {
 
     /// Creates an instance in the background.
     pub fn coming() -> Result<Coming, WatchError> {
-        Self::in_background(Self::new)
-    }
-
-    /// Creates an instance in the background, ready to watch these devices.
-    pub fn coming_for(
-        devices: Vec<Watched>,
-        detail: Detail,
-        expected_iops: u64,
-    ) -> Result<Coming, WatchError> {
-        Self::in_background(move || {
-            let instance = Self::new()?;
-            instance.get_ready(&devices, detail, expected_iops)?;
-            Ok(instance)
-        })
-    }
-
-    fn in_background(
-        make: impl FnOnce() -> Result<Self, WatchError> + Send + 'static,
-    ) -> Result<Coming, WatchError> {
         let make = || {
             own_pages::fetch(&Live);
-            make()
+            Self::new()
         };
         let thread = std::thread::Builder::new().name("block-events".into()).spawn(make);
         thread.map(Coming).map_err(|e| WatchError::Thread(format!("could not be started: {e}")))

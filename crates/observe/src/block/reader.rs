@@ -188,10 +188,10 @@ fn notes(lost: u64, read: (u64, u64), late: u64, by_name: u64) -> Vec<String> {
         let events = count(lost, "event");
         notes.push(format!("{events} found no room in the kernel's rings: counts and sizes are incomplete"));
     }
-    let (told, understood) = read;
-    if told != understood {
-        let were = if told == 1 { "was" } else { "were" };
-        let events = count(told, "event");
+    let (reported, understood) = read;
+    if reported != understood {
+        let were = if reported == 1 { "was" } else { "were" };
+        let events = count(reported, "event");
         notes.push(format!("the kernel says {events} {were} read, {understood} understood"));
     }
     match late {

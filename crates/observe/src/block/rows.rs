@@ -285,9 +285,9 @@ mod tests {
             ..BlockInterval::default()
         };
         let rows = [row(0, 10, 1), row(1, 10, 5), row(0, 20, 2), row(1, 20, 6), row(0, 30, 4)];
-        let told =
+        let found =
             joined(&rows).iter().map(|r| (r.device, r.end_ns, r.width_ns, r.reads)).collect::<Vec<_>>();
-        assert_eq!(told, [(0, 20, 20, 3), (1, 20, 20, 11), (0, 30, 10, 4)]);
+        assert_eq!(found, [(0, 20, 20, 3), (1, 20, 20, 11), (0, 30, 10, 4)]);
     }
 
     #[test]

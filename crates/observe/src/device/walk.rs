@@ -75,8 +75,8 @@ impl<'a> Walk<'a> {
         self.devices.sort_by_key(|d| (d.level, d.role == Role::Log));
         let memory = !in_memory.is_empty() && !elsewhere;
         let served = |m: &Mount| {
-            let told = self.files.read(Path::new("/proc/self/mountstats")).ok();
-            told.and_then(|t| server::served(&t, &m.escaped_mount_point())).is_some()
+            let mount_stats = self.files.read(Path::new("/proc/self/mountstats")).ok();
+            mount_stats.and_then(|t| server::served(&t, &m.escaped_mount_point())).is_some()
         };
         let fuse = mount.as_ref().filter(|m| self.devices.is_empty() && is_fuse(&m.kind) && keys.len() == 1);
         // What comes from elsewhere than a directory on a device of this machine need not be read by the program itself.

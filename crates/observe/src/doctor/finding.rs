@@ -141,7 +141,7 @@ impl Finding {
     }
 
     /// The machine does not show it. `what` completes "not told here: ".
-    pub(super) fn untold(code: &'static str, source: &str, what: impl Into<String>) -> Self {
+    pub(super) fn unknown(code: &'static str, source: &str, what: impl Into<String>) -> Self {
         Self::new(Severity::Unknown, code, source, what)
     }
 

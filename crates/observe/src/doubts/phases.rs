@@ -260,8 +260,8 @@ mod tests {
         );
         memory.repetitions[0].physical =
             Physical { method: "none".into(), note: Some("an NFS from x".into()), ..Physical::default() };
-        let told = code(&run_of(vec![memory]), &DoubtInputs::default(), "no-counters").sentence;
-        assert!(told.contains("an NFS from x") && !told.contains("O_DIRECT"), "{told}");
+        let sentence = code(&run_of(vec![memory]), &DoubtInputs::default(), "no-counters").sentence;
+        assert!(sentence.contains("an NFS from x") && !sentence.contains("O_DIRECT"), "{sentence}");
     }
 
     #[test]

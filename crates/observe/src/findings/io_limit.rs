@@ -62,10 +62,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         })
     };
     let found = alone.map(|charge| (charge, false)).or_else(|| with_flushes().map(|charge| (charge, true)));
-    found.map(|(charge, flushes)| told(charge, flushes))
+    found.map(|(charge, flushes)| finding_of(charge, flushes))
 }
 
-fn told(charge: &Charge<'_>, flushes: bool) -> Finding {
+fn finding_of(charge: &Charge<'_>, flushes: bool) -> Finding {
     let Charge { limit, device, own_only, per_s, flushes_per_s } = charge;
     let unit = if limit.operations { "/s" } else { "bytes/s" };
     let rate = |value: f64| match limit.operations {

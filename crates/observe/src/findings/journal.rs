@@ -17,8 +17,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let devices = std::iter::once(device).chain(apart);
     let journal = devices.flat_map(|d| &d.issuers).filter(|i| i.kind == IssuerKind::Journal);
     let (writes, bytes) = journal.fold((0, 0), |sum, i| (sum.0 + i.writes, sum.1 + i.write_bytes));
-    let told = growing_file::find(facts).is_some();
-    if told || written == 0 || (bytes as f64) < NOTABLE * written as f64 {
+    let is_explained = growing_file::find(facts).is_some();
+    if is_explained || written == 0 || (bytes as f64) < NOTABLE * written as f64 {
         return None;
     }
     Some(finding(

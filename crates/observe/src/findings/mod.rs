@@ -242,10 +242,10 @@ pub fn of(facts: &Facts<'_>) -> Vec<Finding> {
     let mut all: Vec<Finding> = causes.filter_map(found).collect();
     let explained = !all.is_empty();
     let ours = facts.requests_are_ours();
-    let told = SYMPTOMS.iter().filter(|(rule, _)| {
+    let symptoms = SYMPTOMS.iter().filter(|(rule, _)| {
         (!explained || BESIDE_A_CAUSE.contains(rule)) && (ours || !OF_ALL_REQUESTS.contains(rule))
     });
-    all.extend(told.filter_map(found));
+    all.extend(symptoms.filter_map(found));
     by_time(facts, &mut all);
     all.truncate(MOST);
     all

@@ -14,10 +14,10 @@ const PAGE_COUNTS: &str = "cachestat, mincore";
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let repetition = facts.repetition;
     // A server's files may be in its memory. After a warm-up the figure is not that of the phase's beginning.
-    let told = repetition.physical.method == "diskstats" && repetition.ramp_ns == 0;
+    let is_counted = repetition.physical.method == "diskstats" && repetition.ramp_ns == 0;
     let wanted = repetition.cache != CacheIntent::AsFound || facts.workload.made_cold;
     let reads = facts.phase.reads && !facts.phase.writes && !facts.phase.direct;
-    if !told || wanted || !reads || !facts.workload.keeps_pages {
+    if !is_counted || wanted || !reads || !facts.workload.keeps_pages {
         return None;
     }
     let before = repetition.resident_before?;

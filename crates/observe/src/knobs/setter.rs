@@ -28,13 +28,7 @@ pub struct Reading {
     pub found: String,
 }
 
-impl Reading {
-    /// Whether the kernel changed the value.
-    #[must_use]
-    pub fn is_clamped(&self) -> bool {
-        self.asked != self.found
-    }
-}
+impl Reading {}
 
 /// The readings that another process has changed since.
 #[must_use]
@@ -101,12 +95,6 @@ impl<'f> Setter<'f> {
         Ok(())
     }
 
-    /// The guardian's PID, once started.
-    #[must_use]
-    pub fn guardian_pid(&self) -> Option<u32> {
-        self.guardian.as_ref().map(Guardian::pid)
-    }
-
     /// Records the current values in the journal, including those of knobs that the kernel changes along with them.
     ///
     /// # Errors
@@ -147,6 +135,11 @@ impl<'f> Setter<'f> {
         let mut wanted: Vec<&(Place, String)> = wanted.iter().collect();
         wanted.sort_by_key(|w| w.0.knob.rank());
         for (place, value) in &wanted {
+            debug_assert!(
+                self.saved().iter().any(|saved| saved.path == place.path),
+                "{} is set before its old value is in the journal",
+                place.path.display()
+            );
             self.journal_mut()?.note(&[Fact::Turn(place.path.clone(), value.clone())])?;
             let written = self.files.write(&place.path, value);
             // Even after a refusal the current values are ours: a write may have changed other knobs.

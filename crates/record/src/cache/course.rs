@@ -35,10 +35,4 @@ pub struct CacheSample {
     pub own_writeback_bytes: Option<u64>,
 }
 
-impl CacheCourse {
-    /// The largest sum of dirty and write-back data in any sample, bytes.
-    #[must_use]
-    pub fn peak_bytes(&self) -> u64 {
-        self.samples.iter().map(|s| s.dirty_bytes.saturating_add(s.writeback_bytes)).max().unwrap_or(0)
-    }
-}
+impl CacheCourse {}

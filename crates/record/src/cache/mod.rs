@@ -97,38 +97,8 @@ impl ReadTruth {
     /// Share that came from a device, 0..=1; `None` if nothing was read.
     #[must_use]
     pub fn device_share(&self) -> Option<f64> {
-        share(self.device_bytes, self.asked_bytes)
+        (self.asked_bytes > 0).then(|| self.device_bytes as f64 / self.asked_bytes as f64)
     }
-
-    /// Share that came from memory, 0..=1; `None` if nothing was read.
-    #[must_use]
-    pub fn cache_share(&self) -> Option<f64> {
-        share(self.cache_bytes, self.asked_bytes)
-    }
-}
-
-impl WriteTruth {
-    /// Share that had reached the device when the clock stopped, 0..=1; `None` if nothing was written.
-    #[must_use]
-    pub fn in_clock_share(&self) -> Option<f64> {
-        share(self.in_clock_bytes, self.asked_bytes)
-    }
-
-    /// Share that followed after the clock stopped; `None` if nothing was written.
-    #[must_use]
-    pub fn later_share(&self) -> Option<f64> {
-        share(self.later_bytes, self.asked_bytes)
-    }
-
-    /// Share still only in memory at the end; `None` also if the kernel does not report it.
-    #[must_use]
-    pub fn dirty_share(&self) -> Option<f64> {
-        share(self.dirty_bytes?, self.asked_bytes)
-    }
-}
-
-fn share(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 impl CacheTruth {

@@ -124,7 +124,7 @@ fn a_cached_read() {
     let p = phase(true, false, 256 * MIB, disk(0, 0));
     says(&p, "This is a page-cache number: 100 % of the 256 MiB read came from memory; vda moved 0 B.");
     let read = truth(&p).read.expect("read");
-    assert_eq!((read.device_bytes, read.cache_bytes, read.cache_share()), (0, 256 * MIB, Some(1.0)));
+    assert_eq!((read.device_bytes, read.cache_bytes), (0, 256 * MIB));
 }
 
 #[test]
@@ -266,8 +266,8 @@ fn both_directions_have_their_own_parts() {
     let stat = |op| OpStat { op, ops: 1, bytes: 64 * MIB, latency: Histogram::default() };
     p.repetitions[0].workers[0].stats = vec![stat(OpKind::Read), stat(OpKind::Write)];
     let t = truth(&p);
-    assert_eq!(t.read.and_then(|r| r.cache_share()), Some(1.0));
-    assert_eq!(t.written.and_then(|w| w.in_clock_share()), Some(1.0));
+    assert!(t.read.is_some_and(|r| r.cache_bytes == r.asked_bytes));
+    assert!(t.written.is_some_and(|w| w.in_clock_bytes == w.asked_bytes));
     assert_eq!(
         t.statement,
         "This number is partly memory's, partly the device's: 100 % of the 64 MiB read came from memory; vda moved 0 B; 100 % of the 64 MiB written had reached vda when the clock stopped."
@@ -482,7 +482,7 @@ fn memory_servers_and_blindness_have_words_of_their_own() {
         &p,
         "This is main memory's number: /t is a tmpfs. If pages of it were swapped out, those came back from the swap device.",
     );
-    assert_eq!(truth(&p).read.and_then(|r| r.cache_share()), Some(1.0));
+    assert!(truth(&p).read.is_some_and(|r| r.cache_bytes == r.asked_bytes));
 
     let blind = Physical { method: "none".into(), note: Some("/n is a fuse".into()), ..Physical::default() };
     let p = phase(true, false, MIB, blind);

@@ -3,7 +3,7 @@
 use super::judge::ComparedRow;
 use super::notices::spelled;
 use super::{Compared, Design};
-use fathom_compare::paired::geometric_mean;
+use fathom_compare::summary::geometric_mean;
 use fathom_compare::wording::{self, short};
 use fathom_record::Run;
 use fathom_record::imported::names;

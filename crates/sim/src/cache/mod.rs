@@ -207,6 +207,7 @@ impl Cache {
             return None;
         }
         let victim = self.lists.victim(&mut self.frames, self.replacement)?;
+        debug_assert!(!lists::is_pinned(&self.frames[victim as usize]), "a pinned page is not evicted");
         self.evicted += 1;
         self.frame_of[self.frames[victim as usize].page as usize] = NONE;
         Some(victim)
@@ -222,6 +223,7 @@ impl Cache {
             (true, false) => self.pinned -= 1,
             _ => {}
         }
+        debug_assert!(self.pinned <= self.resident(), "more pages are pinned than are in memory");
         result
     }
 
@@ -277,6 +279,11 @@ impl Cache {
             (true, false) => *count -= 1,
             _ => {}
         }
+        debug_assert!(self.dirty as usize <= self.resident(), "more pages are dirty than are in memory");
+        debug_assert!(
+            self.writeback as usize <= self.resident(),
+            "more pages are written than are in memory"
+        );
         was
     }
 

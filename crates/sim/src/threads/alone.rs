@@ -5,7 +5,7 @@ use super::pace::{PaceResult, is_stopped};
 use crate::calls::ShortTransfer;
 use crate::files::PAGE;
 use fathom_workload::drive::WarmUp;
-use fathom_workload::ops::{Op, OpKind, Source};
+use fathom_workload::ops::{Op, OpCode, Source};
 
 impl Hot<'_, '_> {
     /// Runs the warm-up until counting begins; `Some` if the worker ended before.
@@ -52,7 +52,7 @@ impl Hot<'_, '_> {
             return Some(LoopEnd::Stopped);
         }
         if let Some(turn) = &mut self.pace.turn
-            && !matches!(op.kind, OpKind::Sync { .. })
+            && !matches!(op.kind, OpCode::Sync { .. })
         {
             turn.gone();
         }
@@ -81,7 +81,7 @@ impl Hot<'_, '_> {
             machine.compute(machine.costs.page_ns.saturating_mul(pages)).await;
             machine.copies.walk(pages);
         }
-        let disturbs = stream.disturb_every > 0 && op.kind == OpKind::Read;
+        let disturbs = stream.disturb_every > 0 && op.kind == OpCode::Read;
         if disturbs && self.done.reads.is_multiple_of(stream.disturb_every) {
             // With O_DIRECT a single byte cannot be read.
             let bytes = if stream.open.direct { PAGE } else { 1 };

@@ -7,7 +7,7 @@ use super::worker_result::WorkerResult;
 use crate::calls::ShortTransfer;
 use crate::machine::Machine;
 use fathom_record::{Ending, OpError, OpKind, OpLogEntry};
-use fathom_workload::ops::{Done, Op, OpKind as Kind, Source};
+use fathom_workload::ops::{Done, Op, OpCode, Source};
 use fathom_workload::{Backend, OpenSync, Stream};
 
 /// Minimum duration of an operation: about that of an empty system call on current machines.
@@ -49,11 +49,11 @@ pub(super) async fn perform(
     let began = machine.now();
     let stream = plan.stream;
     match op.kind {
-        Kind::Read => {
+        OpCode::Read => {
             let done = plan.read(machine, op.file, op.offset, op.bytes.into()).await;
             done.map_err(|short| (*op, short))?;
         }
-        Kind::Write => {
+        OpCode::Write => {
             let handed = plan.write(machine, op.file, op.offset, op.bytes.into()).await;
             let inside = stream.sync_every.is_some_and(|every| every.inside);
             match synced_with(stream) {
@@ -63,9 +63,9 @@ pub(super) async fn perform(
                 _ => {}
             }
         }
-        Kind::Sync { data_only } => plan.fsync(machine, op.file, data_only).await,
+        OpCode::Sync { data_only } => plan.fsync(machine, op.file, data_only).await,
         // Trims are refused earlier (see `refused`); drops are done by `evict`.
-        Kind::Trim | Kind::Evict => {}
+        OpCode::Trim | OpCode::Evict => {}
     }
     if machine.now() == began {
         // Time must advance even on a host where nothing costs anything, or an endless stream would never end.
@@ -94,11 +94,11 @@ fn synced_with(stream: &Stream) -> Option<bool> {
 /// The record's name for an operation.
 pub(super) fn recorded(op: &Op) -> OpKind {
     match op.kind {
-        Kind::Read => OpKind::Read,
-        Kind::Write => OpKind::Write,
-        Kind::Sync { .. } => OpKind::Sync,
+        OpCode::Read => OpKind::Read,
+        OpCode::Write => OpKind::Write,
+        OpCode::Sync { .. } => OpKind::Sync,
         // Drops are never recorded.
-        Kind::Trim | Kind::Evict => OpKind::Trim,
+        OpCode::Trim | OpCode::Evict => OpKind::Trim,
     }
 }
 
@@ -122,7 +122,7 @@ impl<'a> Hot<'a, '_> {
 
     /// Drops the cached pages of a range if the operation asks for it.
     pub fn evicts(&self, op: &Op) -> bool {
-        let evicts = op.kind == Kind::Evict;
+        let evicts = op.kind == OpCode::Evict;
         if evicts && op.bytes > 0 {
             self.machine.evict_range(self.plan.handle(op.file).file, op.offset, op.bytes.into());
         }
@@ -133,9 +133,9 @@ impl<'a> Hot<'a, '_> {
     pub fn ended(&mut self, source: &mut dyn Source, op: &Op, began_ns: u64, counts: bool) {
         let now = self.machine.now();
         match op.kind {
-            Kind::Read => self.done.reads += 1,
-            Kind::Write => self.done.writes += 1,
-            Kind::Sync { .. } | Kind::Trim | Kind::Evict => {}
+            OpCode::Read => self.done.reads += 1,
+            OpCode::Write => self.done.writes += 1,
+            OpCode::Sync { .. } | OpCode::Trim | OpCode::Evict => {}
         }
         source.completed(op);
         if !counts {
@@ -177,7 +177,7 @@ impl<'a> Hot<'a, '_> {
         let Some((due_ns, behind_ns)) = self.pace.issued(op, issued_ns) else { return };
         if counts {
             self.worked.behind_ns = self.worked.behind_ns.max(behind_ns);
-            if !matches!(op.kind, Kind::Sync { .. }) {
+            if !matches!(op.kind, OpCode::Sync { .. }) {
                 self.worked.record(OpKind::Response, now.saturating_sub(due_ns), op.bytes.into());
             }
         }

@@ -6,7 +6,7 @@ use super::stop::PhaseControl;
 use crate::machine::Machine;
 use fathom_workload::WhenStopped;
 use fathom_workload::drive::{Nanoseconds, Pacing, RatioTurn};
-use fathom_workload::ops::{Early, Op, OpKind};
+use fathom_workload::ops::{Early, Op, OpCode};
 
 /// Longest wait between two checks for a stop.
 const NAP_NS: u64 = 50_000_000;
@@ -74,7 +74,7 @@ impl<'a> Pace<'a> {
         self.rules.comes(pauses);
         let mut due_ns = self.due_ns();
         let think_ns = match op.kind {
-            OpKind::Sync { .. } => 0,
+            OpCode::Sync { .. } => 0,
             _ if !pauses => 0,
             _ => self.rules.think.next_ns(Nanoseconds, self.released_ns, || machine.now()),
         };
@@ -109,7 +109,7 @@ impl<'a> Pace<'a> {
         {
             return PaceResult::Cut;
         }
-        if matches!(op.kind, OpKind::Sync { .. }) {
+        if matches!(op.kind, OpCode::Sync { .. }) {
             return PaceResult::Enough;
         }
         ratio::wait(machine, plan, together, self.turn.as_ref(), deadline_ns).await

@@ -15,7 +15,7 @@ use crate::stack::Stack;
 use fathom_record::OpKind;
 use fathom_workload::Backend;
 use fathom_workload::drive::carried;
-use fathom_workload::ops::{Op, OpKind as Kind, Source};
+use fathom_workload::ops::{Op, OpCode, Source};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
@@ -84,10 +84,10 @@ fn through_the_cache(machine: &Machine, plan: &WorkerPlan<'_>) -> bool {
 /// Whether the kernel completes a page-cache operation during submission.
 fn is_done_at_once(machine: &Machine, plan: &WorkerPlan<'_>, op: &Op) -> bool {
     match op.kind {
-        Kind::Sync { .. } | Kind::Trim | Kind::Evict => false,
+        OpCode::Sync { .. } | OpCode::Trim | OpCode::Evict => false,
         _ if matches!(plan.stream.backend, Backend::Aio { .. }) => true,
-        Kind::Read => machine.finds_all(plan.handle(op.file), op.offset, op.bytes.into()),
-        Kind::Write => false,
+        OpCode::Read => machine.finds_all(plan.handle(op.file), op.offset, op.bytes.into()),
+        OpCode::Write => false,
     }
 }
 
@@ -157,7 +157,7 @@ pub(super) async fn run(hot: &mut Hot<'_, '_>, source: &mut dyn Source, slots: &
                 outcome = Some(LoopEnd::Completed);
                 break;
             };
-            let alone = !op.kind.is_data() && (!plan.stream.sync_in_queue || op.kind == Kind::Evict);
+            let alone = !op.kind.is_data() && (!plan.stream.sync_in_queue || op.kind == OpCode::Evict);
             if alone && flights.count > 0 {
                 flights.held = Some(op);
                 break;
@@ -271,7 +271,7 @@ async fn before(hot: &mut Hot<'_, '_>, (op, pauses): (&Op, bool), flights: &mut 
         return SubmitResult::Cut;
     }
     if let Some((due_ns, behind_ns)) = hot.pace.issued(op, machine.now()) {
-        if !matches!(op.kind, Kind::Sync { .. }) {
+        if !matches!(op.kind, OpCode::Sync { .. }) {
             flights.due.push_back((machine.now(), due_ns));
         }
         hot.worked.behind_ns = hot.worked.behind_ns.max(behind_ns);
@@ -306,7 +306,7 @@ fn reap(
         if counts && *outcome == Some(LoopEnd::Stopped) {
             hot.worked.drained_ops += 1;
         }
-        if !matches!(op.kind, Kind::Sync { .. })
+        if !matches!(op.kind, OpCode::Sync { .. })
             && let Some(at) = flights.due.iter().position(|&(issued, _)| issued == began_ns)
             && let Some((_, due_ns)) = flights.due.remove(at)
             && counts

@@ -1,7 +1,7 @@
 //! A stream's pace: what happens before and after an operation.
 
 use super::{Bursts, Schedule, SerialPauses, Timeline};
-use crate::ops::{Early, Op, OpKind, Place};
+use crate::ops::{Early, Op, OpCode, Place};
 use crate::{RateOf, Stream};
 use std::sync::atomic::AtomicU64;
 
@@ -51,10 +51,10 @@ impl<'a> Pacing<'a> {
     pub fn is_due_by_schedule(&self, op: &Op) -> bool {
         match op.kind {
             _ if self.at_once => false,
-            OpKind::Sync { .. } | OpKind::Evict => self.syncs_are_due,
-            OpKind::Read => self.rate_of != RateOf::Writes,
-            OpKind::Write => self.rate_of != RateOf::Reads,
-            OpKind::Trim => self.trims_are_due && self.rate_of != RateOf::Reads,
+            OpCode::Sync { .. } | OpCode::Evict => self.syncs_are_due,
+            OpCode::Read => self.rate_of != RateOf::Writes,
+            OpCode::Write => self.rate_of != RateOf::Reads,
+            OpCode::Trim => self.trims_are_due && self.rate_of != RateOf::Reads,
         }
     }
 

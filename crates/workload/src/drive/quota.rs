@@ -1,7 +1,7 @@
 //! Limits on what all workers of a phase do together.
 
 use crate::Stop;
-use crate::ops::{Op, OpKind};
+use crate::ops::{Op, OpCode};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The limits of a phase; with none set, workers share nothing.
@@ -40,7 +40,7 @@ impl Quota {
 
     /// Takes an operation; false if nothing is left. Syncs are not counted.
     pub fn take(&self, taken: &Taken, op: &Op) -> bool {
-        matches!(op.kind, OpKind::Sync { .. }) || self.take_bytes(taken, u64::from(op.bytes))
+        matches!(op.kind, OpCode::Sync { .. }) || self.take_bytes(taken, u64::from(op.bytes))
     }
 
     /// Takes an operation of `bytes` bytes; false if nothing is left. Exact: no operation is taken twice.
@@ -63,7 +63,7 @@ mod tests {
         assert!(quota.take_bytes(&taken, 4096) && !quota.is_used_up(&taken));
         assert!(quota.take_bytes(&taken, 8192), "the last one may reach beyond the end");
         assert!(quota.is_used_up(&taken) && !quota.take_bytes(&taken, 1));
-        let sync = Op { kind: OpKind::Sync { data_only: false }, file: 0, offset: 0, bytes: 0, think_ns: 0 };
+        let sync = Op { kind: OpCode::Sync { data_only: false }, file: 0, offset: 0, bytes: 0, think_ns: 0 };
         assert!(quota.take(&taken, &sync));
         assert!(!Quota::default().is_used_up(&taken));
     }

@@ -102,23 +102,49 @@ pub struct Beside {
     pub output: Option<PathBuf>,
 }
 
+/// What the operations of a back-end are.
+struct Nature {
+    counts_bytes: bool,
+    moves_data: bool,
+    has_files: bool,
+    is_asynchronous: bool,
+}
+
 impl Backend {
-    /// Whether an operation counts bytes; computing and waiting for a program do not.
+    /// A match without a default, so that the compiler asks about a new back-end.
+    fn nature(&self) -> Nature {
+        let one_by_one =
+            Nature { counts_bytes: true, moves_data: true, has_files: true, is_asynchronous: false };
+        match self {
+            Self::Psync(_) | Self::Pvsync2(_) | Self::Stdio { .. } | Self::Mmap { .. } | Self::Splice => {
+                one_by_one
+            }
+            Self::Uring(_) | Self::Aio { .. } | Self::Posix => Nature { is_asynchronous: true, ..one_by_one },
+            Self::Calls(_) => Nature { moves_data: false, ..one_by_one },
+            Self::Null => Nature { moves_data: false, has_files: false, ..one_by_one },
+            Self::Compute(_) | Self::Beside => {
+                Nature { counts_bytes: false, moves_data: false, has_files: false, ..one_by_one }
+            }
+        }
+    }
+
+    /// Whether an operation counts the bytes of its record: null does, although it moves none; computing and waiting for a program
+    /// do not.
     #[must_use]
     pub fn counts_bytes(&self) -> bool {
-        !matches!(self, Self::Compute(_) | Self::Beside)
+        self.nature().counts_bytes
     }
 
     /// Whether operations move data between a file and memory.
     #[must_use]
     pub fn moves_data(&self) -> bool {
-        !matches!(self, Self::Null | Self::Calls(_) | Self::Compute(_) | Self::Beside)
+        self.nature().moves_data
     }
 
-    /// Whether it works on files.
+    /// Whether it works on files: they are made, opened and checked before the run.
     #[must_use]
     pub fn has_files(&self) -> bool {
-        !matches!(self, Self::Null | Self::Compute(_) | Self::Beside)
+        self.nature().has_files
     }
 
     /// Whether operations are on file names, one per file.
@@ -130,7 +156,7 @@ impl Backend {
     /// Whether several operations can be in flight and submission is timed separately.
     #[must_use]
     pub fn is_asynchronous(&self) -> bool {
-        matches!(self, Self::Uring(_) | Self::Aio { .. } | Self::Posix)
+        self.nature().is_asynchronous
     }
 }
 

@@ -9,14 +9,14 @@
 //! writes on, and the batch continues when that write is done, as in fio. With a full queue of n operations that is n operations later,
 //! however many completions an engine reaps at once.
 //!
-//! At the end of a pass (`each_pass`) an [`OpKind::Evict`] that drops nothing waits for the operations in flight. The read-backs that
+//! At the end of a pass (`each_pass`) an [`OpCode::Evict`] that drops nothing waits for the operations in flight. The read-backs that
 //! follow are done without pauses ([`Source::pauses`]).
 //!
 //! Blocks that are trimmed after they were written ([`Trims`]) are read back as zeros, or not at all.
 
 mod trims;
 
-use super::{Done, Expected, Op, OpKind, Place, Source, WAIT};
+use super::{Done, Expected, Op, OpCode, Place, Source, WAIT};
 use crate::KeepWritten;
 use std::collections::{BTreeMap, VecDeque};
 use trims::Trims;
@@ -55,13 +55,13 @@ impl Extent {
         self.file == other.file && self.offset < other.end() && other.offset < self.end()
     }
 
-    fn op(&self, kind: OpKind) -> Op {
+    fn op(&self, kind: OpCode) -> Op {
         let &Self { file, offset, bytes, .. } = self;
         Op { kind, file, offset, bytes, think_ns: 0 }
     }
 
     fn read(&self) -> Op {
-        self.op(OpKind::Read)
+        self.op(OpCode::Read)
     }
 
     fn expected(&self) -> Expected {
@@ -297,7 +297,7 @@ impl<'a> Kept<'a> {
                 && !writing.iter().any(|other| other.extent.overlaps(extent))
                 && !reading.iter().any(|other| other.extent.overlaps(extent))
         };
-        trims.as_mut()?.next(may).map(|extent| extent.op(OpKind::Trim))
+        trims.as_mut()?.next(may).map(|extent| extent.op(OpCode::Trim))
     }
 
     /// The next read-back. With `waits`, `None` if the first extent is still being written.
@@ -354,7 +354,7 @@ impl<'a> Kept<'a> {
         let own = Done { reads: done.reads.saturating_sub(self.done), ..*done };
         let mut next = if self.left == Some(0) { None } else { self.inner.next(&own) };
         let begins = self.pass.is_some_and(|(pass, left)| pass == left);
-        if self.forgets_sync && begins && next.is_some_and(|op| matches!(op.kind, OpKind::Sync { .. })) {
+        if self.forgets_sync && begins && next.is_some_and(|op| matches!(op.kind, OpCode::Sync { .. })) {
             next = self.inner.next(&own);
         }
         let Some(op) = next else {
@@ -364,28 +364,28 @@ impl<'a> Kept<'a> {
             }
             return if self.after > 0 { self.read_back(false) } else { None };
         };
-        if let (OpKind::Read | OpKind::Write, Some((_, left))) = (op.kind, &mut self.pass) {
+        if let (OpCode::Read | OpCode::Write, Some((_, left))) = (op.kind, &mut self.pass) {
             *left = left.saturating_sub(op.bytes.into());
         }
         let extent = Extent::of(&op);
         let number = self.number + 1;
         match op.kind {
-            OpKind::Write => {
+            OpCode::Write => {
                 let over = self.written.begin(&extent, number);
                 self.writing.push(Writing { extent, number, over });
                 for reading in self.reading.iter_mut().filter(|reading| reading.extent.overlaps(&extent)) {
                     reading.whole = false;
                 }
             }
-            OpKind::Read if self.after > 0 || self.pass.is_some() => self.others.push(extent),
+            OpCode::Read if self.after > 0 || self.pass.is_some() => self.others.push(extent),
             // `check` refuses streams that keep what they wrote and trim by direction.
-            OpKind::Read | OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => {}
+            OpCode::Read | OpCode::Sync { .. } | OpCode::Trim | OpCode::Evict => {}
         }
         Some(op)
     }
 
     fn is_read_back(&self, op: &Op) -> bool {
-        op.kind == OpKind::Read && self.reading.iter().any(|reading| reading.extent.is_of(op))
+        op.kind == OpCode::Read && self.reading.iter().any(|reading| reading.extent.is_of(op))
     }
 }
 
@@ -397,16 +397,16 @@ impl Source for Kept<'_> {
         }
         let op = op.or_else(|| self.of_batch());
         let op = op.or_else(|| self.trim()).or_else(|| self.drawn(done))?;
-        if matches!(op.kind, OpKind::Read | OpKind::Write) {
+        if matches!(op.kind, OpCode::Read | OpCode::Write) {
             self.moved.0 = self.moved.0.saturating_add(op.bytes.into());
             self.left = self.left.map(|left| left.saturating_sub(1));
         }
-        if op.kind != OpKind::Evict {
+        if op.kind != OpCode::Evict {
             self.number += 1;
             if self.latest.len() == self.depth {
                 self.latest.pop_front();
             }
-            self.latest.push_back(op.kind == OpKind::Read);
+            self.latest.push_back(op.kind == OpCode::Read);
         }
         Some(op)
     }
@@ -422,7 +422,7 @@ impl Source for Kept<'_> {
     fn completed(&mut self, op: &Op) {
         let extent = Extent::of(op);
         match op.kind {
-            OpKind::Write => {
+            OpCode::Write => {
                 // Of two identical writes, the older one.
                 if let Some(at) = self.writing.iter().position(|writing| writing.extent == extent) {
                     let Writing { number, .. } = self.writing.remove(at);
@@ -440,13 +440,13 @@ impl Source for Kept<'_> {
                     }
                 }
             }
-            OpKind::Trim => {
+            OpCode::Trim => {
                 if let Some((extent, zeros)) = self.trims.as_mut().and_then(|trims| trims.take(op)) {
                     self.written.given_back(&extent, zeros);
                     return;
                 }
             }
-            OpKind::Read => {
+            OpCode::Read => {
                 if let Some(at) = self.reading.iter().position(|reading| reading.extent.is_of(op)) {
                     self.reading.swap_remove(at);
                     self.done += 1;
@@ -456,33 +456,33 @@ impl Source for Kept<'_> {
                     self.others.swap_remove(at);
                 }
             }
-            OpKind::Sync { .. } | OpKind::Evict => {}
+            OpCode::Sync { .. } | OpCode::Evict => {}
         }
         self.inner.completed(op);
     }
 
     fn failed(&mut self, op: &Op) {
         let extent = Extent::of(op);
-        if op.kind == OpKind::Trim && self.trims.as_mut().and_then(|trims| trims.take(op)).is_some() {
+        if op.kind == OpCode::Trim && self.trims.as_mut().and_then(|trims| trims.take(op)).is_some() {
             // The contents are unknown now.
             self.written.given_back(&extent, false);
             return;
         }
-        if matches!(op.kind, OpKind::Read | OpKind::Write) {
+        if matches!(op.kind, OpCode::Read | OpCode::Write) {
             // Only successful operations count.
             self.left = self.left.map(|left| left.saturating_add(1));
         }
         let writing = self.writing.iter().position(|writing| writing.extent == extent);
         match (op.kind, writing) {
             // The contents are unknown now: neither this write nor the earlier data is read back.
-            (OpKind::Write, Some(at)) => {
+            (OpCode::Write, Some(at)) => {
                 let Writing { number, .. } = self.writing.remove(at);
                 if self.written.is_as_written(&extent, number) {
                     self.written.remove(extent.begin());
                 }
                 self.inner.failed(op);
             }
-            (OpKind::Read, _) if !self.is_read_back(op) => {
+            (OpCode::Read, _) if !self.is_read_back(op) => {
                 if let Some(at) = self.others.iter().position(|other| *other == extent) {
                     self.others.swap_remove(at);
                 }

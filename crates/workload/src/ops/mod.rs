@@ -31,12 +31,12 @@ pub use plain::{Draw, Expected, Only, Plain, PlainOps, Source};
 pub use pool::{Common, FileRegion as PooledFiles, PoolOps};
 pub use random::{Drawing, Sampler};
 pub(crate) use random::{StandardGamma, unit_of};
-pub use stream::{Done, Early, Op, OpKind, Region, StreamOps};
+pub use stream::{Done, Early, Op, OpCode, Region, StreamOps};
 pub use turns::TurnOps;
 pub use until_succeeded::UntilSucceeded;
 
 /// Waits for all operations in flight without dropping anything.
-const WAIT: Op = Op { kind: OpKind::Evict, file: 0, offset: 0, bytes: 0, think_ns: 0 };
+const WAIT: Op = Op { kind: OpCode::Evict, file: 0, offset: 0, bytes: 0, think_ns: 0 };
 
 /// The worker, phase and repetition of a stream. Streams at different places are independent of each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

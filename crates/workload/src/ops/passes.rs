@@ -1,6 +1,6 @@
 //! The op stream of a stream with `evict_passes`: between two passes, the page cache of its part of each file is dropped.
 
-use super::{Done, Expected, Extent, Op, OpKind, Region, Source};
+use super::{Done, Expected, Extent, Op, OpCode, Region, Source};
 use crate::Stream;
 use std::collections::VecDeque;
 
@@ -42,7 +42,7 @@ fn of_part(file: u32, part: Region) -> impl Iterator<Item = Op> {
     (0..part.length.div_ceil(MOST)).map(move |n| {
         let from = n * MOST;
         let bytes = (part.length - from).min(MOST) as u32;
-        Op { kind: OpKind::Evict, file, offset: part.start + from, bytes, think_ns: 0 }
+        Op { kind: OpCode::Evict, file, offset: part.start + from, bytes, think_ns: 0 }
     })
 }
 
@@ -55,7 +55,7 @@ impl Source for Passes<'_> {
             Some(op) => op,
             None => self.inner.next(done)?,
         };
-        if !matches!(op.kind, OpKind::Read | OpKind::Write) {
+        if !matches!(op.kind, OpCode::Read | OpCode::Write) {
             return Some(op);
         }
         if self.left == 0 {
@@ -69,18 +69,18 @@ impl Source for Passes<'_> {
     }
 
     fn refill(&mut self, drawn: Option<&Op>) {
-        let drawn = drawn.filter(|op| op.kind != OpKind::Evict);
+        let drawn = drawn.filter(|op| op.kind != OpCode::Evict);
         self.inner.refill(drawn.or(self.first.as_ref()));
     }
 
     fn completed(&mut self, op: &Op) {
-        if op.kind != OpKind::Evict {
+        if op.kind != OpCode::Evict {
             self.inner.completed(op);
         }
     }
 
     fn failed(&mut self, op: &Op) {
-        if op.kind != OpKind::Evict {
+        if op.kind != OpCode::Evict {
             self.inner.failed(op);
         }
     }
@@ -113,7 +113,7 @@ mod tests {
     }
 
     fn kinds(ops: &[Op]) -> String {
-        ops.iter().map(|op| if op.kind == OpKind::Evict { 'E' } else { 'r' }).collect()
+        ops.iter().map(|op| if op.kind == OpCode::Evict { 'E' } else { 'r' }).collect()
     }
 
     #[test]
@@ -151,7 +151,7 @@ mod tests {
         passes.next(&done);
         passes.next(&done);
         let evict = passes.next(&done).expect("a second pass");
-        assert_eq!(evict.kind, OpKind::Evict);
+        assert_eq!(evict.kind, OpCode::Evict);
         // The read behind it was already drawn and is one of the four.
         passes.refill(Some(&evict));
         let rest: Vec<Op> = std::iter::from_fn(|| passes.next(&done)).collect();

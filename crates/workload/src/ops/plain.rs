@@ -5,7 +5,7 @@
 
 use super::feistel::Feistel;
 use super::order::{FOR_ORDER, below};
-use super::{Done, Extent, Op, OpKind, Place, Region, StreamOps, derive_seed};
+use super::{Done, Extent, Op, OpCode, Place, Region, StreamOps, derive_seed};
 use crate::{Access, Direction, Pace, Record, Stream};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
@@ -232,7 +232,7 @@ impl<O: Draw, const READ: bool> Source for Only<O, READ> {
         // An endless amount is just a huge one: it lasts for centuries.
         ops.left = ops.left.checked_sub(1)?;
         let offset = ops.start + ops.order.draw(ops.records) * u64::from(ops.bytes);
-        let kind = if READ { OpKind::Read } else { OpKind::Write };
+        let kind = if READ { OpCode::Read } else { OpCode::Write };
         Some(Op { kind, file: 0, offset, bytes: ops.bytes, think_ns: 0 })
     }
 

@@ -6,7 +6,7 @@
 
 use super::generators::Xoroshiro128Plus;
 use super::order::{FOR_MIX, FOR_ORDER, below};
-use super::{Done, Op, OpKind, Place, Source, derive_seed};
+use super::{Done, Op, OpCode, Place, Source, derive_seed};
 use crate::{Access, Amount, Direction, Mix, Record, Sequence, Stream, SyncSeries};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
@@ -304,7 +304,7 @@ impl<'a> PoolOps<'a> {
             self.common.taken.fetch_add(1, Ordering::Relaxed);
         }
         Op {
-            kind: OpKind::Sync { data_only: self.series.data_only },
+            kind: OpCode::Sync { data_only: self.series.data_only },
             file: self.files.count - left,
             offset: 0,
             bytes: 0,
@@ -335,7 +335,7 @@ fn mark(files: FileRegion, file: u32, offset: u64) -> u64 {
 
 fn op(extent: PooledRange, read: bool) -> Op {
     Op {
-        kind: if read { OpKind::Read } else { OpKind::Write },
+        kind: if read { OpCode::Read } else { OpCode::Write },
         file: extent.file,
         offset: extent.offset,
         bytes: extent.bytes,
@@ -370,12 +370,12 @@ impl Source for PoolOps<'_> {
     fn completed(&mut self, op: &Op) {
         if self.shared && self.by_completions {
             match op.kind {
-                OpKind::Read => self.common.completed.reads.fetch_add(1, Ordering::Relaxed),
-                OpKind::Write => self.common.completed.writes.fetch_add(1, Ordering::Relaxed),
-                OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => 0,
+                OpCode::Read => self.common.completed.reads.fetch_add(1, Ordering::Relaxed),
+                OpCode::Write => self.common.completed.writes.fetch_add(1, Ordering::Relaxed),
+                OpCode::Sync { .. } | OpCode::Trim | OpCode::Evict => 0,
             };
         }
-        if !self.busy.is_empty() && !matches!(op.kind, OpKind::Sync { .. }) {
+        if !self.busy.is_empty() && !matches!(op.kind, OpCode::Sync { .. }) {
             let done = mark(self.files, op.file, op.offset);
             let own = &self.busy[self.own.clone()];
             if let Some(place) = own.iter().find(|b| b.load(Ordering::Relaxed) == done) {
@@ -410,16 +410,16 @@ mod tests {
             let op = ops.next(&done)?;
             ops.completed(&op);
             Some(match op.kind {
-                OpKind::Read => {
+                OpCode::Read => {
                     done.reads += 1;
                     'R'
                 }
-                OpKind::Write => {
+                OpCode::Write => {
                     done.writes += 1;
                     'W'
                 }
-                OpKind::Trim | OpKind::Evict => 'T',
-                OpKind::Sync { .. } => char::from_digit(op.file, 36).unwrap_or('?'),
+                OpCode::Trim | OpCode::Evict => 'T',
+                OpCode::Sync { .. } => char::from_digit(op.file, 36).unwrap_or('?'),
             })
         })
         .take(100_000)
@@ -519,7 +519,7 @@ mod tests {
                     while let Some(op) = ops.next(&Done::default()) {
                         ops.completed(&op);
                         taken.fetch_add(1, Ordering::Relaxed);
-                        reads.fetch_add(u64::from(op.kind == OpKind::Read), Ordering::Relaxed);
+                        reads.fetch_add(u64::from(op.kind == OpCode::Read), Ordering::Relaxed);
                     }
                 });
             }

@@ -15,7 +15,7 @@ use rand_xoshiro::rand_core::SeedableRng as _;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
     /// Its kind.
-    pub kind: OpKind,
+    pub kind: OpCode,
     /// Which file of the set, for a stream over all of them; else 0.
     pub file: u32,
     /// Offset in the file, in bytes.
@@ -26,9 +26,9 @@ pub struct Op {
     pub think_ns: u64,
 }
 
-/// Kinds of operations in a stream.
+/// What an executor does next in a stream. What it has done is counted by the record's `OpKind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpKind {
+pub enum OpCode {
     /// Read a record.
     Read,
     /// Write a record.
@@ -45,7 +45,7 @@ pub enum OpKind {
     Evict,
 }
 
-impl OpKind {
+impl OpCode {
     /// Whether it is one of the stream's own operations. The others are inserted between them and run alone.
     #[must_use]
     pub fn is_data(self) -> bool {
@@ -307,11 +307,11 @@ impl StreamOps {
     /// new amount.
     pub fn refill(&mut self, drawn: Option<&Op>) {
         self.left = self.amount;
-        let counts = |kind: OpKind| match kind {
-            OpKind::Sync { .. } | OpKind::Evict => false,
+        let counts = |kind: OpCode| match kind {
+            OpCode::Sync { .. } | OpCode::Evict => false,
             // It was counted with its trim, which belongs to the old amount.
-            OpKind::Write => self.direction != Direction::TrimWrite,
-            OpKind::Read | OpKind::Trim => true,
+            OpCode::Write => self.direction != Direction::TrimWrite,
+            OpCode::Read | OpCode::Trim => true,
         };
         if let Some(op) = drawn.filter(|op| counts(op.kind)) {
             match &mut self.left {
@@ -363,7 +363,7 @@ impl StreamOps {
             self.writes_until_sync = self.sync_after;
             return Some(Op {
                 file: 0,
-                kind: OpKind::Sync { data_only: self.data_only },
+                kind: OpCode::Sync { data_only: self.data_only },
                 offset: 0,
                 bytes: 0,
                 think_ns: 0,
@@ -390,15 +390,15 @@ impl StreamOps {
             Left::Endless => {}
         }
         let kind = if read {
-            OpKind::Read
+            OpCode::Read
         } else if self.direction.trims() {
             if self.direction == Direction::TrimWrite {
-                self.paired = Some(Op { kind: OpKind::Write, file: 0, offset, bytes, think_ns: 0 });
+                self.paired = Some(Op { kind: OpCode::Write, file: 0, offset, bytes, think_ns: 0 });
             }
-            OpKind::Trim
+            OpCode::Trim
         } else {
             self.count_write();
-            OpKind::Write
+            OpCode::Write
         };
         Some(Op { kind, file: 0, offset, bytes, think_ns })
     }
@@ -479,22 +479,22 @@ impl StreamOps {
 
     fn listed(&mut self, op: &ListedOp, done: &Done) -> Op {
         let kind = match op.does {
-            Some(Does::Read) => OpKind::Read,
-            Some(Does::Write) => OpKind::Write,
-            Some(Does::Sync) => OpKind::Sync { data_only: false },
-            Some(Does::DataSync) => OpKind::Sync { data_only: true },
-            Some(Does::Trim) => OpKind::Trim,
-            None if self.next_is_read(done) => OpKind::Read,
-            None if self.direction == Direction::Trim => OpKind::Trim,
-            None => OpKind::Write,
+            Some(Does::Read) => OpCode::Read,
+            Some(Does::Write) => OpCode::Write,
+            Some(Does::Sync) => OpCode::Sync { data_only: false },
+            Some(Does::DataSync) => OpCode::Sync { data_only: true },
+            Some(Does::Trim) => OpCode::Trim,
+            None if self.next_is_read(done) => OpCode::Read,
+            None if self.direction == Direction::Trim => OpCode::Trim,
+            None => OpCode::Write,
         };
-        let bytes = if matches!(kind, OpKind::Sync { .. }) { 0 } else { op.bytes };
+        let bytes = if matches!(kind, OpCode::Sync { .. }) { 0 } else { op.bytes };
         match &mut self.left {
             Left::Operations(n) => *n -= 1,
             Left::Bytes(b) => *b = b.saturating_sub(u64::from(bytes)),
             Left::Endless => {}
         }
-        if kind == OpKind::Write {
+        if kind == OpCode::Write {
             self.count_write();
         }
         Op { kind, file: op.file, offset: op.offset, bytes, think_ns: op.think.0 }

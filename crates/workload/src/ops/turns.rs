@@ -3,7 +3,7 @@
 //! finished file starts over.
 
 use super::order::{FOR_FILES, FOR_TURNS, Order};
-use super::{Done, Op, OpKind, Place, Region, Source, StreamOps, derive_seed};
+use super::{Done, Op, OpCode, Place, Region, Source, StreamOps, derive_seed};
 use crate::{Access, Amount, Direction, Record, Stream};
 
 /// Draws that hit an empty slot before the next occupied one is taken.
@@ -262,7 +262,7 @@ impl Source for TurnOps {
         if self.writes_until_sync == 0 && !(self.only_between && over) {
             self.writes_until_sync = self.sync_after;
             let file = if over { self.file } else { self.take_turn() };
-            let kind = OpKind::Sync { data_only: self.data_only };
+            let kind = OpCode::Sync { data_only: self.data_only };
             return Some(Op { kind, file: file as u32, offset: 0, bytes: 0, think_ns: 0 });
         }
         if let Some(write) = self.paired_write() {
@@ -277,7 +277,7 @@ impl Source for TurnOps {
         if self.files[file].is_done() {
             self.file_is_done();
         }
-        if self.sync_after > 0 && op.kind == OpKind::Write {
+        if self.sync_after > 0 && op.kind == OpCode::Write {
             self.writes_until_sync -= 1;
         }
         Some(Op { file: file as u32, ..op })
@@ -287,8 +287,8 @@ impl Source for TurnOps {
         self.begin_pass();
         self.left = self.amount;
         // Operations left from the previous pass come first.
-        let Some(op) = drawn.filter(|op| !matches!(op.kind, OpKind::Sync { .. })) else { return };
-        if self.pairs && op.kind == OpKind::Write {
+        let Some(op) = drawn.filter(|op| !matches!(op.kind, OpCode::Sync { .. })) else { return };
+        if self.pairs && op.kind == OpCode::Write {
             // Counted with its trim.
             return;
         }
@@ -327,8 +327,8 @@ mod tests {
     /// "0.1" is the second block of the first file, "s2" a sync of the third.
     fn told(ops: &mut TurnOps, most: usize) -> String {
         let words = std::iter::from_fn(|| ops.next(&Done::default())).take(most).map(|op| match op.kind {
-            OpKind::Sync { .. } => format!("s{}", op.file),
-            OpKind::Trim => format!("t{}", op.file),
+            OpCode::Sync { .. } => format!("s{}", op.file),
+            OpCode::Trim => format!("t{}", op.file),
             _ => format!("{}.{}", op.file, op.offset / BLOCK),
         });
         words.collect::<Vec<_>>().join(" ")

@@ -1,7 +1,7 @@
 //! The op stream of a stream that tolerates errors (`pass_over`) and needs a number of successful operations (`enough`): a failed
 //! operation does not count, and another replaces it as long as the amount has any.
 
-use super::{Done, Expected, Extent, Op, OpKind, Source, WAIT};
+use super::{Done, Expected, Extent, Op, OpCode, Source, WAIT};
 
 /// The operations of another source, until enough of them have succeeded.
 pub struct UntilSucceeded<'a> {
@@ -21,7 +21,7 @@ impl<'a> UntilSucceeded<'a> {
     }
 
     fn counts(op: &Op) -> bool {
-        matches!(op.kind, OpKind::Read | OpKind::Write | OpKind::Trim)
+        matches!(op.kind, OpCode::Read | OpCode::Write | OpCode::Trim)
     }
 
     fn known(&mut self, op: &Op, failed: bool) {

@@ -98,12 +98,12 @@ fn check_files(options: &Compare) -> Result<(), Usage> {
 fn tell(options: &Compare, all: &[Compared], gated: bool) -> anyhow::Result<u8> {
     let chosen: Vec<Metric> = options.metric.iter().map(|m| Metric::of_word(m)).collect();
     let gates: Vec<Gate> = all.iter().map(|c| Gate::of(c, &chosen)).collect();
-    let told = gated.then_some(gates.as_slice());
+    let shown_gates = gated.then_some(gates.as_slice());
     if options.json {
-        console::out(&compared::json(all, told));
+        console::out(&compared::json(all, shown_gates));
     } else {
         console::out(&all.iter().map(compared::text).collect::<Vec<_>>().join("\n"));
-        for gate in told.into_iter().flatten() {
+        for gate in shown_gates.into_iter().flatten() {
             console::out(&format!("\n{}\n", gate.sentence));
         }
     }
@@ -113,7 +113,7 @@ fn tell(options: &Compare, all: &[Compared], gated: bool) -> anyhow::Result<u8> 
         if options.json { console::error_raw(&lines) } else { console::out_raw(&lines) }
     }
     if let Some(path) = &options.output {
-        draw(path, all, told, options)?;
+        draw(path, all, shown_gates, options)?;
     }
     if let Some(path) = options.junit.as_ref().filter(|_| gated) {
         keep(path, &compared::junit(all, &gates), options.force)?;

@@ -147,8 +147,8 @@ mod tests {
             ("-f a --set x", "NAME=VALUE"),
             ("--check", "no script"),
         ] {
-            let Misuse::Wrong(told) = wrong(text) else { panic!("{text}") };
-            assert!(told.contains(part), "{text}: {told}");
+            let Misuse::Wrong(message) = wrong(text) else { panic!("{text}") };
+            assert!(message.contains(part), "{text}: {message}");
         }
     }
 }

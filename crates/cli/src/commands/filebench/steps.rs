@@ -147,9 +147,9 @@ fn sleep(time: Duration) {
 
 /// Names the directories that are made for the file sets: a mistyped one may be on another disk.
 fn tell_new_directories(step: &Create) {
-    let mut told = BTreeSet::new();
+    let mut noted = BTreeSet::new();
     for above in step.sets.iter().filter_map(|set| set.root.parent()) {
-        if above.try_exists().is_ok_and(|exists| !exists) && told.insert(above) {
+        if above.try_exists().is_ok_and(|exists| !exists) && noted.insert(above) {
             let nearest = directory(std::iter::once(above.to_path_buf()));
             console::note(&format!("{} does not exist: making it in {}", above.display(), nearest.display()));
         }
@@ -160,11 +160,14 @@ fn create(step: &Create, engine: &mut Engine, log: &SessionLog) -> Result<(), En
     log.line("Populating and pre-allocating filesets");
     tell_new_directories(step);
     let bar = console::progress(step.sets.len() as u64);
-    let told = bar.clone();
+    let progress_bar = bar.clone();
     engine.on_progress(move |p| {
         let mebibytes = p.bytes >> 20;
-        console::tell(&told, &format!("{}: {} of {}, {mebibytes} MiB written", p.set, p.done, p.total));
-        told.tick();
+        console::tell(
+            &progress_bar,
+            &format!("{}: {} of {}, {mebibytes} MiB written", p.set, p.done, p.total),
+        );
+        progress_bar.tick();
     });
     for set in &step.sets {
         let exists = set.root.symlink_metadata().is_ok();

@@ -49,9 +49,9 @@ pub fn enter(plan: &Plan) -> Result<Option<Inside>, UsageError> {
                 continue;
             }
             if job.settings.text(option) != first.text(option) {
-                let told =
+                let message =
                     format!("{option}: all jobs run in one control group, and they do not ask for the same");
-                return Err(job.settings.wrong(option, told).hint("instead: a command line for each"));
+                return Err(job.settings.wrong(option, message).hint("instead: a command line for each"));
             }
         }
     }
@@ -85,18 +85,18 @@ pub fn enter(plan: &Plan) -> Result<Option<Inside>, UsageError> {
 fn settle(s: &Settings, mount: &CgroupMount, group: &Path) -> Result<(), UsageError> {
     if let Some(weight) = s.number(WEIGHT)? {
         if !mount.first_version {
-            let told = "cgroup_weight: control groups of version 2 have no such weight, and fio refuses the job, too";
+            let message = "cgroup_weight: control groups of version 2 have no such weight, and fio refuses the job, too";
             let fio = "fio: cgroup weit doesn't work with cgroup2\n".to_owned();
             return Err(s
-                .wrong(WEIGHT, told)
+                .wrong(WEIGHT, message)
                 .fio(fio)
                 .hint("systemd-run --scope -p IOWeight=N fathom fio ..."));
         }
         let file = group.join("blkio.weight");
         if !file.exists() {
-            let told =
+            let message =
                 format!("{WEIGHT}: there is no blkio.weight here, because no I/O scheduler supports weights");
-            return Err(s.wrong(WEIGHT, told));
+            return Err(s.wrong(WEIGHT, message));
         }
         fs::write(&file, weight.to_string()).map_err(|e| failed(s, WEIGHT, &file, &e))?;
     }
@@ -156,11 +156,11 @@ fn mount(mounts: &str) -> Option<CgroupMount> {
 }
 
 /// A process's group as listed in `/proc/self/cgroup`.
-fn home(told: &str, first_version: bool) -> &str {
+fn home(text: &str, first_version: bool) -> &str {
     let is_it = |controllers: &str| {
         if first_version { controllers.split(',').any(|one| one == "blkio") } else { controllers.is_empty() }
     };
-    let mut groups = told.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
+    let mut groups = text.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
     groups.find(|(controllers, _)| is_it(controllers)).map_or("/", |(_, group)| group)
 }
 
@@ -181,8 +181,8 @@ mod tests {
 
     #[test]
     fn the_group_of_the_process_is_found() {
-        let told = "7:blkio:/a:b\n4:memory:/m\n0::/user.slice\n";
-        assert_eq!((home(told, true), home(told, false)), ("/a:b", "/user.slice"));
+        let text = "7:blkio:/a:b\n4:memory:/m\n0::/user.slice\n";
+        assert_eq!((home(text, true), home(text, false)), ("/a:b", "/user.slice"));
         assert_eq!(home("4:memory:/m\n", true), "/");
     }
 }

@@ -75,8 +75,8 @@ fn merged(plan: &Plan, job: &fathom_dialects::fio::Job, taken: &mut Vec<PathBuf>
     let Some(merged) = &job.merged else { return Ok(()) };
     let path = real(&merged.path);
     let refuse_with = |why: &str, hint: &str| {
-        let told = format!("{OPTION}={}: {why}", merged.path.display());
-        Err(job.settings.wrong(OPTION, told).hint(hint))
+        let message = format!("{OPTION}={}: {why}", merged.path.display());
+        Err(job.settings.wrong(OPTION, message).hint(hint))
     };
     let refuse = |why: &str| refuse_with(why, "another name");
     let is_it = |file: &PathBuf| real(file) == path;

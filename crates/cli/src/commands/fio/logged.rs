@@ -44,7 +44,7 @@ impl Logged {
                     Box::new(std::iter::empty())
                 }
                 Some(Ok(read)) => Box::new(read.map_while(move |operation| match operation {
-                    Ok(operation) => Some(told(operation)),
+                    Ok(operation) => Some(converted(operation)),
                     Err(error) => {
                         *failure.borrow_mut() = Some(error);
                         None
@@ -117,7 +117,7 @@ impl Logged {
         worker: u32,
     ) -> std::io::Result<Box<dyn Iterator<Item = std::io::Result<Operation>> + '_>> {
         match self.operations.iter().find(|of| (of.phase, of.worker) == (phase, worker)) {
-            Some(of) => Ok(Box::new(of.read()?.map(|operation| operation.map(told)))),
+            Some(of) => Ok(Box::new(of.read()?.map(|operation| operation.map(converted)))),
             None => Ok(Box::new(std::iter::empty())),
         }
     }
@@ -166,7 +166,7 @@ pub fn inflate(log: &Path) -> ExitCode {
 }
 
 /// The dialect does not depend on the engine's types.
-fn told(o: fathom_engine::Operation) -> Operation {
+fn converted(o: fathom_engine::Operation) -> Operation {
     Operation {
         does: match o.does {
             fathom_engine::Does::Read => Did::Read,

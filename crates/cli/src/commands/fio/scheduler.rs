@@ -34,11 +34,11 @@ pub fn turn(plan: &Plan) -> Result<Turned, UsageError> {
         for place in places(job)? {
             match wanted.iter().find(|(other, _)| other.path == place.path) {
                 Some((_, other)) if other != name => {
-                    let told = format!(
+                    let message = format!(
                         "{OPTION}={name}: another job sets {other} for {}, and it is set once for all jobs",
                         place.device
                     );
-                    return Err(job.settings.wrong(OPTION, told).hint("instead: two command lines"));
+                    return Err(job.settings.wrong(OPTION, message).hint("instead: two command lines"));
                 }
                 Some(_) => {}
                 None => {
@@ -83,9 +83,9 @@ fn places(job: &Job) -> Result<Vec<Place>, UsageError> {
     }
     found.dedup();
     if found.is_empty() {
-        let told =
+        let message =
             format!("job {}: {OPTION}: its files are not on a block device with a scheduler", job.name);
-        console::note(&told);
+        console::note(&message);
     }
     Ok(found)
 }

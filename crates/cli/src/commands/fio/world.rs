@@ -72,8 +72,8 @@ pub(super) fn find(path: &Path) -> Option<FoundPath> {
 
 /// The kernel's name of a device number.
 fn device(major: u32, minor: u32) -> Option<PathBuf> {
-    let told = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/uevent")).ok()?;
-    let name = told.lines().find_map(|line| line.strip_prefix("DEVNAME="))?;
+    let uevent = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/uevent")).ok()?;
+    let name = uevent.lines().find_map(|line| line.strip_prefix("DEVNAME="))?;
     Some(Path::new("/dev").join(name))
 }
 

@@ -23,11 +23,11 @@ pub fn past_of(store: &Store, group: &Group<'_>, options: &History) -> anyhow::R
         without_time,
         events: events(store, &runs)?,
         series: series(store, &runs, &metrics, options.cell.as_deref())?,
-        runs: runs.into_iter().map(|run| told(run).into()).collect(),
+        runs: runs.into_iter().map(|run| run_info(run).into()).collect(),
     })
 }
 
-pub fn told(run: &PastRun) -> RunInfo {
+pub fn run_info(run: &PastRun) -> RunInfo {
     let source = run.source.as_ref();
     RunInfo {
         id: run.id.clone(),
@@ -153,8 +153,8 @@ fn listed_together(store: &Store, groups: &[Group<'_>]) -> anyhow::Result<Vec<Li
             workload: group.workload(),
             runs: runs.len(),
             left_out: left_out.iter().map(|l| l.1).sum(),
-            first: runs.first().map(|r| told(r)),
-            last: runs.last().map(|r| told(r)),
+            first: runs.first().map(|r| run_info(r)),
+            last: runs.last().map(|r| run_info(r)),
             latest: figures.and_then(|f| latest(&f, &group.workload().by)),
         }
     });

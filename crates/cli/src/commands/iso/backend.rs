@@ -79,12 +79,12 @@ impl ImageFile {
     }
 
     /// The back-end and its counters, as JSON.
-    pub fn told(&self) -> serde_json::Value {
+    pub fn report(&self) -> serde_json::Value {
         let (backend, ring) = match self {
             Self::Pread(_) => (Backend::Pread, serde_json::Value::Null),
             Self::Ring { ring, .. } => {
                 let counts = ring.counts();
-                let told = json!({
+                let ring_json = json!({
                     "depth": ring.geometry().depth,
                     "buffer_bytes": ring.buffer_bytes(),
                     "submissions": counts.submissions,
@@ -92,7 +92,7 @@ impl ImageFile {
                     "reads_again": counts.again,
                     "in_flight_most": counts.deepest,
                 });
-                (Backend::IoUring, told)
+                (Backend::IoUring, ring_json)
             }
         };
         json!({"name": backend.name(), "direct": self.file().unit() > 1, "ring": ring})

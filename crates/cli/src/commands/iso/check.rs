@@ -12,7 +12,7 @@ pub fn run(options: &Check) -> anyhow::Result<ExitCode> {
     let image = open(&options.source)?;
     let checked = check(&image);
     if options.json {
-        console::out_raw(&(serde_json::to_string_pretty(&told(&checked))? + "\n"));
+        console::out_raw(&(serde_json::to_string_pretty(&to_json(&checked))? + "\n"));
     } else {
         console::out(&text(&checked));
     }
@@ -43,7 +43,7 @@ pub(super) fn several(n: u64, one: &str, more: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { more })
 }
 
-fn told(checked: &Checked) -> serde_json::Value {
+fn to_json(checked: &Checked) -> serde_json::Value {
     let list = checked.findings.list().iter();
     json!({
         "schema": "fathom-iso-check/1",

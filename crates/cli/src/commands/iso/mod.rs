@@ -107,7 +107,7 @@ fn reader(image: Opened, policy: &Policy) -> anyhow::Result<Reader<ImageFile>> {
 
 /// Reports the requests to the device.
 fn tell_counters(reader: &Reader<ImageFile>, policy: &Policy) -> anyhow::Result<()> {
-    let counted = reading::told(policy, &reader.counters(), reader.image().source().told());
+    let counted = reading::report(policy, &reader.counters(), reader.image().source().report());
     console::error_raw(&(serde_json::to_string_pretty(&counted)? + "\n"));
     Ok(())
 }

@@ -191,11 +191,11 @@ impl ImageReading {
 }
 
 /// A reader's counters with its back-end.
-pub fn told(policy: &Policy, counters: &Counters, backend: serde_json::Value) -> serde_json::Value {
+pub fn report(policy: &Policy, counters: &Counters, backend: serde_json::Value) -> serde_json::Value {
     let sizes = counters.sizes.iter();
     let class = |n: usize| if n == 0 { 0 } else { 512_u64 << (n - 1) };
     let distances = counters.distances.iter().enumerate().filter(|&(_, &count)| count > 0);
-    let mut told = json!({
+    let mut report = json!({
         "schema": "fathom-iso-counters/1",
         "scheduler": policy.scheduler,
         "read_ahead": policy.read_ahead,
@@ -238,9 +238,9 @@ pub fn told(policy: &Policy, counters: &Counters, backend: serde_json::Value) ->
         ("cache_limit_bytes", counters.cache_limit),
     ];
     for (name, count) in more {
-        told[name] = count.into();
+        report[name] = count.into();
     }
-    told
+    report
 }
 
 #[cfg(test)]
@@ -297,8 +297,8 @@ mod tests {
         assert_eq!((policy.bridge, policy.small_files), (0, 0));
         let disc = Bundle::Modern.on(Medium::Optical);
         assert_eq!((disc.bridge, disc.small_files), (32 << 10, 256 << 10));
-        let told = told(&policy, &Counters { cache_limit: 64 << 20, ..Counters::default() }, json!({}));
-        assert_eq!(told["cache_limit_bytes"], 64 << 20);
+        let report = report(&policy, &Counters { cache_limit: 64 << 20, ..Counters::default() }, json!({}));
+        assert_eq!(report["cache_limit_bytes"], 64 << 20);
     }
 
     #[test]

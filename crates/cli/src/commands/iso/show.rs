@@ -118,16 +118,16 @@ fn date_json(date: Date) -> serde_json::Value {
 
 pub fn stat(options: &Stat) -> anyhow::Result<ExitCode> {
     let image = open(&options.source)?;
-    let told = match &options.path {
+    let properties = match &options.path {
         None => volume(&image),
         Some(path) => file(&image, &find(&image, &options.source, path)?),
     };
     if options.json {
-        console::out_raw(&(serde_json::to_string_pretty(&told)? + "\n"));
+        console::out_raw(&(serde_json::to_string_pretty(&properties)? + "\n"));
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = String::new();
-    for (key, value) in told.as_object().into_iter().flatten().filter(|(key, _)| *key != "schema") {
+    for (key, value) in properties.as_object().into_iter().flatten().filter(|(key, _)| *key != "schema") {
         let value = match value {
             serde_json::Value::String(text) => shown(text.as_bytes()),
             other => other.to_string(),

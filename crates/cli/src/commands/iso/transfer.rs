@@ -27,9 +27,9 @@ pub fn held(image: &Path, wished: u32) -> u32 {
 fn longest(sys: &Path, asked: Option<u32>) -> u32 {
     // A partition uses the queue of its disk.
     let files = ["queue", "../queue"].map(|queue| sys.join(queue).join("max_sectors_kb"));
-    let told = files.iter().find_map(|file| fs::read_to_string(file).ok()?.trim().parse::<u32>().ok());
-    let told = told.map(|kib| kib.saturating_mul(1024));
-    let least = told.into_iter().chain(asked).filter(|&bytes| bytes > 0).min();
+    let reported = files.iter().find_map(|file| fs::read_to_string(file).ok()?.trim().parse::<u32>().ok());
+    let reported = reported.map(|kib| kib.saturating_mul(1024));
+    let least = reported.into_iter().chain(asked).filter(|&bytes| bytes > 0).min();
     least.map_or(UNTOLD, |bytes| (bytes - bytes % PAGE).max(PAGE))
 }
 

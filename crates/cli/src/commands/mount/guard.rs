@@ -61,10 +61,10 @@ pub fn is_guard(words: &[OsString]) -> bool {
 
 /// Waits for the other process to end, then unmounts.
 pub fn stand() -> ExitCode {
-    let mut told = String::new();
-    let heard = std::io::stdin().lock().read_to_string(&mut told);
+    let mut text = String::new();
+    let heard = std::io::stdin().lock().read_to_string(&mut text);
     // The process died before it mounted, or ended normally.
-    let Some(ours) = ours(&told).filter(|_| heard.is_ok()) else { return ExitCode::SUCCESS };
+    let Some(ours) = ours(&text).filter(|_| heard.is_ok()) else { return ExitCode::SUCCESS };
     match ours.unmount() {
         Err(_) if ours.is_up() => ExitCode::from(exit::FAILED),
         _ => ExitCode::SUCCESS,
@@ -72,8 +72,8 @@ pub fn stand() -> ExitCode {
 }
 
 /// The reported mount, unless it is over.
-fn ours(told: &str) -> Option<MountId> {
-    let (mount, device) = told.strip_suffix('\n')?.split_once(' ')?;
+fn ours(text: &str) -> Option<MountId> {
+    let (mount, device) = text.strip_suffix('\n')?.split_once(' ')?;
     let (major, minor) = device.split_once(':')?;
     Some(MountId { mount: mount.parse().ok()?, device: (major.parse().ok()?, minor.parse().ok()?) })
 }

@@ -87,16 +87,16 @@ pub fn run(options: &Mount) -> anyhow::Result<ExitCode> {
         console::note(&format!("mounted on {shown}; Ctrl-C or `umount {shown}` ends it"));
     }
     let last_words = {
-        let (asked, told, counters) = (policy.clone(), reader.clone(), options.counters);
+        let (asked, shared_reader, counters) = (policy.clone(), reader.clone(), options.counters);
         move || {
             if counters {
-                tell(&asked, &told);
+                tell(&asked, &shared_reader);
             }
         }
     };
-    let (end, over, told) = (last_words.clone(), watching.clone(), reader.clone());
+    let (end, over, shared_reader) = (last_words.clone(), watching.clone(), reader.clone());
     signals.answer(
-        move || tell(&policy, &told),
+        move || tell(&policy, &shared_reader),
         // Fails if it was unmounted meanwhile, or something is mounted over it.
         move || _ = ours.map(point::MountId::unmount),
         move || {
@@ -150,8 +150,8 @@ fn cannot(on: &std::path::Path) -> String {
 
 /// Prints the counters in one piece.
 fn tell(policy: &Policy, reader: &Reader<ImageFile>) {
-    let backend = reader.image().source().told();
-    let counted = reading::told(policy, &reader.counters(), backend).to_string() + "\n";
+    let backend = reader.image().source().report();
+    let counted = reading::report(policy, &reader.counters(), backend).to_string() + "\n";
     console::error_raw(&counted);
 }
 

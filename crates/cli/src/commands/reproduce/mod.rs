@@ -98,8 +98,8 @@ pub fn run(options: &Reproduce, _common: &crate::common::Common) -> anyhow::Resu
 fn print(options: &Reproduce, found: &(impl Serialize + Display), holds: bool) -> anyhow::Result<ExitCode> {
     if options.json {
         let table = options.table.to_possible_value().map(|v| v.get_name().to_owned()).unwrap_or_default();
-        let told = ReproducedJson { schema: SCHEMA, table, found };
-        console::out(&(serde_json::to_string_pretty(&told)? + "\n"));
+        let document = ReproducedJson { schema: SCHEMA, table, found };
+        console::out(&(serde_json::to_string_pretty(&document)? + "\n"));
     } else {
         console::out(&found.to_string());
     }

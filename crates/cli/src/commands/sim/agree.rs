@@ -56,7 +56,7 @@ pub fn run(o: &Agree) -> anyhow::Result<ExitCode> {
     let holds = o.at_least.map(|percent| agreed.rows.iter().all(|row| row.holds(percent)));
     let called = traced::called(&about, device.number);
     if o.json {
-        let told = AgreeJson {
+        let document = AgreeJson {
             schema: SCHEMA,
             file: &input.name,
             format: about.format.word(),
@@ -67,7 +67,7 @@ pub fn run(o: &Agree) -> anyhow::Result<ExitCode> {
             holds,
             agreed: &agreed,
         };
-        console::out_raw(&(serde_json::to_string_pretty(&told)? + "\n"));
+        console::out_raw(&(serde_json::to_string_pretty(&document)? + "\n"));
     } else {
         console::out(&page(&input.name, &called, &about, &agreed));
     }

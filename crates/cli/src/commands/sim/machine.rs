@@ -258,7 +258,7 @@ fn rests_on(host: &Host, device: &DeviceProfile) -> Uncertainty {
 mod tests {
     use super::*;
 
-    fn told(set: &[&str]) -> String {
+    fn sentence_of(set: &[&str]) -> String {
         let set: Vec<String> = set.iter().map(|s| (*s).to_owned()).collect();
         let wanted = Wanted { host: "today", device: "smartarray-6i-h1", limits: None, set: &set };
         SimulatedMachine::read(&wanted).map_or_else(|e| e.0, |machine| machine.simulation().sentence())
@@ -266,9 +266,9 @@ mod tests {
 
     #[test]
     fn values_that_are_set_are_told() {
-        let sentence = told(&["device.layout.unit_kib=128", "host.cpu.cpus=8"]);
+        let sentence = sentence_of(&["device.layout.unit_kib=128", "host.cpu.cpus=8"]);
         assert!(sentence.contains(", device.layout.unit_kib 128, host.cpu.cpus 8; values"), "{sentence}");
-        assert!(told(&[]).contains(", limits loop-6.18; values"), "{}", told(&[]));
+        assert!(sentence_of(&[]).contains(", limits loop-6.18; values"), "{}", sentence_of(&[]));
     }
 
     #[test]
@@ -293,7 +293,7 @@ mod tests {
             (&["device.layout.unit=1"][..], "similar names: layout.unit_kib"),
             (&["device.members.disk=./none.toml"][..], "none.toml"),
         ] {
-            assert!(told(set).contains(why), "{set:?}: {}", told(set));
+            assert!(sentence_of(set).contains(why), "{set:?}: {}", sentence_of(set));
         }
         assert!(is_value("device.x.y") && !is_value("device") && !is_value("iosched/x.y"));
     }

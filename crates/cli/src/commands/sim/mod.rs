@@ -134,10 +134,10 @@ fn one(
 
 /// An error in the user's input is a usage error; one inside the model is not.
 fn explained(error: &SimError, words: &str) -> anyhow::Error {
-    let told = format!("{words}: {error}");
+    let message = format!("{words}: {error}");
     match error {
-        SimError::Standstill(_) | SimError::Stopped { .. } => anyhow::anyhow!(told),
-        _ => Usage(told).into(),
+        SimError::Standstill(_) | SimError::Stopped { .. } => anyhow::anyhow!(message),
+        _ => Usage(message).into(),
     }
 }
 

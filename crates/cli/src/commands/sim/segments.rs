@@ -21,13 +21,13 @@ pub fn line(shapes: &Shapes) -> String {
     let more = if shares.len() > MOST { ", ..." } else { "" };
     shares.truncate(MOST);
     shares.sort_by_key(|share| share.0);
-    let told: Vec<String> =
+    let listed: Vec<String> =
         shares.iter().map(|(segments, share)| format!("{segments}: {}", units::percent(*share))).collect();
     format!(
         "\nwrites: {:.1} segments per request; most bytes in requests of {}, segments of these with their share of the bytes: {}{more}\n",
         segments as f64 / requests as f64,
         units::bytes(u64::from(typical.sectors) * 512),
-        told.join(", ")
+        listed.join(", ")
     )
 }
 

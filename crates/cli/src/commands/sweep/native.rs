@@ -217,12 +217,12 @@ record = { fixed = "4KiB" }
 
     #[test]
     fn what_does_not_fit_is_told_in_the_formats_words() {
-        let told = changed(&[("record", "lots")]).expect_err("no size");
-        assert!(told.contains("w.toml with record=lots") && told.contains("lots"), "{told}");
-        let told = changed(&[("workload.phase.3.cache", "cold")]).expect_err("one phase");
-        assert!(told.contains("no number 3 in a list of 1"), "{told}");
-        let told = changed(&[("workload.nosuch", "1")]).expect_err("no key");
-        assert!(told.contains("nosuch"), "{told}");
+        let error = changed(&[("record", "lots")]).expect_err("no size");
+        assert!(error.contains("w.toml with record=lots") && error.contains("lots"), "{error}");
+        let error = changed(&[("workload.phase.3.cache", "cold")]).expect_err("one phase");
+        assert!(error.contains("no number 3 in a list of 1"), "{error}");
+        let error = changed(&[("workload.nosuch", "1")]).expect_err("no key");
+        assert!(error.contains("nosuch"), "{error}");
         let flow = TEXT.replace("program.stream", "program.flow");
         assert!(with("w", &flow, &[]).is_err(), "the test's own text");
     }

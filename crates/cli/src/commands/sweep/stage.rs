@@ -216,9 +216,9 @@ impl<'a> SweepStage<'a> {
             let plan = DiskPlan { directory: self.asked.image_in.clone(), bytes: self.asked.image_bytes };
             let disk = self.disk.insert(setter.disk(&plan)?);
             if !disk.goes_past_the_cache() {
-                let told = "The loop device uses the page cache of the file system that holds its image: the figures are partly memory's speed.";
-                console::warning(told);
-                self.notes.push(told.into());
+                let warning = "The loop device uses the page cache of the file system that holds its image: the figures are partly memory's speed.";
+                console::warning(warning);
+                self.notes.push(warning.into());
             }
             self.stack = kernel::stack_of(disk.device());
             self.look_at_loop_device()?;

@@ -158,7 +158,7 @@ mod tests {
             .unwrap_or_else(|e| panic!("{e}"))
     }
 
-    fn told(options: &[&str]) -> String {
+    fn refusal(options: &[&str]) -> String {
         let options: Vec<String> = options.iter().map(|o| (*o).to_string()).collect();
         read(&options, &[subject(&["sysbench", "--num-threads={threads}", "run"])])
             .err()
@@ -189,13 +189,13 @@ mod tests {
     #[test]
     fn what_cannot_be_meant_is_told() {
         assert!(
-            told(&["threads=1", "skeduler=none"])
+            refusal(&["threads=1", "skeduler=none"])
                 .contains("skeduler is not a known setting; did you mean scheduler? Settings of the")
         );
-        assert!(told(&["threads=1", "record=4k"]).contains("write {record} where the value belongs"));
-        assert!(told(&["scheduler=none"]).contains("the arguments contain {threads}"));
-        assert!(told(&["threads=1", "threads=2"]).contains("varied twice"));
-        assert!(told(&["threads=1", "mount=noatime"]).contains("need a file system to make"));
-        assert_eq!(told(&["threads=1,4", "scheduler=none,bfq"]), "");
+        assert!(refusal(&["threads=1", "record=4k"]).contains("write {record} where the value belongs"));
+        assert!(refusal(&["scheduler=none"]).contains("the arguments contain {threads}"));
+        assert!(refusal(&["threads=1", "threads=2"]).contains("varied twice"));
+        assert!(refusal(&["threads=1", "mount=noatime"]).contains("need a file system to make"));
+        assert_eq!(refusal(&["threads=1,4", "scheduler=none,bfq"]), "");
     }
 }

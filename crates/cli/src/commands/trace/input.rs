@@ -115,8 +115,8 @@ mod tests {
     fn files_of_blktrace_are_one_trace() {
         let files = ["a/x.blktrace.1", "-", "a/x.blktrace.0", "y.blktrace.0"].map(PathBuf::from).to_vec();
         let found = inputs(&TraceSource { files, from: None }).unwrap();
-        let told: Vec<(&str, usize)> = found.iter().map(|i| (i.name.as_str(), i.files.len())).collect();
-        assert_eq!(told, [("a/x", 2), ("-", 1), ("y", 1)]);
+        let listed: Vec<(&str, usize)> = found.iter().map(|i| (i.name.as_str(), i.files.len())).collect();
+        assert_eq!(listed, [("a/x", 2), ("-", 1), ("y", 1)]);
     }
 
     #[test]

@@ -115,8 +115,8 @@ pub fn run(options: &Record) -> anyhow::Result<ExitCode> {
             return Err(e).with_context(failed);
         }
         made.keep();
-        let told = || format!("{}; it holds the first {}", failed(), text::block::events(held));
-        return Err(e).with_context(told);
+        let message = || format!("{}; it holds the first {}", failed(), text::block::events(held));
+        return Err(e).with_context(message);
     }
     made.keep();
     tell_end(

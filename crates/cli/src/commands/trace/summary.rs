@@ -47,14 +47,14 @@ pub struct TraceSummary {
 pub fn run(options: &Summary) -> anyhow::Result<ExitCode> {
     let mut all = Vec::new();
     for input in input::inputs(&options.source)? {
-        let mut told = sum_up(&input)?;
+        let mut summary = sum_up(&input)?;
         if let Some(wanted) = &options.device {
-            only(&mut told.block, wanted, &told.file)?;
+            only(&mut summary.block, wanted, &summary.file)?;
         }
         if !options.json {
-            console::out(&page(&told));
+            console::out(&page(&summary));
         }
-        all.push(told);
+        all.push(summary);
     }
     if options.json {
         console::out_raw(&json(&all)?);
@@ -133,12 +133,15 @@ impl TraceAnalysis {
     }
 
     fn meet(&mut self, number: DeviceNumber, about: &About) {
-        let told = about.devices.iter().find(|d| d.number == number).cloned().unwrap_or_default();
-        let name =
-            if told.name.is_empty() { format!("{}:{}", number.major, number.minor) } else { told.name };
+        let described = about.devices.iter().find(|d| d.number == number).cloned().unwrap_or_default();
+        let name = if described.name.is_empty() {
+            format!("{}:{}", number.major, number.minor)
+        } else {
+            described.name
+        };
         self.known.insert(number, name.clone());
-        let bio_based = told.bio_based || self.guessed.has_only_bios(number);
-        self.analysis.watch(WatchedDevice { number, name, level: told.level, bio_based });
+        let bio_based = described.bio_based || self.guessed.has_only_bios(number);
+        self.analysis.watch(WatchedDevice { number, name, level: described.level, bio_based });
     }
 
     fn finish(mut self, from_ns: u64, name: &str, about: &About) -> TraceSummary {
@@ -153,9 +156,9 @@ impl TraceAnalysis {
         block.notes.extend(about.notes.iter().cloned());
         // Some formats name devices after their events.
         for device in &mut block.devices {
-            let told = about.devices.iter().find(|d| d.number == device.number && !d.name.is_empty());
-            if let Some(told) = told {
-                device.name.clone_from(&told.name);
+            let described = about.devices.iter().find(|d| d.number == device.number && !d.name.is_empty());
+            if let Some(described) = described {
+                device.name.clone_from(&described.name);
             }
             // No task names in the trace: the issuers are unknown.
             device
@@ -246,16 +249,17 @@ impl KernelFiles for Elsewhere {
     }
 }
 
-fn page(told: &TraceSummary) -> String {
+fn page(summary: &TraceSummary) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "{}: {} ({})", told.file, text::block::events(told.block.events), told.format);
-    if !told.machine.is_empty() {
-        let _ = writeln!(out, "recorded on {}", told.machine);
+    let _ =
+        writeln!(out, "{}: {} ({})", summary.file, text::block::events(summary.block.events), summary.format);
+    if !summary.machine.is_empty() {
+        let _ = writeln!(out, "recorded on {}", summary.machine);
     }
-    for note in &told.block.notes {
+    for note in &summary.block.notes {
         let _ = writeln!(out, "- {note}");
     }
-    let mut devices: Vec<&DeviceActivity> = told.block.devices.iter().collect();
+    let mut devices: Vec<&DeviceActivity> = summary.block.devices.iter().collect();
     let bytes = |d: &DeviceActivity| d.requests.iter().map(|r| r.issued_bytes).sum::<u64>();
     if devices.len() > MOST_DEVICES {
         devices.sort_by_key(|d| std::cmp::Reverse(bytes(d)));
@@ -266,7 +270,7 @@ fn page(told: &TraceSummary) -> String {
         );
     }
     for device in devices {
-        let _ = write!(out, "\n{}", text::block::device(&told.block, device));
+        let _ = write!(out, "\n{}", text::block::device(&summary.block, device));
         let title = |what: &str| text::keys(&[&device.name, what]).trim_end().to_owned();
         for stats in &device.requests {
             let class = stats.class.word();

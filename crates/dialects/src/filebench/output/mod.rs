@@ -12,7 +12,7 @@ mod usage;
 pub use early::{Stopped, stopped_early};
 pub use figures::{CpuTimes, Figures, FiguresIo, FiguresRow};
 pub use replay::{FilebenchReplayError, figures, print};
-pub use usage::{custom_type, custom_types, no_options, usage};
+pub use usage::{custom_type, custom_types, usage};
 
 use super::plan::Format;
 

@@ -32,12 +32,6 @@ Options that Filebench does not have:
     )
 }
 
-/// Text for a command line without options.
-#[must_use]
-pub fn no_options(program: &str) -> String {
-    format!("Usage error: No runtime options specified\n\n{}", usage(program))
-}
-
 /// Text of `-c`.
 #[must_use]
 pub fn custom_types() -> String {

@@ -137,8 +137,8 @@ fn a_composite_that_lacks_a_variable_is_refused_with_its_name() {
         "{HEAD}define flowop name=c,$set {{ flowop statfile name=s,filesetname=$set }}\n\
          define process name=p {{ thread name=t {{ flowop c name=u }} }} run 1"
     );
-    let told = refused(&text);
-    assert!(told.contains("composite c needs a value for $set") && told.contains("3:41"), "{told}");
+    let message = refused(&text);
+    assert!(message.contains("composite c needs a value for $set") && message.contains("3:41"), "{message}");
 }
 
 #[test]
@@ -147,8 +147,8 @@ fn overrides_win_over_the_script_and_have_to_mean_something() {
     let options = Options { set: vec![("sz".into(), "8k".into())], ..Options::default() };
     assert_eq!(ops(&planned_with(&text, &options))[0].size, Value::Bytes(fathom_workload::Bytes(8192)));
     let options = Options { set: vec![("$szz".into(), "8k".into())], ..Options::default() };
-    let told = refused_with(&text, &options);
-    assert!(told.contains("no variable $szz") && told.contains("$sz is one"), "{told}");
+    let message = refused_with(&text, &options);
+    assert!(message.contains("no variable $szz") && message.contains("$sz is one"), "{message}");
 }
 
 #[test]
@@ -206,9 +206,9 @@ fn errors_have_a_place_and_a_remedy() {
         ("stats snap".into(), "create processes before"),
         ("run 5".into(), "no process to run"),
     ] {
-        let told = refused(&text);
-        assert!(told.contains(expected), "{text}\n{told}");
-        assert!(told.starts_with("test.f:"), "{told}");
+        let message = refused(&text);
+        assert!(message.contains(expected), "{text}\n{message}");
+        assert!(message.starts_with("test.f:"), "{message}");
     }
 }
 
@@ -258,15 +258,16 @@ fn a_plain_file_is_used_as_it_is_or_not_at_all() {
         (Sizing::Fixed(fathom_workload::Bytes(5000)), Share::ReadOnly, Existing::Reuse)
     );
     assert_eq!(plan.creations().next().unwrap().workload.filesets[0].share, Share::ReadOnly);
-    let told: String = planned_in(&script(""), &Options::default(), &look).unwrap_err()[0].rendered.clone();
-    assert!(told.contains("would destroy it") && told.contains("--replace /data/big"), "{told}");
+    let message: String =
+        planned_in(&script(""), &Options::default(), &look).unwrap_err()[0].rendered.clone();
+    assert!(message.contains("would destroy it") && message.contains("--replace /data/big"), "{message}");
     let options = Options { replace: vec!["/data/big".into()], ..Options::default() };
     let set =
         planned_in(&script(""), &options, &look).unwrap().runs().next().unwrap().workload.filesets[0].clone();
     assert_eq!(set.existing, Existing::Replace);
-    let told: String =
+    let message: String =
         planned_in(&script(",size=1m,readonly"), &Options::default(), &look).unwrap_err()[0].rendered.clone();
-    assert!(told.contains("has 5000 bytes"), "{told}");
+    assert!(message.contains("has 5000 bytes"), "{message}");
 }
 
 #[test]
@@ -277,7 +278,7 @@ fn missing_input_files_are_reported_before_the_run() {
         );
         planned_in(&script, &Options::default(), &|_| Found::Missing)
     };
-    let told = |attributes: &str| planned(attributes).unwrap_err()[0].rendered.clone();
+    let message = |attributes: &str| planned(attributes).unwrap_err()[0].rendered.clone();
     for (attributes, words) in [
         (
             "/data\",reuse,readonly,trusttree",
@@ -289,8 +290,8 @@ fn missing_input_files_are_reported_before_the_run() {
             ["~/data/big is not there, and file big is readonly", "~ is no home directory here"],
         ),
     ] {
-        let told = told(attributes);
-        assert!(words.iter().all(|word| told.contains(word)), "{told}");
+        let message = message(attributes);
+        assert!(words.iter().all(|word| message.contains(word)), "{message}");
     }
     assert_eq!(planned("/data\",readonly,size=1m,prealloc").unwrap().notes, [""; 0]);
     let notes = planned("~\",size=1m,prealloc").unwrap().notes;
@@ -314,8 +315,8 @@ fn a_device_is_written_only_with_leave() {
         .filesets[0]
         .clone();
     assert_eq!((set.share, set.size), (Share::ReadOnly, Sizing::Fixed(fathom_workload::Bytes(1 << 30))));
-    let told = planned_in(&script("write"), &Options::default(), &look).unwrap_err()[0].rendered.clone();
-    assert!(told.contains("block device") && told.contains("--replace /dev/sdx"), "{told}");
+    let message = planned_in(&script("write"), &Options::default(), &look).unwrap_err()[0].rendered.clone();
+    assert!(message.contains("block device") && message.contains("--replace /dev/sdx"), "{message}");
 }
 
 #[test]

@@ -259,13 +259,13 @@ mod tests {
             };
             Ok((0..100_000).map(each))
         };
-        let (mut told, mut farthest) = (0_u64, 0_u64);
+        let (mut delivered, mut farthest) = (0_u64, 0_u64);
         let each = |_: &Operation| {
-            farthest = (read.get() - told).max(farthest);
-            told += 1;
+            farthest = (read.get() - delivered).max(farthest);
+            delivered += 1;
         };
         issued(all, each).unwrap();
-        assert_eq!(told, 100_000);
+        assert_eq!(delivered, 100_000);
         assert!(farthest <= 2 * BLOCK as u64, "{farthest}");
     }
 

@@ -135,17 +135,17 @@ fn options(job: &Job, own: bool) -> Vec<(&'static str, &str)> {
     let without = newest.then_some("");
     // A separate option in 3.33.
     let called = |name| if newest && name == "allrandrepeat" { "randrepeat" } else { name };
-    let told = of.filter_map(|(_, s)| {
+    let printed = of.filter_map(|(_, s)| {
         Some((&*s.spot.source, called(s.printed_name), s.value.as_deref().or(without)?))
     });
-    let mut told: Vec<_> = told.collect();
-    told.sort_by_key(|(source, name, _)| match *name {
+    let mut printed: Vec<_> = printed.collect();
+    printed.sort_by_key(|(source, name, _)| match *name {
         _ if *source == COMMAND_LINE => 1,
         "kb_base" | "unit_base" | "lockfile" => 0,
         "filename" | "filename_format" => 2,
         _ => 1,
     });
-    told.into_iter().map(|(_, name, value)| (name, value)).collect()
+    printed.into_iter().map(|(_, name, value)| (name, value)).collect()
 }
 
 /// When a run began, ms since 1970.
@@ -184,10 +184,10 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, (seconds, start_ms, plus): (
         });
     }
     let unified = job.report.unified;
-    let mut told = entry.reported(unified);
+    let mut reported = entry.reported(unified);
     // As in fio, after the syncs; combined figures come without them.
-    let mixed = told.pop_if(|_| unified.is_combined());
-    for (name, of) in told {
+    let mixed = reported.pop_if(|_| unified.is_combined());
+    for (name, of) in reported {
         json.object(name, |json| side(json, job, of, plus));
     }
     if unified.is_separate() {
@@ -250,26 +250,26 @@ fn job(json: &mut Json, plan: &Plan, entry: &Entry, (seconds, start_ms, plus): (
         json.text("desc", text);
     }
     if let Some(rule) = &job.steady {
-        let told = SteadyReport::of(rule, entry.steady.as_ref());
-        json.object("steadystate", |json| steady(json, &told));
+        let report = SteadyReport::of(rule, entry.steady.as_ref());
+        json.object("steadystate", |json| steady(json, &report));
     }
 }
 
-fn steady(json: &mut Json, told: &SteadyReport) {
-    json.text("ss", &told.option);
-    json.raw("duration", told.seconds);
-    json.raw("attained", u8::from(told.attained));
-    json.text("criterion", &told.criterion);
-    json.float("max_deviation", told.deviation);
-    json.float("slope", told.slope);
+fn steady(json: &mut Json, report: &SteadyReport) {
+    json.text("ss", &report.option);
+    json.raw("duration", report.seconds);
+    json.raw("attained", u8::from(report.attained));
+    json.text("criterion", &report.criterion);
+    json.float("max_deviation", report.deviation);
+    json.float("slope", report.slope);
     json.object("data", |json| {
-        json.raw("bw_mean", mean(&told.bytes));
-        json.raw("iops_mean", mean(&told.operations));
-        if let Some(latencies) = &told.latencies {
+        json.raw("bw_mean", mean(&report.bytes));
+        json.raw("iops_mean", mean(&report.operations));
+        if let Some(latencies) = &report.latencies {
             json.raw("lat_mean", mean(latencies));
         }
-        let latencies = told.latencies.iter().map(|list| ("lat_ns", list));
-        for (key, list) in latencies.chain([("iops", &told.operations), ("bw", &told.bytes)]) {
+        let latencies = report.latencies.iter().map(|list| ("lat_ns", list));
+        for (key, list) in latencies.chain([("iops", &report.operations), ("bw", &report.bytes)]) {
             json.list(key, |json| {
                 for number in list {
                     json.entry(None);

@@ -102,9 +102,9 @@ pub(super) fn write(
 ) -> u64 {
     let mut windows = LogWindows { number: 0, sides: [LoggedSide::default(); 3] };
     let mut bins = Bins { number: 0, sides: [const { Vec::new() }; 3], bytes: [0; 3] };
-    let mut told = 0;
+    let mut written = 0;
     for operation in operations {
-        told += 1;
+        written += 1;
         let end_ns = operation.start_ns.saturating_add(operation.latency_ns);
         if let Some(width_ns) = asked.width_ns {
             // Operations that complete together may have started in any order: none goes into a window already written.
@@ -140,7 +140,7 @@ pub(super) fn write(
         bins.tell(logs, asked, line, width_ns, elapsed_ns);
     }
     logs.iter_mut().for_each(|log| log.hand_on(1, out));
-    told
+    written
 }
 
 /// The line of one operation.

@@ -174,7 +174,7 @@ fn of_place(
         })
         .map(|(path, what)| OperationLog::new(path.clone(), *what))
         .collect();
-    let told = log_operations::write(
+    let written = log_operations::write(
         &mut logs,
         (asked, line, worker.elapsed_ns),
         super::engine_batch(job).is_some(),
@@ -182,9 +182,9 @@ fn of_place(
         out,
     );
     let done: u64 = worker.stats.iter().filter(|s| DATA.contains(&s.op)).map(|s| s.ops).sum();
-    (told < done).then(|| {
+    (written < done).then(|| {
         format!(
-            "the logs of job {} hold {told} operations of {done}: the others could not be written down",
+            "the logs of job {} hold {written} operations of {done}: the others could not be written down",
             job.name
         )
     })

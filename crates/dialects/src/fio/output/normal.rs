@@ -53,8 +53,8 @@ pub fn head(plan: &Plan) -> String {
 }
 
 fn sizes(job: &Job, record: &Record) -> String {
-    let told = |size: u64| bytes(size, job.report.kb_base, job.report.figures);
-    format!("{}-{}", told(record.unit().0), told(record.largest().0))
+    let size_text = |size: u64| bytes(size, job.report.kb_base, job.report.figures);
+    format!("{}-{}", size_text(record.unit().0), size_text(record.largest().0))
 }
 
 /// Lines for a job that computes or runs a program, one per clone.

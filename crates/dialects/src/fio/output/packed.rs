@@ -44,15 +44,16 @@ fn entry(line: &str) -> Option<Vec<u8>> {
         _ => return None,
     };
     let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
-    let told = priority.strip_prefix("0x").map(|hex| u16::from_str_radix(hex, 16)).transpose().ok()?;
+    let given_priority =
+        priority.strip_prefix("0x").map(|hex| u16::from_str_radix(hex, 16)).transpose().ok()?;
     let mut direction = u32::try_from(number(2)?).ok()?;
     direction |= if offset.is_some() { WITH_OFFSET } else { 0 };
-    direction |= if told.is_some() { WITH_PRIORITY } else { 0 };
+    direction |= if given_priority.is_some() { WITH_PRIORITY } else { 0 };
     let mut entry = Vec::with_capacity(ENTRY + 8);
     entry.extend(number(0)?.to_le_bytes());
     entry.extend(number(1)?.to_le_bytes());
     entry.extend(direction.to_le_bytes());
-    entry.extend(told.unwrap_or(0).to_le_bytes());
+    entry.extend(given_priority.unwrap_or(0).to_le_bytes());
     entry.extend([0; 2]);
     entry.extend(number(3)?.to_le_bytes());
     if let Some(offset) = offset {

@@ -102,9 +102,9 @@ mod tests {
         let stats = [stat(0x2002, &[9]), stat(0x6001, &[5]), stat(0, &[1, 2]), stat(0, &[3])];
         let mut found = Vec::new();
         add(&mut found, &plan.jobs[0], stats.iter());
-        let told: Vec<((u16, u16, u16), u64)> =
+        let counts: Vec<((u16, u16, u16), u64)> =
             found.iter().map(|by| (by.parts(), by.clat.count())).collect();
-        assert_eq!(told, [((2, 4, 0), 3), ((3, 1, 0), 1), ((1, 2, 0), 1)]);
+        assert_eq!(counts, [((2, 4, 0), 3), ((3, 1, 0), 1), ((1, 2, 0), 1)]);
         assert_eq!(found[0].reported(&plan.jobs[0]).0, "clat");
     }
 
@@ -117,7 +117,7 @@ mod tests {
         };
         let mut mixed = vec![by(0, &[10, 20])];
         join(&mut mixed, &[by(0, &[30]), by(0x2002, &[5])]);
-        let told: Vec<_> = mixed.iter().map(|by| (by.priority, by.lat.sum_ns(), by.clat.sum_ns())).collect();
-        assert_eq!(told, [(0, 60, 57), (0x2002, 5, 4)]);
+        let sums: Vec<_> = mixed.iter().map(|by| (by.priority, by.lat.sum_ns(), by.clat.sum_ns())).collect();
+        assert_eq!(sums, [(0, 60, 57), (0x2002, 5, 4)]);
     }
 }

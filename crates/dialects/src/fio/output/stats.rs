@@ -335,7 +335,7 @@ impl Entry {
                 .filter_map(|(phase, kind, ops)| (ops > 0).then_some((phase, kind)))
                 .collect();
             for ((phase, _), window) in windows {
-                let told = |side: &mut Side, moved: u64| {
+                let add_rate = |side: &mut Side, moved: u64| {
                     let per_s = (moved as f64 * 1e9 / window.width_ns as f64) as u64;
                     if bandwidth { side.bandwidth.push(per_s) } else { side.operations.push(per_s) }
                 };
@@ -344,12 +344,12 @@ impl Entry {
                     if active.contains(&(phase, kind)) {
                         let [ops, bytes, _] = window.of(kind);
                         let moved = if bandwidth { bytes } else { ops };
-                        told(side, moved);
+                        add_rate(side, moved);
                         all += moved;
                     }
                 }
                 if together && KINDS.iter().any(|kind| active.contains(&(phase, *kind))) {
-                    told(&mut self.mixed, all);
+                    add_rate(&mut self.mixed, all);
                 }
             }
         }

@@ -120,12 +120,12 @@ mod tests {
     #[test]
     fn criteria_follow_from_the_numbers_that_are_printed() {
         let rule = rule(Criterion::Deviation(Limit::Percent(50.0)));
-        let told = SteadyReport::of(&rule, Some(&found()));
-        assert_eq!(told.operations, [2002, 2000, 2000, 2002]);
-        assert_eq!((told.option.as_str(), told.seconds), ("iops:50.000000%", 4));
-        assert_eq!((told.criterion.as_str(), told.deviation, told.slope), ("0.049975%", 1.0, 0.0));
+        let report = SteadyReport::of(&rule, Some(&found()));
+        assert_eq!(report.operations, [2002, 2000, 2000, 2002]);
+        assert_eq!((report.option.as_str(), report.seconds), ("iops:50.000000%", 4));
+        assert_eq!((report.criterion.as_str(), report.deviation, report.slope), ("0.049975%", 1.0, 0.0));
         assert_eq!(
-            told.line(&rule, (1024, false)),
+            report.line(&rule, (1024, false)),
             "  steadystate  : attained=yes, bw=8004KiB/s (8196kB/s), iops=2001, iops mean dev=0.050%\n"
         );
     }
@@ -135,9 +135,9 @@ mod tests {
         let rule = rule(Criterion::Slope(Limit::Absolute(0.5)));
         let found =
             SteadyGroup { operations: vec![1000.0], bytes: vec![4_096_000.0], ..SteadyGroup::default() };
-        let told = SteadyReport::of(&rule, Some(&found));
-        assert_eq!(told.operations, [1000, 0, 0, 0]);
-        assert_eq!((told.criterion.as_str(), told.slope, told.attained), ("0.000000", 0.0, false));
+        let report = SteadyReport::of(&rule, Some(&found));
+        assert_eq!(report.operations, [1000, 0, 0, 0]);
+        assert_eq!((report.criterion.as_str(), report.slope, report.attained), ("0.000000", 0.0, false));
         assert_eq!(SteadyReport::of(&rule, None).bytes, [0; 4]);
     }
 }

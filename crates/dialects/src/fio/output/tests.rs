@@ -142,14 +142,14 @@ fn the_older_version_has_what_it_had() {
 
 #[test]
 fn seeds_are_printed_and_a_given_one_is_used() {
-    let told = |args: &str| seeds(&planned(&format!("--name=a --size=1m {args}")), 7);
-    let one = told("");
+    let seeds_of = |args: &str| seeds(&planned(&format!("--name=a --size=1m {args}")), 7);
+    let one = seeds_of("");
     assert_eq!(one.matches("rand_seeds[").count(), 8);
     assert!(one.contains("random   7     FIO_RAND_NR_OFFS=8\nrandom   7     rand_seeds[0]="), "{one}");
-    assert_eq!(told("--randseed=5 --randrepeat=0"), told("--randseed=5"));
-    assert_ne!(told("--randseed=5"), told("--randseed=6"));
-    assert_ne!(told("--randrepeat=0"), one);
-    assert_eq!(told("--numjobs=2").matches("NR_OFFS").count(), 2);
+    assert_eq!(seeds_of("--randseed=5 --randrepeat=0"), seeds_of("--randseed=5"));
+    assert_ne!(seeds_of("--randseed=5"), seeds_of("--randseed=6"));
+    assert_ne!(seeds_of("--randrepeat=0"), one);
+    assert_eq!(seeds_of("--numjobs=2").matches("NR_OFFS").count(), 2);
 }
 
 #[test]
@@ -339,19 +339,19 @@ fn windows_stand_with_every_job_and_add_up_in_a_group() {
 
 #[test]
 fn rates_are_in_bits_with_unit_base() {
-    let told = |args: &str| {
+    let printed = |args: &str| {
         let plan = planned(&format!("--name=a --size=1m {args}"));
         results(&plan, &record(&plan), &moment())
     };
-    let bits = told("--unit_base=1");
+    let bits = printed("--unit_base=1");
     assert!(bits.contains("bit/s (") && bits.contains("bw=") && !bits.contains("iB/s ("), "{bits}");
     // As in fio, samples and amounts stay in bytes.
     assert!(
-        bits.contains("bw (  KiB/s)") && bits.contains("KiB/") && !told("--unit_base=8").contains("bit/s")
+        bits.contains("bw (  KiB/s)") && bits.contains("KiB/") && !printed("--unit_base=8").contains("bit/s")
     );
-    assert!(told("--unit_base=1 --kb_base=1000").contains("bit/s ("));
+    assert!(printed("--unit_base=1 --kb_base=1000").contains("bit/s ("));
     let json = |args: &str| {
-        let text = told(&format!("--output-format=json {args}"));
+        let text = printed(&format!("--output-format=json {args}"));
         text.split_once("\"read\" : {").unwrap().1.to_owned()
     };
     assert_eq!(json("--unit_base=1"), json("--unit_base=0"));
@@ -372,7 +372,7 @@ fn options_are_called_as_fio_calls_them() {
 #[test]
 fn block_sizes_have_the_units_of_fio() {
     // fio 3.33.
-    for (args, told) in [
+    for (args, expected) in [
         ("--bs=9999", "(R) 9999B-9999B,"),
         ("--bs=16k", "(R) 16.0KiB-16.0KiB, (W) 16.0KiB-16.0KiB, (T) 16.0KiB-16.0KiB,"),
         ("--bs=128k", "(R) 128KiB-128KiB,"),
@@ -382,7 +382,7 @@ fn block_sizes_have_the_units_of_fio() {
         ("--bs=16k --significant_figures=6", "(R) 16384B-16384B,"),
     ] {
         let head = normal::head(&planned(&format!("--name=a --size=16m {args}")));
-        assert!(head.contains(told), "{args}: {head}");
+        assert!(head.contains(expected), "{args}: {head}");
     }
 }
 

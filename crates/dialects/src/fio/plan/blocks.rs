@@ -64,9 +64,9 @@ fn device(
     world: &World<'_>,
 ) -> Result<String, UsageError> {
     let redirect = "replay_redirect=FILE replays it on a file or another device";
-    let told = about.devices.iter().find(|d| d.number == number && !d.name.is_empty());
-    let path = match told {
-        Some(told) => Some(format!("/dev/{}", told.name)),
+    let described = about.devices.iter().find(|d| d.number == number && !d.name.is_empty());
+    let path = match described {
+        Some(described) => Some(format!("/dev/{}", described.name)),
         None => (world.device)(number.major, number.minor).map(|path| path.display().to_string()),
     };
     let Some(path) = path else {
@@ -143,7 +143,7 @@ mod tests {
     use std::path::Path;
 
     /// What is done, where, how much, and when in us.
-    fn told(args: &str) -> Vec<(Does, u64, u32, Option<u64>)> {
+    fn listed_ops(args: &str) -> Vec<(Does, u64, u32, Option<u64>)> {
         let plan = planned(args);
         let Program::Stream(stream) = &plan.workload.phases[0].groups[0].threads[0].program else { panic!() };
         let Access::Listed(list) = &stream.access else { panic!("{:?}", stream.access) };
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn traces_of_devices_are_replayed_as_they_arrived() {
-        let found = told("--name=r --read_iolog=blkparse.txt --replay_redirect=x");
+        let found = listed_ops("--name=r --read_iolog=blkparse.txt --replay_redirect=x");
         let expected = [(Does::Write, 2048 * 512, 4096, Some(0)), (Does::Read, 0, 1024, Some(1500))];
         assert_eq!(found, expected);
     }
@@ -170,7 +170,7 @@ mod tests {
         ] {
             let why = refused(&format!("--name=r --read_iolog={trace}"));
             assert!(why.contains(words) && why.contains("replay_redirect=FILE"), "{why}");
-            assert_eq!(told(&format!("--name=r --read_iolog={trace} --replay_redirect=x")).len(), 1);
+            assert_eq!(listed_ops(&format!("--name=r --read_iolog={trace} --replay_redirect=x")).len(), 1);
         }
     }
 

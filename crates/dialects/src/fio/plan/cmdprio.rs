@@ -140,8 +140,8 @@ mod tests {
 
     fn shares(args: &str) -> Vec<(bool, Option<u64>, u64, u16)> {
         let plan = planned(&format!("{LINE} {args}"));
-        let told = |s: &PriorityShare| (s.writes, s.bytes.map(|b| b.0), s.percent as u64, s.number());
-        plan.jobs[0].stream.priorities.iter().map(told).collect()
+        let parts = |s: &PriorityShare| (s.writes, s.bytes.map(|b| b.0), s.percent as u64, s.number());
+        plan.jobs[0].stream.priorities.iter().map(parts).collect()
     }
 
     #[test]

@@ -91,14 +91,14 @@ fn list(text: &str) -> Result<Vec<u32>, String> {
 }
 
 /// Contents of a sysfs file about the nodes.
-fn told(name: &str, world: &World<'_>) -> Option<String> {
+fn reported(name: &str, world: &World<'_>) -> Option<String> {
     let bytes = (world.read)(&Path::new(NODES).join(name)).ok()?;
     Some(String::from_utf8_lossy(&bytes).trim().to_owned())
 }
 
 /// The listed nodes, if the machine has them.
 fn there(text: &str, world: &World<'_>) -> Result<Vec<u32>, String> {
-    let online = told("online", world).ok_or("this machine does not tell its nodes")?;
+    let online = reported("online", world).ok_or("this machine does not tell its nodes")?;
     let all = list(&online)?;
     let wanted = match text {
         "all" => all.clone(),
@@ -115,7 +115,7 @@ fn nodes(text: &str, world: &World<'_>) -> Result<Vec<u32>, String> {
     let wanted = there(text, world)?;
     let mut cpus = Vec::new();
     for node in wanted {
-        let of_node = told(&format!("node{node}/cpulist"), world)
+        let of_node = reported(&format!("node{node}/cpulist"), world)
             .ok_or_else(|| format!("the machine does not tell the CPUs of its node {node}"))?;
         // A node may have memory only.
         if !of_node.is_empty() {

@@ -67,11 +67,11 @@ fn one_each(s: &Settings, option: &'static str, traces: usize) -> Result<Vec<f64
     if given.len() == traces {
         return Ok(given);
     }
-    let told = format!(
+    let message = format!(
         "{option} has {} numbers, and {TRACE} {traces} traces; one for each is expected",
         given.len()
     );
-    Err(s.wrong(option, told).fio(format!("fio: {option}({}) != nr_logs({traces})\n", given.len())))
+    Err(s.wrong(option, message).fio(format!("fio: {option}({}) != nr_logs({traces})\n", given.len())))
 }
 
 #[cfg(test)]

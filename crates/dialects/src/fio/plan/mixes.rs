@@ -55,7 +55,7 @@ pub(super) fn passes(
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{planned, refused};
-    use fathom_workload::ops::{Done, Kept, OpKind, Place, Region, Source as _, StreamOps};
+    use fathom_workload::ops::{Done, Kept, OpCode, Place, Region, Source as _, StreamOps};
     use fathom_workload::{Amount, Bytes, Program, Stream};
 
     fn stream(args: &str) -> Stream {
@@ -77,9 +77,9 @@ mod tests {
         let (mut own, mut writes, mut bytes) = (0, 0, 0);
         while let Some(op) = ops.next(&Done::default()) {
             let back =
-                op.kind == OpKind::Read && ops.expected(&op) == fathom_workload::ops::Expected::Written;
+                op.kind == OpCode::Read && ops.expected(&op) == fathom_workload::ops::Expected::Written;
             own += u64::from(op.bytes > 0 && !back);
-            writes += u64::from(op.kind == OpKind::Write);
+            writes += u64::from(op.kind == OpCode::Write);
             bytes += u64::from(op.bytes);
             ops.completed(&op);
         }

@@ -113,8 +113,8 @@ fn phase(workload: &mut Workload, jobs: &mut [Job], sets: &[Sets], all_of_it: &[
     // As fine as the finest log, and a divisor of all window widths.
     let reports = || which.iter().map(|j| &jobs[*j].report);
     let logs = reports().filter_map(|report| report.logs.intervals_ns());
-    let told = reports().filter(|report| report.bandwidth);
-    let widths = logs.chain(told.flat_map(|report| report.windows_ns));
+    let with_bandwidth = reports().filter(|report| report.bandwidth);
+    let widths = logs.chain(with_bandwidth.flat_map(|report| report.windows_ns));
     phase.interval = Duration(widths.fold(INTERVAL_NS, common));
     // Values common to all jobs are set on the phase, others per group.
     let all: &[Job] = jobs;

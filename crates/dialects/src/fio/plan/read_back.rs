@@ -4,7 +4,7 @@
 
 use super::super::UsageError;
 use super::super::settings::Settings;
-use fathom_workload::ops::{Done, Op, OpKind, Place, Region, Source as _, StreamOps, TurnOps};
+use fathom_workload::ops::{Done, Op, OpCode, Place, Region, Source as _, StreamOps, TurnOps};
 use fathom_workload::{
     Access, Amount, Bytes, Data, Direction, Does, Group, KeepWritten, ListedOp, Mix, Pace, Program, Rate,
     Stream, TrimWritten, Verify, WrittenBy,
@@ -157,7 +157,7 @@ fn writes(stream: &Stream, writer: &Writer<'_>) -> Vec<ListedOp> {
         ..ListedOp::default()
     };
     let all = operations(stream, writer.sizes, writer.seed, writer.place);
-    all.filter(|op| op.kind == OpKind::Write).take(up_to).map(listed).collect()
+    all.filter(|op| op.kind == OpCode::Write).take(up_to).map(listed).collect()
 }
 
 /// The reads and writes of a stream in order, if nothing ends it early. For a mix that depends on progress, they are one possible

@@ -384,7 +384,7 @@ mod tests {
     }
 
     /// Operation, file, offset, length, and time in us.
-    fn told(args: &str) -> Vec<(Does, u32, u64, u32, Option<u64>)> {
+    fn listed_ops(args: &str) -> Vec<(Does, u32, u64, u32, Option<u64>)> {
         let one =
             |op: &ListedOp| (op.does.unwrap(), op.file, op.offset, op.bytes, op.due.map(|due| due.0 / 1000));
         list(args).iter().map(one).collect()
@@ -392,7 +392,7 @@ mod tests {
 
     #[test]
     fn a_log_is_replayed_with_its_files_and_times() {
-        let found = told("--name=r --read_iolog=trace.log");
+        let found = listed_ops("--name=r --read_iolog=trace.log");
         let expected = [
             (Does::Write, 0, 0, 4096, Some(0)),
             (Does::Write, 1, 12288, 8192, Some(200)),
@@ -429,26 +429,27 @@ mod tests {
     #[test]
     fn times_and_places_change_as_asked() {
         let due = |args: &str| -> Vec<Option<u64>> {
-            told(&format!("--name=r --read_iolog=trace.log {args}")).iter().map(|op| op.4).collect()
+            listed_ops(&format!("--name=r --read_iolog=trace.log {args}")).iter().map(|op| op.4).collect()
         };
         assert_eq!(due("--replay_no_stall=1"), [None; 4]);
         assert_eq!(due("--replay_time_scale=50"), [Some(0), Some(400), Some(600), Some(1000)]);
         assert_eq!(due("--replay_time_scale=200"), [Some(0), Some(100), Some(150), Some(250)]);
         let one = "--name=r --read_iolog=trace.log --replay_redirect=x";
-        let places: Vec<(u32, u64)> = told(&format!("{one} --replay_scale=2 --replay_align=4096"))
+        let places: Vec<(u32, u64)> = listed_ops(&format!("{one} --replay_scale=2 --replay_align=4096"))
             .iter()
             .map(|op| (op.1, op.2))
             .collect();
         // As fio 3.33: scaled, then aligned.
         assert_eq!(places, [(0, 0), (0, 4096), (0, 0), (0, 0)]);
         assert_eq!(stream(one).pick, Pick::One(0));
-        let kept: Vec<Does> = told(&format!("{one} --replay_skip=read,sync")).iter().map(|op| op.0).collect();
+        let kept: Vec<Does> =
+            listed_ops(&format!("{one} --replay_skip=read,sync")).iter().map(|op| op.0).collect();
         assert_eq!(kept, [Does::Write, Does::Write]);
     }
 
     #[test]
     fn trims_are_replayed_and_change_their_file() {
-        let found = told("--name=r --read_iolog=trims.log");
+        let found = listed_ops("--name=r --read_iolog=trims.log");
         assert_eq!(found, [(Does::Trim, 0, 0, 4096, Some(0)), (Does::Write, 0, 0, 4096, Some(1))]);
         assert_eq!(stream("--name=r --read_iolog=trims.log").direction, Direction::Write);
         let alone = stream("--name=r --read_iolog=trims.log --replay_skip=write");

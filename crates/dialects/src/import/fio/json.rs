@@ -122,7 +122,7 @@ struct PriorityLatencies {
 
 impl PriorityLatencies {
     /// Prefix of its figures' names.
-    fn told(&self) -> String {
+    fn prefix(&self) -> String {
         let hint = match self.hint.as_str() {
             "" | "0" => String::new(),
             hint => format!(" hint {hint}"),
@@ -195,7 +195,7 @@ fn place(leaf: &Leaf, all: &Jobs) -> Option<NumberPlace> {
                         ["prios", _, "prioclass" | "prio" | "priohint"] => None,
                         ["prios", k, name @ ..] => {
                             let of = all.priorities.get(&[n, direction, k].map(|part| (*part).to_owned()))?;
-                            at(kind, of.told(), name, phase)
+                            at(kind, of.prefix(), name, phase)
                         }
                         name => at(kind, String::new(), name, phase),
                     }

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 struct NormalReport {
     version: String,
     /// Options printed before the start, by job name.
-    told: BTreeMap<String, JobOptions>,
+    printed: BTreeMap<String, JobOptions>,
     job: JobOptions,
     phases: Vec<Phase>,
     /// Whether the last of `phases` is a direction's cell.
@@ -133,13 +133,13 @@ impl NormalReport {
         if let Some(size) = line.split("bs=(R) ").nth(1).and_then(|r| r.split('-').next()) {
             job.option("bs", size);
         }
-        self.told.insert(name, job);
+        self.printed.insert(name, job);
         true
     }
 
     fn head(&mut self, line: &str) -> bool {
         let name = line.split(": (groupid=").next().unwrap_or("").to_string();
-        self.job = self.told.get(&name).cloned().unwrap_or(JobOptions { name, ..JobOptions::default() });
+        self.job = self.printed.get(&name).cloned().unwrap_or(JobOptions { name, ..JobOptions::default() });
         // Repeated with --status-interval: the earlier report is included in this one.
         let head = line.split("pid=").map(|part| part.split(':').next().unwrap_or(part)).collect::<String>();
         if self.heads.contains(&head) {

@@ -157,9 +157,9 @@ mod tests {
     #[test]
     fn a_value_is_told_by_where_it_ends() {
         let new = format!("{:>16}{:>8}{:>9}{:>9}{:18}{:>9}{:>9}", 1024, 4, 789544, 1851434, "", 3333, 44444);
-        let told = read(&new, "");
-        assert_eq!(told[0], ("write".into(), 789544.0));
-        assert_eq!(told[2..], [("random read".into(), 3333.0), ("random write".into(), 44444.0)]);
+        let values = read(&new, "");
+        assert_eq!(values[0], ("write".into(), 789544.0));
+        assert_eq!(values[2..], [("random read".into(), 3333.0), ("random write".into(), 44444.0)]);
         let old = format!("{:>16}{:>8}{:>8}{:>8}{:18}{:>8}{:>8}", 1024, 4, 70000, 80000, "", 90000, 100000);
         assert_eq!(read(&old, "")[3].0, "random write");
     }

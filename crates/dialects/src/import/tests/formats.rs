@@ -1,7 +1,7 @@
 //! A fixture of each format, with the complete result as a golden file. No line of figures may be left over except those that
 //! the fixture has for this purpose.
 
-use super::{Imported, import, told};
+use super::{Imported, import, text_of};
 use crate::import::{Kind, Outputs};
 use crate::iozone::worksheet::{self, Sheet, SheetCell, WorksheetCell};
 use base64::Engine as _;
@@ -16,7 +16,7 @@ fn fixture(name: &str) -> String {
 /// Imports a fixture and compares the result with its golden file.
 pub(super) fn read(name: &str) -> Imported {
     let imported = import(name, fixture(name).as_bytes(), None);
-    fathom_testkit::golden(format!("golden/import/{name}.read"), &told(&imported));
+    fathom_testkit::golden(format!("golden/import/{name}.read"), &text_of(&imported));
     imported
 }
 
@@ -350,7 +350,7 @@ fn in_any_encoding_it_is_the_same() {
             .map(|bytes| marked.encode_utf16().flat_map(bytes).collect::<Vec<u8>>());
         let plain = import(name, text.as_bytes(), None);
         for bytes in [marked.into_bytes(), little, big] {
-            assert_eq!(told(&import(name, &bytes, None)), told(&plain));
+            assert_eq!(text_of(&import(name, &bytes, None)), text_of(&plain));
         }
     }
 }

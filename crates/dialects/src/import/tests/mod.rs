@@ -10,7 +10,7 @@ mod tables;
 use super::{Imported, import};
 
 /// All results as text for golden files.
-pub(super) fn told(imported: &Imported) -> String {
+pub(super) fn text_of(imported: &Imported) -> String {
     use std::fmt::Write as _;
     let mut text = String::new();
     for found in &imported.found {

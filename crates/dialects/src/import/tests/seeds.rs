@@ -62,10 +62,11 @@ fn the_mail_of_2008_has_twelve_runs_of_two_blocks() {
         [(0, [0, 1, 2, 3, 4, 5]), (1, [6, 9, 7, 10, 8, 11])].map(|(c, l)| (table[c], l.map(|n| logs[n])))
     {
         for (row, log) in column.phases.iter().zip(logs) {
-            let (told, logged) = (value(row, THROUGHPUT) / 1e6, value(&log.phases[0], THROUGHPUT) / 1024e3);
+            let (in_table, logged) =
+                (value(row, THROUGHPUT) / 1e6, value(&log.phases[0], THROUGHPUT) / 1024e3);
             assert!(
-                (told - logged).abs() < 1.0,
-                "{}: {told} MB/s in the table, {logged} in the log",
+                (in_table - logged).abs() < 1.0,
+                "{}: {in_table} MB/s in the table, {logged} in the log",
                 row.name
             );
         }

@@ -28,7 +28,7 @@ fn mistake(bytes: impl AsRef<[u8]>) -> String {
 }
 
 /// One line per event: action, µs, device, flags, position, task.
-fn told(events: &[BlockEvent]) -> Vec<String> {
+fn lines_of(events: &[BlockEvent]) -> Vec<String> {
     let one = |e: &BlockEvent| {
         let mut line = format!(
             "{:?} {} {} {} {}+{}",
@@ -80,7 +80,7 @@ CPU:1 [LOST 3 EVENTS]
 #[test]
 fn the_kernels_text_of_6_18() {
     let (events, about) = read(TRACEFS);
-    insta::assert_snapshot!(told(&events).join("\n"), @r"
+    insta::assert_snapshot!(lines_of(&events).join("\n"), @r"
     Queue 1301773439000 7,0 WS 0+8 dd/18493@0
     GetRequest 1301773505000 7,0 WS 0+8 dd/18493@0
     Plug 1301773507000 7,0  0+0 dd/18493@0
@@ -113,7 +113,7 @@ fio  1234 [002] 10.000004: block:block_rq_issue: 8,0 RM 4096 () 8 + 8 be,0,4 [fi
 fio-1234  [002] 10.000005: sched_switch: prev_comm=fio
 ";
     let (events, about) = read(lines);
-    let words: Vec<String> = told(&events);
+    let words: Vec<String> = lines_of(&events);
     assert_eq!(words[0], "Issue 10000001000 8,0 R 1818496+8 fio/1234@2");
     assert_eq!(words[2], "Complete 10000003000 8,0 R 1818496+8 fio/1234@2");
     assert_eq!(words[3], "Issue 10000004000 8,0 RM 8+8 fio/1234@2");
@@ -158,7 +158,7 @@ Total (g):
 #[test]
 fn blkparse_prints_every_kind() {
     let (events, about) = read(BLKPARSE);
-    insta::assert_snapshot!(told(&events).join("\n"), @r"
+    insta::assert_snapshot!(lines_of(&events).join("\n"), @r"
     Queue 0 7,0 R 1000+8 my prog/4321@0
     GetRequest 10 7,0 R 1000+8 my prog/4321@0
     Plug 20 7,0  0+0 my prog/4321@0
@@ -225,7 +225,7 @@ fn blktrace_files_of_either_order_are_merged_by_time() {
         let mut trace = open_together(files).unwrap();
         let events: Vec<BlockEvent> = trace.by_ref().map(Result::unwrap).collect();
         assert_eq!(
-            told(&events),
+            lines_of(&events),
             [
                 "Unplug 900 8,16  0+3 my prog/300@1",
                 "Issue 1000 8,16 RS 64+8 my prog/300@0",
@@ -268,7 +268,7 @@ fn biosnoop_of_bcc_with_and_without_the_queue() {
     );
     let hour = 3_600_000_000_000u64;
     assert_eq!(
-        told(&events),
+        lines_of(&events),
         [
             format!("Issue {} 0,1 R 8+1 supervise/1950@0", hour + 2_039_000 - 4_000_000),
             format!("Issue {} 0,1 W 13092560+8 my prog/1950@0", hour - 740_000),
@@ -312,7 +312,7 @@ fn iologs_of_both_versions() {
          /dev/sdb write 100 412\n/dev/sdb trim 0 512\n/dev/sdb sync 0 0\n/dev/sdb close\n",
     );
     assert_eq!(
-        told(&events),
+        lines_of(&events),
         [
             "Queue 0 0,1 R 8+16",
             "Queue 1500000 0,1 W 0+1",
@@ -328,7 +328,7 @@ fn iologs_of_both_versions() {
     );
     let (events, _) =
         read("fio version 3 iolog\n0 /a add\n5 /a open\n7 /a read 0 512\n9 /b add\n11 /b datasync 0 0\n");
-    assert_eq!(told(&events), ["Queue 7000 0,1 R 0+1", "Queue 11000 0,2 F 0+0"]);
+    assert_eq!(lines_of(&events), ["Queue 7000 0,1 R 0+1", "Queue 11000 0,2 F 0+0"]);
     assert_eq!(
         mistake("fio version 3 iolog\n1 /a wait 5 0\n"),
         "t, line 2, column 6: expected add, open, close, read, write, trim, sync, datasync, found \"wait\""
@@ -343,7 +343,7 @@ fn msr_lines_are_issues_and_completions() {
     );
     let first = (128_166_372_003_061_629u64 - 116_444_736_000_000_000) * 100;
     assert_eq!(
-        told(&events),
+        lines_of(&events),
         [
             format!("Issue {first} 0,1 R 749016+64"),
             format!("Issue {} 0,1 W 1+2", first + 100),
@@ -363,7 +363,7 @@ fn arrivals_of_research_traces() {
         let (events, about) = read(text);
         assert!(about.header.arrivals_only && about.devices[0].bio_based, "{about:?}");
         assert!(about.notes[0].contains("arrivals only"), "{:?}", about.notes);
-        (about.format, about.devices[0].name.clone(), told(&events))
+        (about.format, about.devices[0].name.clone(), lines_of(&events))
     };
     let line = |text: &str| vec![text.to_string()];
     assert_eq!(

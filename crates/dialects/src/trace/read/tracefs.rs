@@ -136,10 +136,10 @@ impl LineForm for TracefsReader {
         let time_ns = column.time.time(NS_PER_S, "a time in seconds")?;
         let mut event = bare(time_ns, DeviceNumber::default(), action, RequestFlags::default(), (0, 0));
         (event.pid, event.cpu) = (column.pid, column.cpu);
-        let told = what(&mut event, &mut Cursor::at(line, at), name)?;
+        let task_name = what(&mut event, &mut Cursor::at(line, at), name)?;
         event.task = match column.task {
             IDLE_TASK => BlockEvent::task_of(&format!("swapper/{}", column.cpu)),
-            UNKNOWN_TASK => told.map_or([0; TASK_NAME_BYTES], BlockEvent::task_of),
+            UNKNOWN_TASK => task_name.map_or([0; TASK_NAME_BYTES], BlockEvent::task_of),
             name => BlockEvent::task_of(name),
         };
         self.queueing |= action == BlockAction::Queue;

@@ -15,7 +15,7 @@ pub(super) struct Csv<'w> {
     out: Box<dyn Write + 'w>,
     requests: Requests,
     names: DeviceNames,
-    told: usize,
+    known_devices: usize,
 }
 
 impl<'w> Csv<'w> {
@@ -23,7 +23,7 @@ impl<'w> Csv<'w> {
         out.write_all(HEAD.as_bytes())?;
         let mut requests = Requests::new(about.header.arrivals_only);
         requests.devices(&about.devices);
-        Ok(Self { out, requests, names: DeviceNames::default(), told: about.devices.len() })
+        Ok(Self { out, requests, names: DeviceNames::default(), known_devices: about.devices.len() })
     }
 
     fn write(&mut self, row: &RequestRow, about: &dyn Fn() -> About) -> io::Result<()> {
@@ -82,10 +82,10 @@ fn quoted(text: &str) -> String {
 
 impl EventWriter for Csv<'_> {
     fn event(&mut self, event: &BlockEvent, about: &dyn Fn() -> About) -> io::Result<()> {
-        if self.told == 0 {
+        if self.known_devices == 0 {
             // Formats that name devices in their lines have named the first by now, and all devices are of the same kind.
             let devices = about().devices;
-            self.told = devices.len();
+            self.known_devices = devices.len();
             self.requests.devices(&devices);
         }
         match self.requests.event(event) {

@@ -25,7 +25,7 @@ pub(super) struct IologWriter<'w> {
     bios: HashSet<DeviceNumber>,
     /// Requeued requests, whose next issue is not a new submission.
     given_back: HashSet<(DeviceNumber, u64)>,
-    told: usize,
+    known_devices: usize,
     origin_ns: Option<u64>,
     last_us: u64,
     left_out: u64,
@@ -40,7 +40,7 @@ impl<'w> IologWriter<'w> {
             opened: Vec::new(),
             bios: HashSet::new(),
             given_back: HashSet::new(),
-            told: 0,
+            known_devices: 0,
             origin_ns: None,
             last_us: 0,
             left_out: 0,
@@ -66,9 +66,9 @@ fn file_name(name: &str) -> String {
 impl EventWriter for IologWriter<'_> {
     fn event(&mut self, event: &BlockEvent, about: &dyn Fn() -> About) -> io::Result<()> {
         let new = !self.opened.contains(&event.device);
-        if new && self.told <= self.opened.len() {
+        if new && self.known_devices <= self.opened.len() {
             let devices = about().devices;
-            self.told = devices.len();
+            self.known_devices = devices.len();
             self.bios.extend(devices.iter().filter(|d| d.bio_based).map(|d| d.number));
         }
         let asked = match event.action {

@@ -253,9 +253,9 @@ mod tests {
             event(Complete, 50, 64, 16),
             event(Issue, 60, 72, 8),
         ]);
-        let told: Vec<_> =
+        let found: Vec<_> =
             rows.iter().map(|r| (r.queued_ns, r.issued_ns, r.completed_ns, r.sectors)).collect();
-        assert_eq!(told, [(Some(10), Some(20), Some(50), 16), (Some(25), Some(60), None, 8)]);
+        assert_eq!(found, [(Some(10), Some(20), Some(50), 16), (Some(25), Some(60), None, 8)]);
     }
 
     #[test]
@@ -269,8 +269,8 @@ mod tests {
         ]);
         assert_eq!(given_back.len(), 1);
         let parts = rows(&[event(Issue, 1, 8, 8), event(Complete, 4, 8, 3), event(Complete, 9, 11, 5)]);
-        let told: Vec<_> = parts.iter().map(|r| (r.sector, r.sectors, r.completed_ns)).collect();
-        assert_eq!(told, [(8, 3, Some(4)), (11, 5, Some(9))]);
+        let found: Vec<_> = parts.iter().map(|r| (r.sector, r.sectors, r.completed_ns)).collect();
+        assert_eq!(found, [(8, 3, Some(4)), (11, 5, Some(9))]);
     }
 
     #[test]

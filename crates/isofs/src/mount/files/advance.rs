@@ -14,9 +14,9 @@ use std::sync::Arc;
 impl<S: ReadAt + 'static> Files<S> {
     /// Reads all directories in advance, if enabled.
     pub(in crate::mount) fn read_directories(&self) {
-        let told =
+        let counts =
             self.directories.at_mount(self.reader.image(), &|byte: u64, buf: &mut [u8]| self.area(byte, buf));
-        self.count(told);
+        self.count(counts);
     }
 
     /// A directory's entries, read once while the kernel knows it.
@@ -54,9 +54,9 @@ impl<S: ReadAt + 'static> Files<S> {
         }
     }
 
-    pub(super) fn count(&self, told: AdvanceReads) {
-        if told != AdvanceReads::default() {
-            self.reader.count_directories(told.reads, told.bytes, told.directories);
+    pub(super) fn count(&self, counts: AdvanceReads) {
+        if counts != AdvanceReads::default() {
+            self.reader.count_directories(counts.reads, counts.bytes, counts.directories);
         }
     }
 

@@ -49,7 +49,7 @@ fn image(scene: &Scene, queue: &Queue) -> Option<Finding> {
     let source = queue.short("loop/backing_file");
     let file = queue.word("backing_file")?;
     let Ok(size) = scene.files.size_of(Path::new(file)) else {
-        return Some(Finding::untold(
+        return Some(Finding::unknown(
             CODE,
             &source,
             format!("whether {file}, the file behind {name}, has holes"),
@@ -112,7 +112,7 @@ fn host(scene: &Scene, queue: &Queue) -> Option<Finding> {
         return None;
     }
     Some(
-        Finding::untold(
+        Finding::unknown(
             "host-backing",
             &queue.short("device"),
             format!(

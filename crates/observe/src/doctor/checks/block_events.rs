@@ -28,7 +28,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
         return vec![found.command("mount -o remount,mode=750,gid=GROUP /sys/kernel/tracing")];
     }
     let why = format!("{lost} (tracefs is not mounted, or the kernel has none; {left})");
-    let found = Finding::untold(CODE, PLACES[0], why);
+    let found = Finding::unknown(CODE, PLACES[0], why);
     vec![found.remedy("Mount tracefs").command("mount -t tracefs tracefs /sys/kernel/tracing")]
 }
 

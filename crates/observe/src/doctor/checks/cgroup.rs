@@ -15,7 +15,7 @@ const SMALL: f64 = 0.9;
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     if scene.known("limits.cgroup.path").is_none() {
-        return vec![Finding::untold("cgroup-cpu", SOURCE, "the control group of this process")];
+        return vec![Finding::unknown("cgroup-cpu", SOURCE, "the control group of this process")];
     }
     [cpu(scene), weight(scene), memory(scene), io(scene), cpuset(scene)].into_iter().flatten().collect()
 }

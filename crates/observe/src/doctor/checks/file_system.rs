@@ -9,7 +9,7 @@ const SOURCE: &str = "/proc/self/mountinfo";
 
 pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     let Some(mount) = &scene.stack.mount else {
-        return vec![Finding::untold(CODE, SOURCE, "the mount that holds this path")];
+        return vec![Finding::unknown(CODE, SOURCE, "the mount that holds this path")];
     };
     let place = &mount.mount_point;
     let kind = mount.kind.as_str();

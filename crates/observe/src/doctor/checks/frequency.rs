@@ -19,7 +19,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
 fn governor(scene: &Scene) -> Option<Finding> {
     let source = format!("{DIR}/scaling_governor");
     let Some(governor) = scene.word("cpu.governor") else {
-        return Some(Finding::untold(
+        return Some(Finding::unknown(
             "governor",
             &source,
             "what sets the processors' frequency (no cpufreq here)",

@@ -70,7 +70,7 @@ fn smart(queue: &Queue) -> Option<Finding> {
     real.then(|| {
         let what =
             format!("wear and reallocated blocks of {0} (`smartctl -a /dev/{0}` reads them)", queue.name());
-        Finding::untold("smart", &queue.short("device"), what)
+        Finding::unknown("smart", &queue.short("device"), what)
     })
 }
 

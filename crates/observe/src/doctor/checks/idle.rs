@@ -13,7 +13,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
     let Some(name) = scene.text(driver) else { return Vec::new() };
     let Some(first) = scene.processors().into_iter().next() else { return Vec::new() };
     if name == "none" {
-        return vec![Finding::untold(
+        return vec![Finding::unknown(
             CODE,
             driver,
             "how idle processors sleep (no cpuidle driver: on a virtual machine the host decides)",

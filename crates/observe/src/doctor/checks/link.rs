@@ -22,7 +22,7 @@ fn link_power(scene: &Scene, queue: &Queue) -> Option<Finding> {
     let name = queue.name();
     Some(match policy.as_str() {
         "max_performance" => Finding::good("link-power", &source, format!("The SATA link of {name} does not sleep.")),
-        "keep_firmware_settings" => Finding::untold("link-power", &source, format!("whether the SATA link of {name} sleeps (the firmware decides)")),
+        "keep_firmware_settings" => Finding::unknown("link-power", &source, format!("whether the SATA link of {name} sleeps (the firmware decides)")),
         _ => Finding::warning(
             "link-power",
             &source,

@@ -47,7 +47,7 @@ fn of(scene: &Scene, queue: &Queue) -> Vec<Finding> {
             finding.remedy("Remove the snapshot before measuring").command("lvs -o +origin,snap_percent"),
         );
     } else if uuid.is_empty() {
-        let finding = Finding::untold("mapper", &source, format!("what kind of mapping {called} is"));
+        let finding = Finding::unknown("mapper", &source, format!("what kind of mapping {called} is"));
         found.push(finding.remedy("Look at its table").command(format!("dmsetup table {mapping}")));
     } else if found.is_empty() {
         found.push(Finding::good(

@@ -30,15 +30,15 @@ fn of(scene: &Scene, name: &str, code: &'static str, limit: f64, remedy: &str) -
     let source = format!("/proc/pressure/{name}");
     // If PSI is compiled in but switched off, the file exists and reading it fails.
     let FileReading::Text(text) = scene.reading(&source) else {
-        let untold = Finding::untold(code, &source, format!("how long others wait for {name}"));
-        return untold.remedy("Boot with psi=1");
+        let unknown = Finding::unknown(code, &source, format!("how long others wait for {name}"));
+        return unknown.remedy("Boot with psi=1");
     };
     let average = |kind: &str| {
         let line = text.lines().find(|l| l.starts_with(kind))?;
         line.split_whitespace().find_map(|w| w.strip_prefix("avg10=")?.parse::<f64>().ok())
     };
     let Some(some) = average("some ") else {
-        return Finding::untold(code, &source, format!("how long others wait for {name}"));
+        return Finding::unknown(code, &source, format!("how long others wait for {name}"));
     };
     let what = match name {
         "io" => "the disk",

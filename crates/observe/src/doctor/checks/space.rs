@@ -28,7 +28,7 @@ pub(super) fn check(scene: &Scene) -> Vec<Finding> {
         Ok(space) if space.total_bytes > 0 => {
             [Some(fill(scene, &space)), reserved(&space), inodes(&space)].into_iter().flatten().collect()
         }
-        _ => vec![Finding::untold("space", SOURCE, "the free space of the file system")],
+        _ => vec![Finding::unknown("space", SOURCE, "the free space of the file system")],
     }
 }
 

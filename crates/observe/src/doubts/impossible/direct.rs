@@ -34,8 +34,8 @@ fn more(phase: &Phase, r: &Repetition) -> Option<More> {
     let top = r.physical.devices.first().filter(|_| phase.direct)?;
     let asked = |op, alone: bool| {
         let stats = r.workers.iter().flat_map(|w| &w.stats).filter(|s| s.op == op);
-        let told = stats.fold(0u64, |sum, s| sum.saturating_add(s.bytes));
-        if told == 0 && alone { r.bytes() } else { told }
+        let counted = stats.fold(0u64, |sum, s| sum.saturating_add(s.bytes));
+        if counted == 0 && alone { r.bytes() } else { counted }
     };
     // A phase that writes is direct if its writes are; its reads may be buffered.
     let (verb, asked, moved) = if phase.writes {

@@ -70,8 +70,8 @@ mod tests {
     #[test]
     fn synchronous_writes_faster_than_the_device_are_reported() {
         assert_eq!(sentence(synced(100 * MIB, 25_600)), None);
-        let told = sentence(synced(10 * MIB, 25_600)).expect("a doubt");
-        assert!(told.contains("wrote synchronously at 1000 MiB/s, but sda took only 100 MiB/s"), "{told}");
+        let doubt = sentence(synced(10 * MIB, 25_600)).expect("a doubt");
+        assert!(doubt.contains("wrote synchronously at 1000 MiB/s, but sda took only 100 MiB/s"), "{doubt}");
         assert_eq!(sentence(synced(10 * MIB, 2_560)), None, "ten times over the same 10 MiB");
         let mut buffered = synced(10 * MIB, 25_600);
         buffered.sync_in_clock = false;

@@ -93,9 +93,9 @@ mod tests {
         p.repetitions[0].physical.devices[0].write_ios = 600;
         let disk = |name: &str, cache: &str, counts: bool| json!({"name": name, "kind": "disk", "write_cache": cache, "counts_flushes": counts});
         let volatile = || disk("sda", "write back", true);
-        let told = sentence(&p, volatile(), "rw,relatime,nobarrier").expect("a doubt");
+        let doubt = sentence(&p, volatile(), "rw,relatime,nobarrier").expect("a doubt");
         let wanted = "fsync returned 300 times after a write, but no flush reached sda, whose write cache is volatile: a power cut can lose data that was reported as safe. The file system is mounted with nobarrier.";
-        assert!(told.contains(wanted), "{told}");
+        assert!(doubt.contains(wanted), "{doubt}");
         let elsewhere = sentence(&p, volatile(), "rw,relatime").expect("a doubt");
         assert!(elsewhere.ends_with("does not pass them on."), "{elsewhere}");
         let environment = json!({"devices": [volatile()], "filesystem": {"options": "rw,nobarrier"}});

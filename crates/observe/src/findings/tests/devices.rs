@@ -305,10 +305,10 @@ fn a_loop_device_without_direct_io_reads_its_image_in_turn() {
         world.repetition.block.as_mut().expect("made with one").devices = both;
     };
     below(&mut world, 50_000);
-    let told = world.says("loop-driver").expect("told");
+    let sentence = world.says("loop-driver").expect("sentence");
     assert!(
-        told.contains("one request after the other: 30 requests were in it on average, and 0.9 in vda"),
-        "{told}"
+        sentence.contains("one request after the other: 30 requests were in it on average, and 0.9 in vda"),
+        "{sentence}"
     );
     below(&mut world, 1_600_000);
     assert_eq!(world.says("loop-driver"), None, "they are passed on together");

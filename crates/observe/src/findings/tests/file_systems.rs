@@ -446,8 +446,8 @@ fn a_mount_option_is_a_cause_of_slow_calls_that_it_concerns() {
     );
     assert_eq!(of("rw,relatime", OpKind::Sync, 8_000_000), None);
     assert_eq!(of("rw,notreelog", OpKind::Sync, 1_000_000), None, "a tenth of the time");
-    let told = on("ext4", "rw,dirsync", OpKind::Delete, 8_000_000).expect("told");
-    assert!(told.contains("100 calls that open, create or delete took 80 %"), "{told}");
+    let sentence = on("ext4", "rw,dirsync", OpKind::Delete, 8_000_000).expect("sentence");
+    assert!(sentence.contains("100 calls that open, create or delete took 80 %"), "{sentence}");
     assert_eq!(of("rw,dirsync", OpKind::Delete, 8_000_000), None, "btrfs does not heed it");
     assert_eq!(on("ext4", "rw,dirsync", OpKind::Sync, 8_000_000), None);
 }
@@ -629,9 +629,9 @@ fn writers_that_wait_for_room_in_a_small_journal() {
         }]
     };
     world.repetition.slow_calls = slow(vec![stack("__jbd2_log_wait_for_space", 42_000_000)]);
-    let told = world.says("small-journal").expect("told");
+    let sentence = world.says("small-journal").expect("sentence");
     assert_eq!(
-        told,
+        sentence,
         "The journal has little room (a transaction takes at most 1.3 MiB): the slowest 40 writes spent 42.0 ms waiting for it, 17 % of the time."
     );
     world.environment["filesystem"]["journal_transaction_bytes"] = (64 << 20).into();

@@ -1,9 +1,6 @@
-//! Size classes for people: linear ones of 2 KiB as in `lquantize`, and powers of two.
+//! Size classes for people: powers of two.
 
 use super::super::activity::SizeCount;
-
-/// Width of the linear classes that sizes are usually shown in.
-pub const LINEAR_CLASS_BYTES: u64 = 2048;
 
 /// Sizes from `from_bytes` up to, but not including, the next class's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,29 +13,15 @@ pub struct SizeClass {
     pub count: u64,
 }
 
-/// The non-empty classes, ascending: each `width_bytes` wide, the first from 0. A width of 0 is treated as 1.
-#[must_use]
-pub fn linear_classes(sizes: &[SizeCount], width_bytes: u64) -> Vec<SizeClass> {
-    let width = width_bytes.max(1);
-    classes(sizes, |bytes| {
-        let from = bytes - bytes % width;
-        (from, from.saturating_add(width))
-    })
-}
-
 /// The non-empty classes, ascending: from each power of two to the next; 0 has its own class.
 #[must_use]
 pub fn power_classes(sizes: &[SizeCount]) -> Vec<SizeClass> {
-    classes(sizes, |bytes| match bytes.checked_ilog2() {
-        None => (0, 1),
-        Some(power) => (1 << power, (1u64 << power).saturating_mul(2)),
-    })
-}
-
-fn classes(sizes: &[SizeCount], bounds: impl Fn(u64) -> (u64, u64)) -> Vec<SizeClass> {
     let mut all = std::collections::BTreeMap::<u64, SizeClass>::new();
     for size in sizes.iter().filter(|s| s.count > 0) {
-        let (from_bytes, below_bytes) = bounds(size.bytes);
+        let (from_bytes, below_bytes) = match size.bytes.checked_ilog2() {
+            None => (0, 1),
+            Some(power) => (1 << power, (1u64 << power).saturating_mul(2)),
+        };
         let class = all.entry(from_bytes).or_insert(SizeClass { from_bytes, below_bytes, count: 0 });
         class.count = class.count.saturating_add(size.count);
     }
@@ -65,8 +48,6 @@ mod tests {
             size(17_920, 5),
             size(18_432, 0),
         ];
-        let linear = linear_classes(&sizes, LINEAR_CLASS_BYTES);
-        assert_eq!(counts(&linear), [(0, 2048, 12), (2048, 4096, 3), (16_384, 18_432, 9)]);
         let powers = power_classes(&sizes);
         assert_eq!(
             counts(&powers),
@@ -78,10 +59,6 @@ mod tests {
     fn the_largest_sizes_have_classes_too() {
         let sizes =
             [SizeCount { bytes: u64::MAX, count: u64::MAX }, SizeCount { bytes: u64::MAX - 1, count: 1 }];
-        assert_eq!(
-            counts(&linear_classes(&sizes, 0)),
-            [(u64::MAX - 1, u64::MAX, 1), (u64::MAX, u64::MAX, u64::MAX)]
-        );
         assert_eq!(counts(&power_classes(&sizes)), [(1 << 63, u64::MAX, u64::MAX)]);
     }
 }

@@ -109,9 +109,6 @@ pub const CELLS: [CcissCell; 12] = [
     cell(5, 1, 85.0, (85_836.74, 85_296.01), CellRole::Cached),
 ];
 
-/// Slowest and fastest process of 2x1.5GB-DIO under rc8, initial write, KB/s, and the parent's figure.
-pub const UNFAIR_KB_S: (f64, f64, f64) = (32_239.45, 47_160.45, 48_569.16);
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,5 +11,5 @@ mod xoroshiro128_plus;
 pub use glibc_random::GlibcRandom;
 pub use mt19937::Mt19937;
 pub use rand48::{Rand48, rand48_shared_unit, rand48_step, rand48_unit};
-pub use scaled::{block_offset, scaled};
+pub use scaled::scaled;
 pub use xoroshiro128_plus::Xoroshiro128Plus;

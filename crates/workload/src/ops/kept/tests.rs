@@ -23,11 +23,11 @@ fn told(mut ops: Kept<'_>, most: usize) -> String {
     {
         let block = op.offset / BLOCK;
         match op.kind {
-            OpKind::Write => {
+            OpCode::Write => {
                 done.writes += 1;
                 words.push(format!("W{block}"));
             }
-            OpKind::Trim => words.push(format!("T{block}")),
+            OpCode::Trim => words.push(format!("T{block}")),
             _ => {
                 done.reads += 1;
                 let letter = match ops.expected(&op) {
@@ -76,11 +76,11 @@ fn the_order_is_that_of_fio() {
 fn queued(mut ops: Kept<'_>, depth: usize, at_once: usize) -> String {
     let (mut flights, mut words) = (VecDeque::new(), Vec::new());
     while let Some(op) = ops.next(&Done::default()) {
-        if op.kind == OpKind::Evict {
+        if op.kind == OpCode::Evict {
             flights.drain(..).for_each(|op| ops.completed(&op));
             continue;
         }
-        words.push(format!("{}{}", if op.kind == OpKind::Write { 'W' } else { 'R' }, op.offset / BLOCK));
+        words.push(format!("{}{}", if op.kind == OpCode::Write { 'W' } else { 'R' }, op.offset / BLOCK));
         flights.push_back(op);
         if flights.len() == depth {
             flights.drain(..at_once).for_each(|op| ops.completed(&op));
@@ -128,8 +128,8 @@ fn reads_of_a_batch_pause_and_those_at_the_end_of_a_pass_do_not() {
     let mut ops = kept(&stream, 3, how);
     let mut told = String::new();
     while let Some(op) = ops.next(&Done::default()) {
-        if op.kind != OpKind::Evict {
-            told.push(if op.kind == OpKind::Write { 'W' } else { 'R' });
+        if op.kind != OpCode::Evict {
+            told.push(if op.kind == OpCode::Write { 'W' } else { 'R' });
             told.push_str(if ops.pauses(&op) { "p " } else { " " });
         }
         ops.completed(&op);
@@ -191,7 +191,7 @@ fn a_sync_between_passes_may_be_left_out() {
         let mut ops = kept(&stream, 4, how);
         let mut syncs = 0;
         while let Some(op) = ops.next(&Done::default()) {
-            syncs += u32::from(matches!(op.kind, OpKind::Sync { .. }));
+            syncs += u32::from(matches!(op.kind, OpCode::Sync { .. }));
             ops.completed(&op);
         }
         syncs
@@ -245,7 +245,7 @@ fn overwritten_extents_take_no_slot_and_no_memory() {
     let done = Done::default();
     let (mut writes, mut trims) = (0, 0);
     while let Some(op) = ops.next(&done) {
-        *if op.kind == OpKind::Trim { &mut trims } else { &mut writes } += 1;
+        *if op.kind == OpCode::Trim { &mut trims } else { &mut writes } += 1;
         ops.completed(&op);
         assert!(ops.trims.as_ref().expect("trims").waiting() <= 2 * 4 + 1025);
     }
@@ -261,12 +261,12 @@ fn a_trim_in_hand_at_the_end_of_a_warm_up_is_none_of_the_amount() {
     let write = ops.next(&done).unwrap();
     ops.completed(&write);
     let trim = ops.next(&done).unwrap();
-    assert_eq!(trim.kind, OpKind::Trim);
+    assert_eq!(trim.kind, OpCode::Trim);
     ops.refill(Some(&trim));
     ops.completed(&trim);
     let mut writes = 0;
     while let Some(op) = ops.next(&done) {
-        writes += u32::from(op.kind == OpKind::Write);
+        writes += u32::from(op.kind == OpCode::Write);
         ops.completed(&op);
     }
     assert_eq!(writes, 4);
@@ -323,14 +323,14 @@ fn writes_in_flight_are_not_read_back_and_overwritten_data_is_not_checked() {
     ops.completed(&first);
     // The second write to the same range is in flight: a third operation comes instead of a read-back.
     let third = ops.next(&done).unwrap();
-    assert_eq!((third.kind, third.offset), (OpKind::Write, 3 * BLOCK));
+    assert_eq!((third.kind, third.offset), (OpCode::Write, 3 * BLOCK));
     ops.completed(&second);
     ops.completed(&third);
     let back = ops.next(&done).unwrap();
-    assert_eq!(back.kind, OpKind::Read);
+    assert_eq!(back.kind, OpCode::Read);
     assert_eq!(ops.expected(&back), Expected::Written);
     let fourth = ops.next(&done).unwrap();
-    assert_eq!(fourth.kind, OpKind::Write);
+    assert_eq!(fourth.kind, OpCode::Write);
     assert_eq!(ops.expected(&back), Expected::Anything, "it may read the one or the other");
     ops.completed(&back);
     ops.completed(&fourth);
@@ -347,10 +347,10 @@ fn unfinished_operations_are_left_out() {
     let write = ops.next(&done).unwrap();
     ops.completed(&write);
     let back = ops.next(&done).unwrap();
-    assert_eq!(back.kind, OpKind::Read);
+    assert_eq!(back.kind, OpCode::Read);
     ops.refill(Some(&back));
     let unfinished = ops.next(&done).unwrap();
-    assert_eq!((unfinished.kind, unfinished.offset), (OpKind::Write, BLOCK));
+    assert_eq!((unfinished.kind, unfinished.offset), (OpCode::Write, BLOCK));
     assert_eq!(ops.left_to_read().unwrap(), [Extent { file: 0, offset: 0, bytes: 4096, zeros: false }]);
 }
 
@@ -360,7 +360,7 @@ fn a_list_is_read_once() {
     let mut back = ReadBack::new(vec![extent(5), extent(1)]);
     let done = Done::default();
     let op = back.next(&done).unwrap();
-    assert_eq!((op.kind, op.file, op.offset, op.bytes), (OpKind::Read, 2, 5 * BLOCK, 512));
+    assert_eq!((op.kind, op.file, op.offset, op.bytes), (OpCode::Read, 2, 5 * BLOCK, 512));
     assert_eq!(back.expected(&op), Expected::Written);
     assert_eq!(back.next(&done).unwrap().offset, BLOCK);
     assert_eq!(back.next(&done), None);
@@ -404,7 +404,7 @@ proptest! {
             let next = if flights.len() < depth && handed < cut { ops.next(&done) } else { None };
             if let Some(op) = next {
                 handed += 1;
-                if op.kind == OpKind::Write {
+                if op.kind == OpCode::Write {
                     writes.push((Extent::of(&op), handed, false, false));
                 }
                 flights.push((op, handed));
@@ -415,7 +415,7 @@ proptest! {
             }
             let (op, since) = flights.swap_remove(choice.next().unwrap().index(flights.len()));
             let extent = Extent::of(&op);
-            if op.kind == OpKind::Write {
+            if op.kind == OpCode::Write {
                 done.writes += 1;
                 // Of two identical writes the older one counts as done, as they are indistinguishable.
                 writes.iter_mut().find(|w| w.0 == extent && !w.2).unwrap().2 = true;
@@ -473,7 +473,7 @@ fn failed_reads_do_not_count_towards_the_limit() {
     let mut ops = kept(&writing(Access::Sequential), 9, how);
     let mut words = String::new();
     while let Some(op) = ops.next(&Done::default()) {
-        words.push(if op.kind == OpKind::Write { 'W' } else { 'R' });
+        words.push(if op.kind == OpCode::Write { 'W' } else { 'R' });
         // The first write and the first read-back fail.
         if [1, 3].contains(&words.len()) { ops.failed(&op) } else { ops.completed(&op) }
     }

@@ -2,7 +2,7 @@
 
 use super::Extent;
 use crate::TrimWritten;
-use crate::ops::{Op, OpKind, Place, derive_seed};
+use crate::ops::{Op, OpCode, Place, derive_seed};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use std::collections::VecDeque;
@@ -73,7 +73,7 @@ impl Trims {
 
     /// Whether an operation is one of these trims.
     pub fn has(&self, op: &Op) -> bool {
-        op.kind == OpKind::Trim && self.under_way.iter().any(|extent| extent.is_of(op))
+        op.kind == OpCode::Trim && self.under_way.iter().any(|extent| extent.is_of(op))
     }
 
     /// A trim is done: returns its extent, and whether it must read as zeros. `None`: not one of these trims.

@@ -93,7 +93,7 @@ impl StreamOps {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Done, Op, OpKind, Region};
+    use super::super::{Done, Op, OpCode, Region};
     use super::*;
     use crate::{Access, Amount, Bytes, Direction, Mix, Stream};
     use std::collections::BTreeSet;
@@ -124,7 +124,7 @@ mod tests {
     fn each_kind_has_its_sizes_at_its_own_multiples_all_over_the_region() {
         for access in [Access::Uniform, Access::Permuted] {
             let all = ops(access.clone(), fixed(4096), fixed(65536), Amount::Operations(20_000));
-            for (kind, size) in [(OpKind::Read, 4096), (OpKind::Write, 65536)] {
+            for (kind, size) in [(OpCode::Read, 4096), (OpCode::Write, 65536)] {
                 let own: Vec<&Op> = all.iter().filter(|op| op.kind == kind).collect();
                 assert!(own.iter().all(|op| u64::from(op.bytes) == size), "{access:?}");
                 assert!(own.iter().all(|op| op.offset.is_multiple_of(size)), "{access:?}");
@@ -143,13 +143,13 @@ mod tests {
         let split = Record::Split(vec![(Bytes(65536), 40.0), (Bytes(131_072), 60.0)]);
         let range = Record::Between { min: Bytes(4096), max: Bytes(12288) };
         let all = ops(Access::Uniform, split, range, Amount::Operations(4000));
-        let sizes = |kind: OpKind| -> BTreeSet<u32> {
+        let sizes = |kind: OpCode| -> BTreeSet<u32> {
             all.iter().filter(|op| op.kind == kind).map(|op| op.bytes).collect()
         };
-        assert_eq!(sizes(OpKind::Read), BTreeSet::from([65536, 131_072]));
-        assert_eq!(sizes(OpKind::Write), BTreeSet::from([4096, 8192, 12288]));
+        assert_eq!(sizes(OpCode::Read), BTreeSet::from([65536, 131_072]));
+        assert_eq!(sizes(OpCode::Write), BTreeSet::from([4096, 8192, 12288]));
         assert!(all.iter().all(|op| op.offset + u64::from(op.bytes) <= LENGTH));
-        let reads = all.iter().filter(|op| op.kind == OpKind::Read);
+        let reads = all.iter().filter(|op| op.kind == OpCode::Read);
         assert!(reads.clone().all(|op| op.offset.is_multiple_of(65536)));
         let small = reads.clone().filter(|op| op.bytes == 65536).count() as f64 / reads.count() as f64;
         assert!((small - 0.4).abs() < 0.05, "{small}");
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn each_kind_goes_on_by_its_own_sizes() {
         let all = ops(Access::SequentialByKind, fixed(4096), fixed(49152), Amount::Pass);
-        for kind in [OpKind::Read, OpKind::Write] {
+        for kind in [OpCode::Read, OpCode::Write] {
             let mut end = 0;
             for op in all.iter().filter(|op| op.kind == kind) {
                 assert_eq!(op.offset, end);

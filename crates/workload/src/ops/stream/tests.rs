@@ -11,9 +11,9 @@ fn ops(stream: &Stream, length: u64, seed: u64, limit: usize) -> Vec<Op> {
     let mut out = Vec::new();
     while let Some(op) = s.next(&done) {
         match op.kind {
-            OpKind::Read => done.reads += 1,
-            OpKind::Write => done.writes += 1,
-            OpKind::Sync { .. } | OpKind::Trim | OpKind::Evict => {}
+            OpCode::Read => done.reads += 1,
+            OpCode::Write => done.writes += 1,
+            OpCode::Sync { .. } | OpCode::Trim | OpCode::Evict => {}
         }
         out.push(op);
         if out.len() == limit {
@@ -50,7 +50,7 @@ fn offsets_are_multiples_of_align() {
 #[test]
 fn a_trailing_part_smaller_than_a_record_is_not_touched() {
     let all = ops(&stream(Direction::Write, 64 << 10), 100 << 10, 1, 99);
-    assert_eq!(all, [Op { kind: OpKind::Write, file: 0, offset: 0, bytes: 65536, think_ns: 0 }]);
+    assert_eq!(all, [Op { kind: OpCode::Write, file: 0, offset: 0, bytes: 65536, think_ns: 0 }]);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn reads_per_write_follow_completions() {
     s.access = Access::Uniform;
     s.amount = Amount::Operations(10);
     let kinds: String =
-        ops(&s, 1 << 20, 1, 99).iter().map(|o| if o.kind == OpKind::Read { 'R' } else { 'W' }).collect();
+        ops(&s, 1 << 20, 1, 99).iter().map(|o| if o.kind == OpCode::Read { 'R' } else { 'W' }).collect();
     assert_eq!(kinds, "RWRWRRWRWR");
 }
 
@@ -77,17 +77,17 @@ fn a_trim_write_gives_each_record_back_and_writes_it() {
         let all = ops(&s, 4 * 4096, 3, 99);
         assert_eq!(all.len(), 8);
         for pair in all.chunks(2) {
-            let kinds: Vec<OpKind> = pair.iter().map(|op| op.kind).collect();
-            assert_eq!(kinds, [OpKind::Trim, OpKind::Write]);
+            let kinds: Vec<OpCode> = pair.iter().map(|op| op.kind).collect();
+            assert_eq!(kinds, [OpCode::Trim, OpCode::Write]);
             assert_eq!((pair[0].offset, pair[0].bytes), (pair[1].offset, pair[1].bytes));
         }
     }
     // Varying sizes apply to the trim, and syncs count writes.
     s.record = Record::Between { min: Bytes(512), max: Bytes(4096) };
     s.sync_every = Some(SyncEvery { writes: 1, between: true, ..SyncEvery::default() });
-    let kinds: Vec<OpKind> = ops(&s, 1 << 20, 3, 6).iter().map(|op| op.kind).collect();
-    let sync = OpKind::Sync { data_only: false };
-    assert_eq!(kinds, [OpKind::Trim, OpKind::Write, sync, OpKind::Trim, OpKind::Write, sync]);
+    let kinds: Vec<OpCode> = ops(&s, 1 << 20, 3, 6).iter().map(|op| op.kind).collect();
+    let sync = OpCode::Sync { data_only: false };
+    assert_eq!(kinds, [OpCode::Trim, OpCode::Write, sync, OpCode::Trim, OpCode::Write, sync]);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn trims_of_changing_sizes_fill_their_region() {
     s.access = Access::Permuted;
     s.record = Record::Between { min: Bytes(512), max: Bytes(4096) };
     let mut bytes = vec![0; 1 << 16];
-    for op in ops(&s, 1 << 16, 5, 9999).iter().filter(|op| op.kind == OpKind::Trim) {
+    for op in ops(&s, 1 << 16, 5, 9999).iter().filter(|op| op.kind == OpCode::Trim) {
         bytes[op.offset as usize..][..op.bytes as usize].iter_mut().for_each(|n| *n += 1);
     }
     assert_eq!(bytes, vec![1; 1 << 16]);
@@ -117,26 +117,26 @@ fn an_amount_of_trim_writes_counts_records_and_restarts() {
     // The write was drawn; two more records follow.
     let write = o.next(&Done::default()).unwrap();
     o.refill(Some(&write));
-    assert_eq!((write.kind, o.remaining_operations()), (OpKind::Write, Some(4)));
+    assert_eq!((write.kind, o.remaining_operations()), (OpCode::Write, Some(4)));
 }
 
 #[test]
 fn trims_move_on_as_writes_do() {
     let kinds = |s: &Stream| ops(s, 3 * 4096, 1, 99).iter().map(|o| o.kind).collect::<Vec<_>>();
-    assert_eq!(kinds(&stream(Direction::Trim, 4096)), [OpKind::Trim; 3]);
+    assert_eq!(kinds(&stream(Direction::Trim, 4096)), [OpCode::Trim; 3]);
     let listed = ListedOp { offset: 4096, bytes: 512, does: Some(Does::Trim), ..ListedOp::default() };
     let mut s = stream(Direction::Write, 1);
     s.access = Access::Listed(vec![listed]);
-    assert_eq!(kinds(&s), [OpKind::Trim]);
+    assert_eq!(kinds(&s), [OpCode::Trim]);
 }
 
 #[test]
 fn syncs_come_after_every_so_many_writes() {
     let mut s = stream(Direction::Write, 4096);
     s.sync_every = Some(SyncEvery { writes: 2, data_only: true, ..SyncEvery::default() });
-    let kinds: Vec<OpKind> = ops(&s, 5 * 4096, 1, 99).iter().map(|o| o.kind).collect();
-    let sync = OpKind::Sync { data_only: true };
-    let w = OpKind::Write;
+    let kinds: Vec<OpCode> = ops(&s, 5 * 4096, 1, 99).iter().map(|o| o.kind).collect();
+    let sync = OpCode::Sync { data_only: true };
+    let w = OpCode::Write;
     assert_eq!(kinds, [w, w, sync, w, w, sync, w]);
 }
 
@@ -146,7 +146,7 @@ fn syncs_between_writes_do_not_follow_the_last() {
     s.sync_every = Some(SyncEvery { writes: 32, between: true, ..SyncEvery::default() });
     let syncs = |s: &Stream, writes: u64| {
         let all = ops(s, writes * 4096, 1, 9999);
-        all.iter().filter(|o| matches!(o.kind, OpKind::Sync { .. })).count()
+        all.iter().filter(|o| matches!(o.kind, OpCode::Sync { .. })).count()
     };
     assert_eq!((syncs(&s, 2048), syncs(&s, 2049)), (63, 64));
     s.sync_every = Some(SyncEvery { writes: 32, ..SyncEvery::default() });
@@ -159,7 +159,7 @@ fn reads_and_writes_can_each_be_sequential() {
     s.access = Access::SequentialByKind;
     s.amount = Amount::Operations(500);
     let all = ops(&s, 64 * 4096, 7, 999);
-    for kind in [OpKind::Read, OpKind::Write] {
+    for kind in [OpCode::Read, OpCode::Write] {
         let offsets: Vec<u64> = all.iter().filter(|o| o.kind == kind).map(|o| o.offset).collect();
         let expected: Vec<u64> = (0..offsets.len() as u64).map(|i| i % 64 * 4096).collect();
         assert_eq!(offsets, expected);
@@ -191,13 +191,13 @@ fn listed_operations_may_give_their_kind_and_file() {
     ]);
     s.amount = Amount::Passes(2);
     let all = ops(&s, 1 << 20, 1, 99);
-    let kinds: Vec<(OpKind, u32, u64, u32)> =
+    let kinds: Vec<(OpCode, u32, u64, u32)> =
         all.iter().map(|o| (o.kind, o.file, o.offset, o.bytes)).collect();
     let pass = [
-        (OpKind::Write, 1, 512, 100),
-        (OpKind::Sync { data_only: true }, 1, 0, 0),
-        (OpKind::Read, 0, 0, 7),
-        (OpKind::Sync { data_only: false }, 0, 0, 0),
+        (OpCode::Write, 1, 512, 100),
+        (OpCode::Sync { data_only: true }, 1, 0, 0),
+        (OpCode::Read, 0, 0, 7),
+        (OpCode::Sync { data_only: false }, 0, 0, 0),
     ];
     assert_eq!(kinds, [pass, pass].concat());
 }
@@ -265,7 +265,7 @@ fn each_kind_leaves_out_its_own() {
     s.access = Access::Striped { run: Bytes(4096), gap: Bytes(4096), by_kind: true };
     s.amount = Amount::Operations(40);
     let all = ops(&s, 12 * 4096, 1, 99);
-    for kind in [OpKind::Read, OpKind::Write] {
+    for kind in [OpCode::Read, OpCode::Write] {
         let blocks: Vec<u64> = all.iter().filter(|op| op.kind == kind).map(|op| op.offset / 4096).collect();
         let expected: Vec<u64> = (0..blocks.len() as u64).map(|n| n * 2 % 12).collect();
         assert_eq!(blocks, expected, "{kind:?}");
@@ -340,8 +340,8 @@ fn reads_that_are_drawn_and_writes_in_a_row() {
     let all = ops(&stream, 256 * 4096, 7, usize::MAX);
     assert_eq!(all.len(), 256);
     let of =
-        |kind: OpKind| all.iter().filter(|op| op.kind == kind).map(|op| op.offset / 4096).collect::<Vec<_>>();
-    let (reads, writes) = (of(OpKind::Read), of(OpKind::Write));
+        |kind: OpCode| all.iter().filter(|op| op.kind == kind).map(|op| op.offset / 4096).collect::<Vec<_>>();
+    let (reads, writes) = (of(OpCode::Read), of(OpCode::Write));
     assert_eq!(writes, (0..writes.len() as u64).collect::<Vec<_>>());
     assert!(reads.windows(2).filter(|two| two[0] + 1 == two[1]).count() < 10, "{reads:?}");
     // Half of them jump to a random place, and the others follow.

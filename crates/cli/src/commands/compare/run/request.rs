@@ -192,7 +192,7 @@ fn name(varied: &[Varied], subjects: &[SweepSubject], side: usize) -> String {
 /// Checks that the named places fit together.
 fn check_places(measure: &Measure, varied: &[Varied]) -> Result<(), Usage> {
     let has_disk = varied.iter().any(Varied::is_of_disk);
-    let refused = |told: &str| Err(Usage(told.into()));
+    let refused = |message: &str| Err(Usage(message.into()));
     if has_disk && !measure.dirs.is_empty() {
         return refused("--in names directories, and fs=... makes a new file system; leave one of them out");
     }
@@ -213,7 +213,7 @@ mod tests {
         Varied { name: name.into(), values: values.iter().map(|v| (*v).to_string()).collect(), target }
     }
 
-    fn told(varied: &[Varied]) -> String {
+    fn refusal(varied: &[Varied]) -> String {
         sides(varied, &[], false).err().map_or_else(String::new, |e| e.0)
     }
 
@@ -225,10 +225,10 @@ mod tests {
             sides(&[time(), rate()], &[], false).expect("two").expect("sides"),
             ["rate=100", "rate=95"].map(String::from)
         );
-        assert!(told(&[time()]).contains("nothing differs"));
+        assert!(refusal(&[time()]).contains("nothing differs"));
         assert!(sides(&[time()], &[], true).expect("noise alone").is_none());
-        assert!(told(&[rate(), varied("in", &["a", "b"], Target::Directory)]).contains("rate and in"));
-        assert!(told(&[varied("rate", &["1", "2", "3"], Target::Workload)]).contains("rate has 3 values"));
+        assert!(refusal(&[rate(), varied("in", &["a", "b"], Target::Directory)]).contains("rate and in"));
+        assert!(refusal(&[varied("rate", &["1", "2", "3"], Target::Workload)]).contains("rate has 3 values"));
         let same = varied("workload", &["w.toml", "w.toml"], Target::Subject);
         assert_eq!(
             sides(&[same], &[], false).expect("two").expect("sides"),

@@ -16,7 +16,7 @@ const MOST_ORDERS: usize = 50;
 pub fn plan(session: &CompareSession<'_>, kept: bool) -> Result<String, Usage> {
     let request = session.request;
     let mut text = String::new();
-    let mut told: Option<(String, Vec<Workload>)> = None;
+    let mut first: Option<(String, Vec<Workload>)> = None;
     let mut stay = false;
     let mut lasts = Vec::new();
     for cell in 0..session.cells() {
@@ -28,8 +28,8 @@ pub fn plan(session: &CompareSession<'_>, kept: bool) -> Result<String, Usage> {
         stay |= workloads.iter().flat_map(|w| &w.filesets).any(|set| set.keep);
         lasts.push(workloads.iter().map(lasts_at_most).sum::<Option<Duration>>());
         // Identical steps are printed once.
-        let differ = told.as_ref().map_or(Vec::new(), |(_, a)| differs::lines(a, &workloads));
-        if told.as_ref().is_some_and(|(a, _)| *a == words) {
+        let differ = first.as_ref().map_or(Vec::new(), |(_, a)| differs::lines(a, &workloads));
+        if first.as_ref().is_some_and(|(a, _)| *a == words) {
             let but = if differ.is_empty() { "" } else { ", but for" };
             let _ = writeln!(text, "  the same files and steps as A{but}");
         } else {
@@ -39,7 +39,7 @@ pub fn plan(session: &CompareSession<'_>, kept: bool) -> Result<String, Usage> {
             }
         }
         text.extend(differ.iter().map(|line| format!("    {line}\n")));
-        told = told.or(Some((words, workloads)));
+        first = first.or(Some((words, workloads)));
     }
     text += &prepared(&session.stage);
     order(&mut text, session);

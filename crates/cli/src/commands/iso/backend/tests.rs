@@ -119,8 +119,11 @@ fn assert_the_same(test: &str, path: &Path, flags: i32) {
     for (seed, policy) in policies().into_iter().enumerate() {
         let Some(images) = through_both(test, path, flags, &policy) else { return };
         let expected = if flags & libc::O_DIRECT == 0 { (false, 1) } else { (true, 4096) };
-        let told = images[1].source().told();
-        assert_eq!((told["name"].as_str(), told["direct"].as_bool()), (Some("io_uring"), Some(expected.0)));
+        let report = images[1].source().report();
+        assert_eq!(
+            (report["name"].as_str(), report["direct"].as_bool()),
+            (Some("io_uring"), Some(expected.0))
+        );
         assert_eq!(images[1].source().file().unit(), expected.1);
         let [pread, ring] = images.map(|image| played(image, &policy, seed as u64));
         for (n, (one, other)) in pread.0.iter().zip(&ring.0).enumerate() {
@@ -215,9 +218,9 @@ fn readers_side_by_side_share_a_ring() {
                 });
             }
         });
-        let told = ring.source().told();
-        let most = told["ring"]["in_flight_most"].as_u64().unwrap();
-        assert!((1..=u64::from(policy.depth)).contains(&most), "{told}");
+        let report = ring.source().report();
+        let most = report["ring"]["in_flight_most"].as_u64().unwrap();
+        assert!((1..=u64::from(policy.depth)).contains(&most), "{report}");
     }
 }
 

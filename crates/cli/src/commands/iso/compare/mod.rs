@@ -123,7 +123,7 @@ fn one(setup: &mut Setup, plan: &ReadPlan, row: &LoadRuns, round: u32) -> anyhow
     let (done, blocks) = blocks::during(setup.watch.as_ref(), || load::run(row.load, plan, &reader))?;
     let observer = blocks.as_ref().map_or(0, |blocks| blocks.observer_cpu_ns);
     let cpu_ns = cpu_ns().saturating_sub(before).saturating_sub(observer);
-    let backend = reader.image().source().told();
+    let backend = reader.image().source().report();
     Ok(Run { round, done: done?, counters: reader.counters(), backend, blocks, cpu_ns })
 }
 

@@ -144,7 +144,7 @@ pub fn json(compared: &Compared<'_>) -> Value {
                 "latency_ns_max": run.done.latencies_ns.last(),
                 "cpu_ns": run.cpu_ns,
                 "pages_cached_share": from_cache(run),
-                "reader": reading::told(&policy, &run.counters, run.backend.clone()),
+                "reader": reading::report(&policy, &run.counters, run.backend.clone()),
                 "device": run.blocks.as_ref().map(of_device),
             })
         });

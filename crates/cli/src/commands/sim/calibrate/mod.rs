@@ -101,7 +101,7 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
     let profile = profile + &device.coverage()?.without_flushes().table() + &queue_table(queue.as_ref());
     write(o, &profile)?;
     let (fitted, of_second) = points.take();
-    let told = CalibrateJson {
+    let report = CalibrateJson {
         schema: SCHEMA,
         file: input.name,
         device: called,
@@ -119,12 +119,12 @@ pub fn run(o: &Calibrate) -> anyhow::Result<ExitCode> {
         profile: o.output.display().to_string(),
     };
     if o.json {
-        console::out_raw(&(serde_json::to_string_pretty(&told)? + "\n"));
+        console::out_raw(&(serde_json::to_string_pretty(&report)? + "\n"));
     } else {
-        console::out(&text(&told));
+        console::out(&text(&report));
     }
     if let Some(output) = &o.page {
-        page::write(output, &told, times, o.force)?;
+        page::write(output, &report, times, o.force)?;
     }
     Ok(ExitCode::from(if holds == Some(false) { exit::CHECK } else { exit::DONE }))
 }
@@ -231,17 +231,17 @@ fn write(o: &Calibrate, text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn text(told: &CalibrateJson) -> String {
+fn text(report: &CalibrateJson) -> String {
     let mut text = format!(
         "{}: {}, a profile of kind {} from the first {} requests\n\n",
-        told.file, told.device, told.kind, told.fitted_requests
+        report.file, report.device, report.kind, report.fitted_requests
     );
     let _ = writeln!(text, "{:<24} {:>12} {:>14}  from", "value", "", "standard error");
-    for v in &told.values {
+    for v in &report.values {
         let error = v.standard_error.map_or("-".to_owned(), |e| format!("{e:.4}"));
         let _ = writeln!(text, "{:<24} {:>12.4} {error:>14}  {}: {}", v.key, v.value, v.src, v.note);
     }
-    match &told.held_out {
+    match &report.held_out {
         None => {
             text += "\nThe second half has no requests: nothing was held out, so the fit is not tested.\n"
         }

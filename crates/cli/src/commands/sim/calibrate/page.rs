@@ -16,14 +16,14 @@ pub(super) fn check(output: &Path, replace: bool) -> Result<(), Usage> {
 
 pub(super) fn write(
     output: &Path,
-    told: &CalibrateJson,
+    report: &CalibrateJson,
     times: ResponseTimes,
     replace: bool,
 ) -> anyhow::Result<()> {
-    document::write(&documents::calibration(&drawn(told, times)), output, replace)
+    document::write(&documents::calibration(&drawn(report, times)), output, replace)
 }
 
-fn drawn(told: &CalibrateJson, times: ResponseTimes) -> Calibrated {
+fn drawn(report: &CalibrateJson, times: ResponseTimes) -> Calibrated {
     let value = |v: &calibrate::Value| Fitted {
         key: v.key.into(),
         value: v.value,
@@ -40,16 +40,16 @@ fn drawn(told: &CalibrateJson, times: ResponseTimes) -> Calibrated {
         linear_ns: c.linear_ns,
     };
     Calibrated {
-        device: told.device.clone(),
-        file: told.file.clone(),
-        kind: told.kind.into(),
-        profile: told.profile.clone(),
-        fitted_requests: told.fitted_requests,
-        values: told.values.iter().map(value).collect(),
-        curve: told.curve.map(curve),
-        fitted: requests(&told.points.fitted),
-        held_out: requests(&told.points.held_out),
-        judged: told.held_out.as_ref().map(|j| HeldOutResult {
+        device: report.device.clone(),
+        file: report.file.clone(),
+        kind: report.kind.into(),
+        profile: report.profile.clone(),
+        fitted_requests: report.fitted_requests,
+        values: report.values.iter().map(value).collect(),
+        curve: report.curve.map(curve),
+        fitted: requests(&report.points.fitted),
+        held_out: requests(&report.points.held_out),
+        judged: report.held_out.as_ref().map(|j| HeldOutResult {
             device: times.device,
             model: times.model,
             demerit_percent: j.demerit_percent,

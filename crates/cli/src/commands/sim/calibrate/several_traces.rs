@@ -89,7 +89,7 @@ pub(super) fn run(o: &Calibrate, inputs: Vec<Input>, device: Option<&str>) -> an
         held_out,
     });
     let holds = o.at_most.map(|limit| bar.is_some_and(|bar| bar <= limit));
-    let told = SeveralJson {
+    let report = SeveralJson {
         schema: SCHEMA,
         kind: if scatters { "distribution" } else { "constant" },
         traces: traces.collect(),
@@ -99,9 +99,9 @@ pub(super) fn run(o: &Calibrate, inputs: Vec<Input>, device: Option<&str>) -> an
         profile: o.output.display().to_string(),
     };
     if o.json {
-        console::out_raw(&(serde_json::to_string_pretty(&told)? + "\n"));
+        console::out_raw(&(serde_json::to_string_pretty(&report)? + "\n"));
     } else {
-        console::out(&page(&told));
+        console::out(&page(&report));
     }
     Ok(ExitCode::from(if holds == Some(false) { exit::CHECK } else { exit::DONE }))
 }
@@ -164,19 +164,19 @@ fn warn_if_queues_differ(queues: &[(String, QueueSettings)]) {
     }
 }
 
-fn page(told: &SeveralJson) -> String {
-    let requests: u64 = told.traces.iter().map(|t| t.requests).sum();
+fn page(report: &SeveralJson) -> String {
+    let requests: u64 = report.traces.iter().map(|t| t.requests).sum();
     let mut text = format!(
         "a profile of kind {} from {requests} requests in {} traces\n\n",
-        told.kind,
-        told.traces.len()
+        report.kind,
+        report.traces.len()
     );
     let _ = writeln!(text, "{:<24} {:>12}  from", "value", "");
-    for v in &told.values {
+    for v in &report.values {
         let _ = writeln!(text, "{:<24} {:>12.4}  {}: {}", v.key, v.value, v.src, v.note);
     }
     text += "\nheld out: each trace as a fit to the others predicts it\n";
-    for trace in &told.traces {
+    for trace in &report.traces {
         let _ = writeln!(text, "{} ({}; {} requests)", trace.file, trace.load, trace.requests);
         let _ = match &trace.held_out {
             None => writeln!(text, "  too few requests to be predicted"),
@@ -200,7 +200,7 @@ fn page(told: &SeveralJson) -> String {
             );
         }
     }
-    let _ = match told.error_bar_percent {
+    let _ = match report.error_bar_percent {
         Some(bar) => writeln!(text, "\nerror bar of a prediction: {bar:.1} %"),
         None => {
             writeln!(text, "\nNo trace has enough requests to be held out: predictions have no error bar.")

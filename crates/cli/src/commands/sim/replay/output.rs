@@ -23,8 +23,9 @@ pub fn left_out(origin: &Origin) -> String {
         (l.discards, "discards"),
         (l.others, "zone or driver commands"),
     ];
-    let told: Vec<String> = parts.iter().filter(|p| p.0 > 0).map(|(n, what)| format!("{n} {what}")).collect();
-    if told.is_empty() { String::new() } else { format!("; left out: {}", told.join(", ")) }
+    let listed: Vec<String> =
+        parts.iter().filter(|p| p.0 > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    if listed.is_empty() { String::new() } else { format!("; left out: {}", listed.join(", ")) }
 }
 
 pub fn mode_words(mode: Mode) -> String {
@@ -49,10 +50,10 @@ pub fn sentence(done: &ReplayOutcome<'_>) -> String {
     // The submission mode follows below; there are no calls to read ahead for.
     let shown = Simulation { handed_in: None, ..done.simulation.clone() };
     let settings = shown.settings().into_iter().filter(|(name, _)| name != "read-ahead" && name != "layers");
-    let told: Vec<String> = settings.map(|(name, value)| format!("{name} {value}")).collect();
+    let listed: Vec<String> = settings.map(|(name, value)| format!("{name} {value}")).collect();
     format!(
         "This replay is simulated, nothing was measured: {}; values of the profiles: {}.",
-        told.join(", "),
+        listed.join(", "),
         shown.values
     )
 }
@@ -236,8 +237,8 @@ mod tests {
         let mut block = BlockLayer::default();
         block.devices.push(DeviceActivity::default());
         block.devices[0].requests.push(RequestStats { seeks, ..RequestStats::default() });
-        let told = ReplayJson { head: json!({ "schema": SCHEMA }), served: &[], block: &block };
-        let text = serde_json::to_string_pretty(&told).unwrap();
+        let document = ReplayJson { head: json!({ "schema": SCHEMA }), served: &[], block: &block };
+        let text = serde_json::to_string_pretty(&document).unwrap();
         assert!(text.contains("\"total_bytes\": 18446744073709551616"), "{text}");
         assert!(text.contains(SCHEMA), "{text}");
     }

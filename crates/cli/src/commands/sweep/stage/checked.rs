@@ -166,9 +166,9 @@ impl SweepStage<'_> {
     }
 
     fn note_clamped(&mut self) {
-        let mut told = BTreeSet::new();
+        let mut warnings = BTreeSet::new();
         for found in self.cells.iter().flat_map(|c| &c.found).filter(|f| f.asked != f.found) {
-            told.insert(format!(
+            warnings.insert(format!(
                 "The kernel made {} of {}={} at {}.",
                 found.found, found.knob, found.asked, found.device
             ));
@@ -181,13 +181,13 @@ impl SweepStage<'_> {
                     && f.asked < found.asked
             };
             for other in self.cells.iter().flat_map(|c| &c.found).filter(same) {
-                told.insert(format!(
+                warnings.insert(format!(
                     "{0}={1} and {0}={2} are the same setting at {3}.",
                     found.knob, other.asked, found.asked, found.device
                 ));
             }
         }
-        for note in told {
+        for note in warnings {
             console::warning(&note);
             self.notes.push(note);
         }

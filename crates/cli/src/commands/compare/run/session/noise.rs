@@ -65,24 +65,25 @@ impl CompareSession<'_> {
         let (mut passed, mut failed) = (0, Vec::new());
         for figure in &noise.figures {
             let Some(gate) = noise.gate(figure, self.plan.effect, self.plan.threshold) else {
-                let told = format!(
+                let message = format!(
                     "{}, {}: not every run of A has it, or it is 0: its noise is not known",
                     figure.cell, figure.metric
                 );
                 if noise.figures.len() == 1 || self.plan.figure.is_some() {
-                    return Err(StopReason::Failed(format!("{told}, and nothing was compared")));
+                    return Err(StopReason::Failed(format!("{message}, and nothing was compared")));
                 }
-                progress.warn(&told);
+                progress.warn(&message);
                 continue;
             };
             let needed = fathom_compare::noise::quads_needed(gate.cv, self.plan.effect, self.plan.threshold);
             let takes = needed.map_or(String::new(), |n| format!(" {}", self.takes(n)));
-            let told = format!("{}, {}: {}{takes}", figure.cell, figure.metric, wording::noise_gate(&gate));
+            let message =
+                format!("{}, {}: {}{takes}", figure.cell, figure.metric, wording::noise_gate(&gate));
             if gate.passed() {
                 passed += 1;
-                progress.say(&told);
+                progress.say(&message);
             } else {
-                failed.push(told);
+                failed.push(message);
             }
         }
         self.plan.noise = Some(noise);
@@ -95,8 +96,8 @@ impl CompareSession<'_> {
             return Ok(Some(CompareEnd::TooNoisy(failed.join("\n"))));
         }
         // A cell that is too noisy does not silence the others.
-        for told in &failed {
-            progress.warn(told);
+        for message in &failed {
+            progress.warn(message);
         }
         if self.request.alone {
             return Ok(Some(CompareEnd::Complete(
