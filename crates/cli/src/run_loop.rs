@@ -5,6 +5,7 @@ mod compressibility;
 mod described;
 mod places;
 
+use described::as_far_as_counted;
 pub use described::described;
 pub use places::meets_a_device;
 
@@ -384,7 +385,7 @@ fn measure(
     let later = Counters::read(&stack);
     let watched = readings.watch.end();
     let Some((counters, before)) = readings.start else { return Ok(measured) };
-    measured.physical = counters.until(&later);
+    measured.physical = as_far_as_counted(phase, counters.until(&later));
     let meanwhile = Meanwhile {
         allowed_busy_ns: readings.stop.as_ref().and_then(|(now, _)| counters.allowed_busy_ns(now)),
         ..counters.meanwhile(&later)
@@ -610,6 +611,7 @@ fn keeps_pages(stream: &Stream) -> bool {
         Backend::Psync(_)
         | Backend::Stdio { .. }
         | Backend::Uring(_)
+        | Backend::Nvme(_)
         | Backend::Aio { .. }
         | Backend::Posix => false,
         Backend::Null | Backend::Splice | Backend::Calls(_) | Backend::Compute(_) | Backend::Beside => true,
@@ -621,7 +623,7 @@ fn keeps_pages(stream: &Stream) -> bool {
 fn polling_rings(phase: &fathom_workload::Phase) -> u64 {
     let polls = |t: &&fathom_workload::Thread| {
         let Program::Stream(stream) = &t.program else { return false };
-        matches!(stream.backend, Backend::Uring(options) if options.submission_polling)
+        stream.backend.ring().is_some_and(|options| options.submission_polling)
     };
     let of_group = |group: &fathom_workload::Group| {
         let threads: u64 = group.threads.iter().filter(polls).map(|t| u64::from(t.instances)).sum();

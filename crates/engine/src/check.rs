@@ -8,9 +8,7 @@ use crate::action::Sets;
 use crate::backend::probe::{StreamRequest, Tried};
 use crate::error::unsupported;
 use fathom_workload::caps::Lacking;
-use fathom_workload::{
-    Access, Amount, Backend, FileSet, IoClass, Pinning, Program, Stream, Thread, Workload,
-};
+use fathom_workload::{Access, Amount, FileSet, IoClass, Pinning, Program, Stream, Thread, Workload};
 use std::sync::Arc;
 
 pub(crate) fn check(
@@ -51,6 +49,8 @@ pub(crate) fn check(
                             set,
                             workers: u64::from(group.instances) * u64::from(thread.instances),
                             buffer_bytes: least_buffer_bytes(stream, set, &sets),
+                            largest: largest_record(stream),
+                            sets: &sets,
                         };
                         if let Some(sentence) = tried.refusal(&asked) {
                             return Err(unsupported(&place, &sentence));
@@ -91,7 +91,7 @@ fn check_io_priority(place: &str, thread: &Thread) -> Result<(), EngineError> {
 
 /// Why this machine cannot execute a stream; `None` if it can.
 fn machine_refusal(stream: &Stream) -> Option<String> {
-    let polls = matches!(stream.backend, Backend::Uring(options) if options.submission_polling);
+    let polls = stream.backend.ring().is_some_and(|options| options.submission_polling);
     if polls && std::thread::available_parallelism().is_ok_and(|n| n.get() < 2) {
         return Some(
             "submission_polling needs a second CPU: on one, poller and submitter take turns by the scheduler's tick".into(),
@@ -100,12 +100,16 @@ fn machine_refusal(stream: &Stream) -> Option<String> {
     crate::numa::refusal(stream.buffers.node)
 }
 
-/// Minimum buffer bytes of each worker of a stream.
-fn least_buffer_bytes(stream: &Stream, set: Option<&FileSet>, sets: &Sets) -> u64 {
-    let largest = match &stream.access {
+fn largest_record(stream: &Stream) -> u64 {
+    match &stream.access {
         Access::Listed(list) => list.iter().map(|op| u64::from(op.bytes)).max().unwrap_or(0),
         _ => stream.record.largest().0,
-    };
+    }
+}
+
+/// Minimum buffer bytes of each worker of a stream.
+fn least_buffer_bytes(stream: &Stream, set: Option<&FileSet>, sets: &Sets) -> u64 {
+    let largest = largest_record(stream);
     let region = stream
         .length
         .map_or_else(|| set.map_or(0, |s| sets.largest(s)).saturating_sub(stream.start.0), |length| length.0);

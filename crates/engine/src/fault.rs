@@ -61,6 +61,10 @@ pub(crate) enum FailedCall {
     /// fallocate and ftruncate, as operations of a stream or parts of one.
     Allocate = 48,
     Truncate = 49,
+    /// NVMe commands that the device refused; its status is in `found`.
+    CommandRead = 57,
+    CommandWrite = 58,
+    CommandFlush = 59,
     /// Exchange of extents between two files.
     MoveExtents = 56,
     /// Creating a pipe for splice.
@@ -82,9 +86,10 @@ impl FailedCall {
         match self {
             Self::Nothing => "start",
             Self::Open => "open",
-            Self::Read | Self::FlaggedRead => "read",
-            Self::Write | Self::FlaggedWrite => "write",
+            Self::Read | Self::FlaggedRead | Self::CommandRead => "read",
+            Self::Write | Self::FlaggedWrite | Self::CommandWrite => "write",
             Self::Sync => "fsync",
+            Self::CommandFlush => "flush",
             Self::Close => "close",
             Self::Verify | Self::Checksum | Self::Misplaced | Self::Header => "verify",
             Self::Map => "map",

@@ -7,7 +7,7 @@ mod operations;
 
 use crate::backend::{
     Aio, AsyncBackend, AsyncNull, Backend, Computing, Exchange, Extents, Handle, Many, Mmap, NameCalls, Null,
-    Posix, Psync, Pvsync2, RunningProgram, Splice, Stdio, Uring,
+    Nvme, Posix, Psync, Pvsync2, RunningProgram, Splice, Stdio, Uring,
 };
 use crate::buffer::Buffer;
 use crate::clock::Clock;
@@ -116,6 +116,7 @@ fn stream(
         Kind::Mmap { .. } => live::<Mmap, OneByOne>(plan, shared, slot, clock, ready, clocks),
         Kind::Uring(_) => live::<Uring, Several>(plan, shared, slot, clock, ready, clocks),
         Kind::Aio { .. } => live::<Aio, Several>(plan, shared, slot, clock, ready, clocks),
+        Kind::Nvme(_) => live::<Nvme, Several>(plan, shared, slot, clock, ready, clocks),
         Kind::Posix => live::<Posix, Several>(plan, shared, slot, clock, ready, clocks),
         Kind::Splice if pooled => live::<Many<Splice>, OneByOne>(plan, shared, slot, clock, ready, clocks),
         Kind::Splice => live::<Splice, OneByOne>(plan, shared, slot, clock, ready, clocks),

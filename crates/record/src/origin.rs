@@ -24,6 +24,8 @@ pub enum Regime {
     Holes,
     /// There is no block device below (tmpfs), or it is main memory itself (zram): memory by construction.
     Memory,
+    /// Nothing was read or written: the back-end makes no call.
+    NoIo,
     /// The kernel does not say.
     Unknown,
 }
@@ -38,6 +40,7 @@ impl Regime {
             Self::Mixed => "page cache and device",
             Self::Holes => "holes",
             Self::Memory => "memory file system",
+            Self::NoIo => "no I/O",
             Self::Unknown => "unknown",
         }
     }
@@ -61,6 +64,11 @@ const MOSTLY: f64 = 0.95;
 /// What reads more than this times what was requested (a FUSE server, a loop device's file) reads ahead, or for others: bytes
 /// then do not tell how much was for us.
 pub(crate) const MOST_READ_AHEAD: f64 = 1.25;
+
+const NO_IO: &str = "the back-end null makes no call, so nothing was read or written";
+
+const PASSTHROUGH: &str =
+    "every operation was an NVMe command to the device, past the page cache and past the kernel's counters";
 
 impl Origin {
     /// Without a repetition or figures.
@@ -96,6 +104,12 @@ impl Origin {
     #[must_use]
     pub fn of(phase: &Phase, repetition: &Repetition) -> Self {
         let physical = &repetition.physical;
+        if physical.no_io() {
+            return Self { regime: Regime::NoIo, device_share: None, evidence: NO_IO.into() };
+        }
+        if physical.is_passthrough() {
+            return Self { regime: Regime::Device, device_share: None, evidence: PASSTHROUGH.into() };
+        }
         if physical.is_memory() {
             return Self { regime: Regime::Memory, device_share: None, evidence: memory_words(physical) };
         }
@@ -157,7 +171,7 @@ fn without_majority(repetitions: &[Origin]) -> Regime {
     let any = |wanted: &[Regime]| repetitions.iter().any(|origin| wanted.contains(&origin.regime));
     let by_share = |o: &Origin| o.device_share.is_some_and(|share| regime_of(share) == o.regime);
     match mean_share(repetitions) {
-        _ if any(&[Regime::Unknown]) => Regime::Unknown,
+        _ if any(&[Regime::Unknown, Regime::NoIo]) => Regime::Unknown,
         _ if !any(&[Regime::Device, Regime::Mixed]) => Regime::PageCache,
         Some(mean) if repetitions.iter().all(by_share) => regime_of(mean),
         _ => Regime::Mixed,

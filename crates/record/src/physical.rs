@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Physical {
     /// Source: "diskstats", "memory" (no device below), "mountstats" (a server), "fuse-server" (what the program behind a FUSE
-    /// file system reads), or "none".
+    /// file system reads), "nvme" (commands that the kernel does not count), "no-io" (no operation made a call), or "none".
     pub method: String,
     /// The devices below the file system: the one nearest to it first, then what it is made of.
     pub devices: Vec<DeviceDelta>,
@@ -128,6 +128,10 @@ pub(crate) const SERVER: &str = "server";
 pub(crate) const DEEPEST: u32 = 64;
 /// A device that holds only the file system's journal.
 pub const JOURNAL: &str = "journal";
+/// Method: NVMe commands, which the kernel does not count.
+pub const PASSTHROUGH: &str = "nvme";
+/// Method: no operation made a call.
+pub const NO_IO: &str = "no-io";
 
 impl Physical {
     /// The devices of one level that hold files. The file system's own device is one entry, the first; if it uses several, that
@@ -202,6 +206,18 @@ impl Physical {
     #[must_use]
     pub fn is_served(&self) -> bool {
         self.method == "fuse-server"
+    }
+
+    /// Whether operations were NVMe commands, which bypass the page cache and which the kernel does not count.
+    #[must_use]
+    pub fn is_passthrough(&self) -> bool {
+        self.method == PASSTHROUGH
+    }
+
+    /// Whether no operation made a call (the back-end null).
+    #[must_use]
+    pub fn no_io(&self) -> bool {
+        self.method == NO_IO
     }
 
     /// Bytes read by the file system's own device; `None` if there is none.

@@ -196,12 +196,13 @@ pub fn sentence(layer: &BlockLayer, physical: &Physical) -> String {
 fn class_words(stats: &RequestStats, lost: bool) -> String {
     let r = ClassRequests::of(stats);
     let plural = match (stats.issued, stats.class) {
+        (1, RequestClass::Other) => "other command",
         (1, class) => class.word(),
         (_, RequestClass::Read) => "reads",
         (_, RequestClass::Write) => "writes",
         (_, RequestClass::Flush) => "flushes",
         (_, RequestClass::Discard) => "discards",
-        (_, RequestClass::Other) => "others",
+        (_, RequestClass::Other) => "other commands",
     };
     let at_least = if lost { "at least " } else { "" };
     let mut words = format!("{at_least}{} {plural}", units::count(stats.issued));

@@ -24,19 +24,22 @@ pub enum Kind {
     Holes,
     /// A file system without a device below.
     Memory,
+    /// Nothing was read or written.
+    NoIo,
     /// The kernel does not say.
     Unknown,
 }
 
 impl Kind {
     /// Every kind, in the order of tables.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::CpuCache,
         Self::PageCache,
         Self::Mixed,
         Self::Device,
         Self::Holes,
         Self::Memory,
+        Self::NoIo,
         Self::Unknown,
     ];
 
@@ -50,6 +53,7 @@ impl Kind {
             Self::Device => "device",
             Self::Holes => "holes",
             Self::Memory => "memory file system",
+            Self::NoIo => "no I/O",
             Self::Unknown => "origin unknown",
         }
     }
@@ -87,6 +91,7 @@ impl Kind {
             Self::Device => 'D',
             Self::Holes => 'H',
             Self::Memory => 'R',
+            Self::NoIo => '-',
             Self::Unknown => '?',
         }
     }
@@ -101,7 +106,7 @@ impl Kind {
             Self::Device => "r-device",
             Self::Holes => "r-holes",
             Self::Memory => "r-memory",
-            Self::Unknown => "r-unknown",
+            Self::NoIo | Self::Unknown => "r-unknown",
         }
     }
 
@@ -120,6 +125,7 @@ impl From<Regime> for Kind {
             Regime::Mixed => Self::Mixed,
             Regime::Holes => Self::Holes,
             Regime::Memory => Self::Memory,
+            Regime::NoIo => Self::NoIo,
             Regime::Unknown => Self::Unknown,
         }
     }
@@ -252,7 +258,7 @@ fn row_levels(surface: &Surface) -> Vec<f64> {
 fn majority(surface: &Surface, rows: Range<usize>) -> Regime {
     let cells = surface.measured_in(rows);
     let told: Vec<Regime> = cells.iter().map(|c| c.origin).filter(|o| *o != Regime::Unknown).collect();
-    let all = [Regime::Device, Regime::PageCache, Regime::Holes, Regime::Memory, Regime::Mixed];
+    let all = [Regime::Device, Regime::PageCache, Regime::Holes, Regime::Memory, Regime::NoIo, Regime::Mixed];
     let count = |kind: Regime| told.iter().filter(|o| **o == kind).count();
     match all.into_iter().max_by_key(|k| count(*k)) {
         _ if told.is_empty() => Regime::Unknown,

@@ -307,6 +307,13 @@ fn verdicts(run: &Run, machine: &Machine, figures: &[FigureRow]) -> Vec<Verdict>
         let sentence = "The file system lives in memory: no figure here is a disk's.".to_string();
         found.push(Verdict::of(Kind::Memory, sentence));
     }
+    let without = count(&[Kind::NoIo]);
+    if without > 0 {
+        let sentence = format!(
+            "{without} of {total} made no I/O: the back-end null makes no call, so this is the cost of fathom itself."
+        );
+        found.push(Verdict::of(Kind::NoIo, sentence));
+    }
     if count(&[Kind::Unknown]) > 0 {
         let n = count(&[Kind::Unknown]);
         let sentence = format!("For {n} of {total} it is not known whether memory or a device answered.");

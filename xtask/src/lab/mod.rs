@@ -23,9 +23,10 @@ struct GuestTest {
     programs: &'static [&'static str],
 }
 
-const TESTS: [GuestTest; 7] = [
+const TESTS: [GuestTest; 8] = [
     GuestTest { name: "boot", script: include_str!("guest/boot.sh"), programs: &[] },
     GuestTest { name: "nvme", script: include_str!("guest/nvme.sh"), programs: &["mkfs.ext4"] },
+    GuestTest { name: "commands", script: include_str!("guest/commands.sh"), programs: &["fio"] },
     GuestTest { name: "dm", script: include_str!("guest/dm.sh"), programs: &["mkfs.ext4", "dmsetup"] },
     GuestTest { name: "md", script: include_str!("guest/md.sh"), programs: &["mkfs.ext4", "mdadm"] },
     GuestTest { name: "tcp", script: include_str!("guest/tcp.sh"), programs: &["mkfs.ext4"] },
@@ -201,7 +202,7 @@ mod tests {
         for wrong in ["cut --times no", "cut --times 0", "--times 3", "nvme cut"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
-        assert!(parse("nvm").unwrap_err().contains("boot, nvme, dm"));
+        assert!(parse("nvm").unwrap_err().contains("boot, nvme, commands, dm"));
         assert!(parse("--binary").is_err());
     }
 

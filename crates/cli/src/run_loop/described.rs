@@ -1,7 +1,8 @@
 //! A planned phase in the terms of the record: its name, the sizes of its parts, what it does.
 
 use crate::flows;
-use fathom_record::{Axes, Phase};
+use fathom_record::physical::{NO_IO, PASSTHROUGH};
+use fathom_record::{Axes, Phase, Physical};
 use fathom_workload::{Backend, Direction, MapFlush, Stream};
 
 pub fn described(phase: &fathom_workload::Phase, number: usize) -> Phase {
@@ -32,6 +33,32 @@ pub fn described(phase: &fathom_workload::Phase, number: usize) -> Phase {
         direct: all_direct(&streams) || flows::go_direct(phase),
         repetitions: Vec::new(),
     }
+}
+
+/// What the kernel's counters of the device say about a phase. They know nothing of NVMe commands.
+pub fn as_far_as_counted(phase: &fathom_workload::Phase, mut counted: Physical) -> Physical {
+    let streams: Vec<&Stream> = phase.streams().collect();
+    let all = |is: fn(&Stream) -> bool| {
+        !streams.is_empty() && streams.iter().all(|s| is(s)) && !flows::read(phase) && !flows::write(phase)
+    };
+    if all(|s| s.backend == Backend::Null) {
+        counted.method = NO_IO.into();
+        counted.devices.clear();
+    } else if all(by_command) {
+        // Whatever the counters say of the device, others did.
+        counted.method = PASSTHROUGH.into();
+        counted.devices.clear();
+    } else if streams.iter().any(|s| by_command(s)) {
+        counted.method = "none".into();
+        counted.devices.clear();
+        counted.note =
+            Some("part of the operations were NVMe commands, which the kernel does not count".into());
+    }
+    counted
+}
+
+fn by_command(stream: &Stream) -> bool {
+    matches!(stream.backend, Backend::Nvme(_))
 }
 
 /// Whether nothing went through the page cache: judged by the streams that write, or without any by those that read.

@@ -6,7 +6,7 @@ use fathom_testkit::{Fathom, Trace};
 use serde_json::Value;
 
 /// The back-ends, in the order in which they are printed.
-const BACKENDS: [&str; 6] = ["psync", "pvsync2", "stdio", "mmap", "aio", "uring"];
+const BACKENDS: [&str; 7] = ["psync", "pvsync2", "stdio", "mmap", "aio", "uring", "nvme"];
 
 #[test]
 fn the_table_has_a_block_a_backend_and_three_columns() {
@@ -134,6 +134,33 @@ fn populating_is_asked_of_the_kernel_while_mapping() {
         };
         assert_eq!(trace.calls.iter().filter(advised).count(), 1);
     }
+}
+
+/// On namespaces they are tested in the lab (xtask/src/lab/guest/commands.sh).
+#[test]
+fn nvme_commands_are_for_namespaces() {
+    let fathom = Fathom::new();
+    let text = |open: &str| {
+        let rest = format!("record = {{ fixed = \"8KiB\" }}\nbackend = {{ nvme = {{}} }}\n{open}");
+        Text::new("refused")
+            .file("d", "d.dat".as_ref(), "80KiB", "")
+            .phase("read", "d", "read", "", &rest)
+            .toml()
+    };
+    for (open, words) in [
+        ("", "NVMe commands bypass the page cache; say so with open = { direct = true }"),
+        ("open = { direct = true }", "d.dat: No such file or directory"),
+        ("open = { direct = true, sync = \"dsync\" }", "neither open.sync nor atomic"),
+    ] {
+        std::fs::write(fathom.work().join("w.toml"), text(open)).unwrap();
+        let outcome = fathom.run(["run", "w.toml"]).expect_code(2);
+        assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+        assert_eq!(names_in(fathom.work()), ["w.toml"]);
+    }
+    std::fs::write(fathom.work().join("d.dat"), vec![1; 80 << 10]).unwrap();
+    let line = "fio --name=a --filename=d.dat --ioengine=io_uring_cmd --cmd_type=nvme --rw=read --bs=8k";
+    let outcome = fathom.run(line.split(' ')).expect_code(1);
+    assert!(outcome.stderr.contains("d.dat is not an NVMe namespace"), "{}", outcome.stderr);
 }
 
 #[test]

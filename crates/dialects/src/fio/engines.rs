@@ -4,7 +4,7 @@ use super::help::one;
 use super::table::{self, FioSupport};
 use std::fmt::Write as _;
 
-const DONE: [&str; 22] = [
+const DONE: [&str; 23] = [
     "cpuio",
     "dircreate",
     "dirdelete",
@@ -17,6 +17,7 @@ const DONE: [&str; 22] = [
     "filestat",
     "ftruncate",
     "io_uring",
+    "io_uring_cmd",
     "libaio",
     "mmap",
     "null",

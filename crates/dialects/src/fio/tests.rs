@@ -59,7 +59,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
 fn find(path: &Path) -> Option<FoundPath> {
     match path.to_str()? {
         "/dev/disk" => Some(FoundPath { bytes: 1 << 30, device: true, bottomless: false }),
-        "/dev/blank" => Some(FoundPath { bytes: 1 << 30, device: true, bottomless: false }),
+        "/dev/blank" | "/dev/nvme0n1" => Some(FoundPath { bytes: 1 << 30, device: true, bottomless: false }),
         "there" => Some(FoundPath { bytes: 1 << 20, device: false, bottomless: false }),
         "/dev/null" => Some(FoundPath { bytes: 0, device: false, bottomless: true }),
         _ => None,
@@ -269,7 +269,7 @@ fn an_engine_has_its_own_options() {
         ("--name=a --size=1m --hipri", "Bad option <hipri>"),
         (
             "--name=a --size=1m --ioengine=libaio --fixedbufs",
-            "fixedbufs is an option of io_uring, and the engine is libaio",
+            "fixedbufs is an option of io_uring and io_uring_cmd, and the engine is libaio",
         ),
         ("--name=a --size=1m --ioengine=null --userspace_reap", "an option of libaio"),
         ("--hipri --name=a --size=1m --ioengine=io_uring", "the engine is psync"),

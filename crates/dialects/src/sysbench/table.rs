@@ -287,7 +287,7 @@ pub const OPTIONS: [SysbenchOption; 66] = [
             "dialect",
             Text,
             "",
-            "which release a command line means {0.4,1.0}; 0.4 if it has --test and --num-threads, or --test and an option that 1.0 has not, but neither --time nor --events",
+            "the release whose options are meant {0.4,1.0}; 0.4 if the line has --test with --num-threads or with an option that 1.0 does not have, but neither --time nor --events",
         ),
         "VERSION",
     )),

@@ -75,7 +75,7 @@ pub(super) fn is_old(args: &[String]) -> Result<bool, SysbenchExit> {
             "0.4" => Ok(true),
             "1.0" => Ok(false),
             other => Err(SysbenchExit::refused(format_args!(
-                "--dialect is 0.4 (the language of 2004 to 2015) or 1.0 (that of 1.0.20), not {other:?}"
+                "--dialect is 0.4 (options of the releases of 2004 to 2015) or 1.0 (options of 1.0.20), not {other:?}"
             ))),
         };
     }

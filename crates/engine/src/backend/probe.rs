@@ -3,8 +3,9 @@
 //! that it is refused with a message instead of failing midway. The probes themselves are in the back-ends' files.
 
 use super::capability::{Capability, ProbeFile, State, no_polled_queues, polled_queues, text};
-use super::{aio, mmap, psync, pvsync2, stdio, uring};
-use fathom_workload::{Backend, FileSet, Files, Pvsync2, Stream};
+use super::{aio, mmap, nvme, psync, pvsync2, stdio, uring};
+use crate::action::Sets;
+use fathom_workload::{Backend, FileSet, Files, Pvsync2, Stream, Uring};
 use rustix::fs::FileType;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +37,7 @@ pub fn capabilities_in(directory: &Path) -> Vec<Capability> {
     };
     let each: [fn(&ProbeFile) -> Vec<Capability>; 6] =
         [psync::probe, pvsync2::probe, stdio::probe, mmap::probe, aio::probe, uring::probe];
-    each.into_iter().flat_map(|probe| probe(&probe_file)).collect()
+    each.into_iter().flat_map(|probe| probe(&probe_file)).chain(nvme::probe()).collect()
 }
 
 /// The checks for the streams of one workload, each made once.
@@ -54,6 +55,9 @@ pub(crate) struct StreamRequest<'a> {
     pub workers: u64,
     /// Minimum buffer bytes of each worker.
     pub buffer_bytes: u64,
+    /// Bytes of its largest record.
+    pub largest: u64,
+    pub sets: &'a Sets,
 }
 
 impl Tried {
@@ -85,26 +89,40 @@ impl Tried {
                 self.aio_operations = operations;
                 aio::refusal(operations)
             }
-            Backend::Uring(options) => {
-                if let Some(sentence) = atomic_refusal(options.atomic, asked) {
-                    return Some(sentence);
-                }
-                let flags = uring::RingFlags::of(&options);
-                if !self.rings.contains(&flags) {
-                    if let Some(sentence) = uring::refusal(flags) {
-                        return Some(sentence);
-                    }
-                    self.rings.push(flags);
-                }
-                let registered = options.registered_buffers == Some(true);
-                let buffers = registered.then(|| asked.buffer_bytes.saturating_mul(asked.workers));
-                buffers.and_then(uring::locked_memory_refusal).or_else(|| {
+            Backend::Uring(options) => atomic_refusal(options.atomic, asked)
+                .or_else(|| self.ring_refusal(&options))
+                .or_else(|| buffers_refusal(&options, asked))
+                .or_else(|| {
                     let polls = options.completion_polling;
                     polls.then(|| polling_refusal(asked.set, "completion_polling")).flatten()
+                }),
+            Backend::Nvme(options) => self
+                .ring_refusal(&options)
+                .or_else(|| {
+                    nvme::refusal(asked.set.into_iter().flat_map(|set| asked.sets.paths(set)), asked.largest)
                 })
-            }
+                .or_else(|| buffers_refusal(&options, asked)),
         }
     }
+
+    /// Why the kernel refuses such a ring, tried once.
+    fn ring_refusal(&mut self, options: &Uring) -> Option<String> {
+        let flags = uring::RingFlags::of(options);
+        if !self.rings.contains(&flags) {
+            if let Some(sentence) = uring::refusal(flags) {
+                return Some(sentence);
+            }
+            self.rings.push(flags);
+        }
+        None
+    }
+}
+
+/// Why the buffers of a stream's workers cannot be registered as it demands.
+fn buffers_refusal(options: &Uring, asked: &StreamRequest) -> Option<String> {
+    let registered = options.registered_buffers == Some(true);
+    let buffers = registered.then(|| asked.buffer_bytes.saturating_mul(asked.workers));
+    buffers.and_then(uring::locked_memory_refusal)
 }
 
 /// Why flags of single reads and writes are not supported.
@@ -175,7 +193,7 @@ mod tests {
         let before = std::fs::read_dir("/proc/self/fd").unwrap().count();
         let all = capabilities_in(dir.path());
         let backends: BTreeSet<&str> = all.iter().map(|c| c.backend).collect();
-        assert_eq!(backends.len(), 6, "{backends:?}; null makes no call, so there is nothing to try");
+        assert_eq!(backends.len(), 7, "{backends:?}; null makes no call, so there is nothing to try");
         let mut features: Vec<_> = all.iter().map(|c| (c.backend, c.feature)).collect();
         features.sort_unstable();
         features.dedup();
@@ -202,7 +220,16 @@ mod tests {
     #[test]
     fn plain_streams_are_not_asked_about() {
         let stream = Stream::new("f", fathom_workload::Direction::Read, fathom_workload::Bytes(4096));
-        let asked = StreamRequest { stream: &stream, set: None, workers: 1, buffer_bytes: u64::MAX };
+        let sets =
+            crate::Engine::new(crate::Ledger::nowhere()).sets(&fathom_workload::Workload::default()).unwrap();
+        let asked = StreamRequest {
+            stream: &stream,
+            set: None,
+            workers: 1,
+            buffer_bytes: u64::MAX,
+            largest: 0,
+            sets: &sets,
+        };
         assert_eq!(Tried::default().refusal(&asked), None);
     }
 }

@@ -7,10 +7,11 @@
 
 use super::capability::{Capability, ProbeFile, State, text};
 use super::pvsync2::ATOMIC;
+use super::ring::{POLL_IDLE_MS, WorkerRing, locked_memory_limit};
 use super::{AsyncBackend, Handle, Target};
 use crate::clock::Clock;
 use crate::contents::Contents;
-use crate::fault::{FailedCall, Fault};
+use crate::fault::Fault;
 use crate::files;
 use crate::stream_plan::StreamPlan;
 use fathom_workload::Uring as Options;
@@ -19,11 +20,8 @@ use io_uring::{IoUring, cqueue, opcode, squeue, types};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 
-/// How long the kernel's submission thread (SQPOLL) stays awake without work, ms.
-const POLL_IDLE_MS: u32 = 50;
-
 pub(crate) struct Uring {
-    ring: Held,
+    ring: WorkerRing<squeue::Entry, cqueue::Entry>,
     files: Vec<OwnedFd>,
     /// Index of the file that `read_now` and `sync` use.
     selected: usize,
@@ -36,29 +34,6 @@ pub(crate) struct Uring {
     since_async: u32,
 }
 
-/// A ring with its registrations. Both are unregistered before the ring is closed: the kernel dismantles a ring asynchronously,
-/// some time after its descriptor is closed, and would keep the file and the buffer pages until then. A removed file would still
-/// occupy space in its file system when the next phase writes.
-struct Held {
-    ring: KernelRing,
-    file: bool,
-    buffers: bool,
-    /// Why an entry could not be queued.
-    lost: Option<Fault>,
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        // If refused, the kernel's worker unregisters them later.
-        if self.buffers {
-            let _ = self.ring.submitter().unregister_buffers();
-        }
-        if self.file {
-            let _ = self.ring.submitter().unregister_files();
-        }
-    }
-}
-
 impl Handle for Uring {
     const SEVERAL_FILES: bool = true;
 
@@ -68,56 +43,14 @@ impl Handle for Uring {
             _ => Options::default(),
         };
         let files = files::open_all(plan)?;
-        let mut builder = IoUring::<squeue::Entry, cqueue::Entry>::builder();
-        builder.setup_clamp();
-        if options.submission_polling {
-            // The polling kernel thread runs the task work itself, which excludes deferring it to us.
-            builder.setup_sqpoll(POLL_IDLE_MS);
-            if let Some(cpu) = options.submission_cpu {
-                builder.setup_sqpoll_cpu(cpu);
-            }
-        } else if options.deferred {
-            builder.setup_single_issuer().setup_coop_taskrun().setup_defer_taskrun();
-        }
-        if options.completion_polling {
-            builder.setup_iopoll();
-        }
-        let entries = plan.stream.queue_depth.next_power_of_two().max(2);
-        let ring = builder.build(entries).map_err(|e| setup_fault(&e))?;
-        let mut ring = Held { ring, file: false, buffers: false, lost: None };
-        if options.registered_file {
-            let raw: Vec<_> = files.iter().map(|f| f.as_raw_fd()).collect();
-            ring.ring.submitter().register_files(&raw).map_err(|e| setup_fault(&e))?;
-            ring.file = true;
-        }
+        let ring = WorkerRing::open(&options, plan.stream.queue_depth, &files)?;
         let write_flags = if options.atomic { ATOMIC as i32 } else { 0 };
         let alike = plan.alike.into();
         Ok(Self { ring, files, selected: 0, options, alike, write_flags, since_async: 0 })
     }
 
     fn register(&mut self, memory: &mut [Contents]) -> Result<(), Fault> {
-        let wanted = self.options.registered_buffers;
-        if wanted == Some(false) {
-            return Ok(());
-        }
-        let vectors: Vec<libc::iovec> = memory
-            .iter_mut()
-            .flat_map(Contents::areas)
-            .map(|area| libc::iovec { iov_base: area.as_mut_ptr().cast(), iov_len: area.len() })
-            .collect();
-        let bytes =
-            vectors.iter().map(|vector| vector.iov_len as u64).sum::<u64>().saturating_mul(self.alike);
-        if wanted.is_none() && !fits_locked_memory(bytes) {
-            return Ok(());
-        }
-        // SAFETY: the areas belong to the worker's memory, which outlives this handle (it is dropped after it).
-        match unsafe { self.ring.ring.submitter().register_buffers(&vectors) } {
-            Ok(()) => self.ring.buffers = true,
-            // Other programs of the user have used up the limit.
-            Err(e) if wanted.is_none() && e.raw_os_error() == Some(libc::ENOMEM) => {}
-            Err(e) => return Err(setup_fault(&e)),
-        }
-        Ok(())
+        self.ring.register(memory, self.options.registered_buffers, self.alike)
     }
 
     fn files(&self) -> u32 {
@@ -137,15 +70,6 @@ impl Handle for Uring {
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         self.files.get(self.selected).map(|f| f.as_fd())
     }
-}
-
-/// A failure of the ring itself: the offset is unused, the call says what was tried.
-fn setup_fault(error: &std::io::Error) -> Fault {
-    Fault::of(FailedCall::Ring, Errno::from_raw_os_error(error.raw_os_error().unwrap_or(libc::EINVAL)), 0)
-}
-
-fn submit_fault(error: &std::io::Error) -> Fault {
-    Fault::of(FailedCall::Submit, Errno::from_raw_os_error(error.raw_os_error().unwrap_or(0)), 0)
 }
 
 /// The entry for an operation on a file given as `$file`, with or without a registered buffer; `$flags`: RWF_ flags of writes.
@@ -188,11 +112,12 @@ macro_rules! entry {
 impl AsyncBackend for Uring {
     #[inline(always)]
     fn queue(&mut self, number: u32, op: &Op, target: Target) {
+        let buffers = self.ring.has_buffers();
         let entry = if self.options.registered_file {
-            entry!(types::Fixed(op.file), op, target, self.ring.buffers, self.write_flags)
+            entry!(types::Fixed(op.file), op, target, buffers, self.write_flags)
         } else {
             let file = types::Fd(self.files[op.file as usize].as_raw_fd());
-            entry!(file, op, target, self.ring.buffers, self.write_flags)
+            entry!(file, op, target, buffers, self.write_flags)
         };
         let mut entry = entry.user_data(u64::from(number));
         if self.options.async_every > 0 {
@@ -229,82 +154,13 @@ impl AsyncBackend for Uring {
     }
 }
 
-impl Held {
-    /// Queues an entry.
-    ///
-    /// # Safety
-    /// Everything the entry points to stays valid and unshared until its completion is reaped.
-    #[inline(always)]
-    unsafe fn push(&mut self, entry: &squeue::Entry) {
-        // SAFETY: by the caller's promise.
-        while unsafe { self.ring.submission().push(entry) }.is_err() {
-            if let Err(fault) = self.make_room() {
-                // The entry is never executed: the next submission fails with this.
-                self.lost = Some(fault);
-                return;
-            }
-        }
-    }
-
-    /// Waits until the kernel's submission thread has taken an entry: an operation can complete before the queue's head shows
-    /// that its entry was taken.
-    #[cold]
-    fn make_room(&mut self) -> Result<(), Fault> {
-        self.submit(0)?;
-        if self.ring.params().is_setup_sqpoll() {
-            match self.ring.submitter().squeue_wait() {
-                Err(e) if e.raw_os_error() != Some(libc::EINTR) => return Err(submit_fault(&e)),
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn submit(&mut self, wait: usize) -> Result<(), Fault> {
-        if let Some(fault) = self.lost.take() {
-            return Err(fault);
-        }
-        loop {
-            match self.ring.submit_and_wait(wait) {
-                Ok(_) => return Ok(()),
-                Err(e) if e.raw_os_error() == Some(libc::EINTR) => {}
-                Err(e) => return Err(submit_fault(&e)),
-            }
-        }
-    }
-
-    fn submit_for(&mut self, most_ns: u64) -> Result<(), Fault> {
-        if let Some(fault) = self.lost.take() {
-            return Err(fault);
-        }
-        let most = types::Timespec::from(std::time::Duration::from_nanos(most_ns));
-        let how = types::SubmitArgs::new().timespec(&most);
-        match self.ring.submitter().submit_with_args(1, &how) {
-            Ok(_) => Ok(()),
-            // Timeout or signal: the caller checks the clock and retries.
-            Err(e) if matches!(e.raw_os_error(), Some(libc::ETIME | libc::EINTR)) => Ok(()),
-            Err(e) => Err(submit_fault(&e)),
-        }
-    }
-
-    #[inline(always)]
-    fn reap(&mut self, into: &mut Vec<(u32, i32)>) {
-        // Read the ring once for all completions: each access synchronises with the kernel.
-        into.extend(self.ring.completion().map(|entry| (entry.user_data() as u32, entry.result())));
-    }
-}
-
 /// A ring without registered files or buffers, for writes to many files in turn.
-pub(crate) struct UnregisteredRing(Held);
+pub(crate) struct UnregisteredRing(WorkerRing<squeue::Entry, cqueue::Entry>);
 
 impl UnregisteredRing {
     /// A ring with space for `entries` operations in flight.
     pub fn new(entries: u32) -> Result<Self, Fault> {
-        let mut builder = IoUring::<squeue::Entry, cqueue::Entry>::builder();
-        builder.setup_clamp();
-        let ring = builder.build(entries).map_err(|e| setup_fault(&e))?;
-        Ok(Self(Held { ring, file: false, buffers: false, lost: None }))
+        WorkerRing::plain(entries).map(Self)
     }
 
     /// Queues a write, submitted by the next `submit`, which must precede the next write.
@@ -492,27 +348,6 @@ fn operations(ring: &KernelRing) -> Result<(), String> {
     Err(format!("io_uring lacks the operations {}; {needed}", missing.join(", ")))
 }
 
-/// The limit of locked memory, unless the process is exempt from it.
-fn locked_memory_limit() -> Option<u64> {
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Memlock).current?;
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let effective = status.lines().find_map(|l| l.strip_prefix("CapEff:"))?;
-    let effective = u64::from_str_radix(effective.trim(), 16).ok()?;
-    const CAP_IPC_LOCK: u64 = 1 << 14;
-    (effective & CAP_IPC_LOCK == 0).then_some(limit)
-}
-
-/// Whether all workers of a stream can register `bytes` bytes of buffers: some with and some without would not be comparable.
-fn fits_locked_memory(bytes: u64) -> bool {
-    locked_memory_limit().is_none_or(|limit| is_a_small_part(bytes, limit))
-}
-
-/// The limit counts a part of a huge page as all of it, and other programs of the user share it.
-fn is_a_small_part(bytes: u64, limit: u64) -> bool {
-    const SHARE: u64 = 4;
-    bytes <= limit / SHARE
-}
-
 /// Why buffers of `bytes` bytes cannot be registered.
 pub(super) fn locked_memory_refusal(bytes: u64) -> Option<String> {
     over_limit(bytes, locked_memory_limit()?)
@@ -628,32 +463,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_waits_for_room_in_the_queue() {
-        for polling in [false, true] {
-            let flags = |builder: &mut Builder| {
-                if polling {
-                    builder.setup_sqpoll(POLL_IDLE_MS);
-                }
-            };
-            let ring = ring(flags).unwrap();
-            let mut held = Held { ring, file: false, buffers: false, lost: None };
-            let mut done = Vec::new();
-            for number in 0..10_000 {
-                // SAFETY: the entry points to nothing.
-                unsafe { held.push(&opcode::Nop::new().build().user_data(number)) };
-                held.reap(&mut done);
-            }
-            while done.len() < 10_000 {
-                held.submit(1).unwrap();
-                held.reap(&mut done);
-            }
-            let mut numbers: Vec<_> = done.into_iter().map(|(number, _)| number).collect();
-            numbers.sort_unstable();
-            assert!(numbers.into_iter().eq(0..10_000), "polling: {polling}");
-        }
-    }
-
-    #[test]
     fn a_sysctl_is_named_only_if_it_is_to_blame() {
         let disabled = super::super::capability::number_in("/proc/sys/kernel/io_uring_disabled").unwrap_or(0);
         let expected = if disabled > 0 { "kernel.io_uring_disabled" } else { "seccomp" };
@@ -661,13 +470,6 @@ mod tests {
         assert!(no_ring(Errno::NOSYS).contains("5.1"));
         let other = no_ring_but(Errno::NOSYS, "read without it");
         assert!(other.ends_with("; read without it") && !other.contains("psync"), "{other}");
-    }
-
-    #[test]
-    fn buffers_are_registered_if_they_need_a_small_part_of_the_limit() {
-        assert!(is_a_small_part(2 << 20, 8 << 20));
-        assert!(!is_a_small_part((2 << 20) + 1, 8 << 20));
-        assert!(!is_a_small_part(1, 0));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Table of the features that this engine does not support on any machine.
 
-use fathom_workload::Backend::{Aio, Mmap, Null, Posix, Pvsync2, Uring};
+use fathom_workload::Backend::{Aio, Mmap, Null, Nvme, Posix, Pvsync2, Uring};
 use fathom_workload::caps::{Capabilities, Lack};
 use fathom_workload::{
-    Access, Amount, Data, FileSet, Isolation, Lock, MapFlush, Program, Pvsync2 as Pvsync2Flags, Record,
-    Share, Stream, Uring as UringFlags, Verify,
+    Access, Amount, Data, FileSet, Isolation, Lock, MapFlush, OpenSync, Program, Pvsync2 as Pvsync2Flags,
+    Record, Share, Stream, Uring as UringFlags, Verify,
 };
 
 /// Maximum queue depth. Up to twice as many buffers are registered, and the kernel accepts 16384.
@@ -32,19 +32,25 @@ pub(super) const ALWAYS: Capabilities = Capabilities {
         }),
         Lack::says("queue_depth is above 4096", |s| s.queue_depth > MAX_DEPTH),
         Lack::says(
-            "this back-end does one operation after another; queue_depth above 1 needs uring, aio, posix or null",
+            "this back-end does one operation after another; queue_depth above 1 needs uring, nvme, aio, posix or null",
             |s| s.queue_depth > 1 && !s.backend.is_asynchronous() && s.backend != Null,
         ),
         Lack::says("completion_polling works only with direct = true", |s| {
-            matches!(s.backend, Uring(o) if o.completion_polling) && !s.open.direct
+            s.backend.ring().is_some_and(|o| o.completion_polling) && !s.open.direct
         }),
-        Lack::says(
-            "submission_cpu (the CPU of the polling thread) needs submission_polling = true",
-            |s| matches!(s.backend, Uring(o) if o.submission_cpu.is_some() && !o.submission_polling),
-        ),
+        Lack::says("submission_cpu (the CPU of the polling thread) needs submission_polling = true", |s| {
+            s.backend.ring().is_some_and(|o| o.submission_cpu.is_some() && !o.submission_polling)
+        }),
         Lack::says(
             "pauses outside the clock (think without counted = true), bursts, purging, record locks and disturbed reads need a back-end that does one operation after another (psync, pvsync2, stdio, mmap)",
             |s| goes_alone(s) && (s.backend.is_asynchronous() || s.queue_depth > 1),
+        ),
+        Lack::says("NVMe commands bypass the page cache; say so with open = { direct = true }", |s| {
+            matches!(s.backend, Nvme(_)) && !s.open.direct
+        }),
+        Lack::says(
+            "NVMe commands know neither open.sync nor atomic; leave them out",
+            |s| matches!(s.backend, Nvme(options) if options.atomic || s.open.sync != OpenSync::No),
         ),
         Lack::says("verify = \"marks\" needs marked data", |s| {
             s.verify == Verify::Marks && !matches!(s.data, Data::Marked { .. })

@@ -12,9 +12,11 @@ use fathom_workload::{ErrorNumber, PassOver};
 fn bears(rules: &PassOver, fault: &Fault) -> bool {
     let listed = |list: &[ErrorNumber]| fault.errno != 0 && list.contains(&ErrorNumber(fault.errno));
     match fault.call {
-        FailedCall::Read | FailedCall::FlaggedRead => listed(&rules.reads),
+        FailedCall::Read | FailedCall::FlaggedRead | FailedCall::CommandRead => listed(&rules.reads),
         FailedCall::Write
         | FailedCall::FlaggedWrite
+        | FailedCall::CommandWrite
+        | FailedCall::CommandFlush
         | FailedCall::Sync
         | FailedCall::SyncRange
         | FailedCall::Trim

@@ -189,6 +189,8 @@ fn error_of(ops: u64, fault: &Fault, path: &std::path::Path) -> OpError {
         | FailedCall::Write
         | FailedCall::FlaggedRead
         | FailedCall::FlaggedWrite
+        | FailedCall::CommandRead
+        | FailedCall::CommandWrite
         | FailedCall::Verify
         | FailedCall::Checksum
         | FailedCall::Misplaced
@@ -202,6 +204,8 @@ fn error_of(ops: u64, fault: &Fault, path: &std::path::Path) -> OpError {
     let at = place.map_or(String::new(), |o| format!(" at offset {o}"));
     let message = if let Some(sentence) = super::limit::sentence(fault, &path_text) {
         sentence
+    } else if let FailedCall::CommandRead | FailedCall::CommandWrite | FailedCall::CommandFlush = fault.call {
+        format!("cannot {what} {path_text}{at}: {}", crate::backend::status_words(fault.found))
     } else if fault.errno != 0 {
         let error = std::io::Error::from_raw_os_error(fault.errno);
         let moved = if fault.expected > 0 {

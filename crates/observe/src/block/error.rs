@@ -54,10 +54,10 @@ pub enum WatchError {
         why: io::Error,
     },
     /// The kernel refused the BPF programs that count requests.
-    #[error("requests cannot be counted in the kernel by BPF: {0}")]
+    #[error("BPF cannot count requests in the kernel: {0}")]
     Programs(String),
     /// The kernel refused the BPF programs that note where threads wait.
-    #[error("where in the kernel the slowest calls wait cannot be noted by BPF: {0}")]
+    #[error("BPF cannot record where in the kernel the slowest calls wait: {0}")]
     Sleeps(String),
     /// The observer's thread could not be started, or the sink panicked.
     #[error("block events cannot be watched: the observer's thread {0}")]

@@ -59,7 +59,10 @@ fn fits_memory(run: &Run, environment: &Value) -> Option<Doubt> {
             && p.repetitions.iter().any(|r| r.physical.part_memory().is_some())
     };
     let proven = |p: &Phase| {
-        let certain = |r| matches!(Origin::of(p, r).regime, Regime::Device | Regime::Memory | Regime::Holes);
+        let certain = |r| {
+            let regime = Origin::of(p, r).regime;
+            matches!(regime, Regime::Device | Regime::Memory | Regime::Holes | Regime::NoIo)
+        };
         in_part(p) || p.is_part_holes() || (!p.repetitions.is_empty() && p.repetitions.iter().all(certain))
     };
     let buffered: Vec<&Phase> =

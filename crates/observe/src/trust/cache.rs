@@ -54,6 +54,7 @@ fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
     let absent = none(&worst.resident_before);
     let words = match (before, after) {
         // The null back-end, for example.
+        _ if worst.physical.is_passthrough() => "NVMe commands do not use the page cache".to_string(),
         (None, None) if absent && none(&worst.resident_after) => "no files".to_string(),
         (None, None) => "what was in the page cache is not known".to_string(),
         (Some(before), Some(after)) => {
@@ -69,7 +70,7 @@ fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
     let unseen = before.is_some() && worst.cache == CacheIntent::Cold && has_unseen(&worst.physical);
     let unknown = if unseen { "; the layer below is not known, and may cache them" } else { "" };
     let words = words + unknown;
-    let told = (before.is_some() || absent) && !unseen;
+    let told = (before.is_some() || absent || worst.physical.is_passthrough()) && !unseen;
     let verdict = match (told, missed) {
         (_, true) => Verdict::Doubtful,
         (true, false) => Verdict::Good,

@@ -19,9 +19,11 @@ fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
     let verdict = match phase.origin().regime {
         Regime::Device => Verdict::Good,
         Regime::PageCache | Regime::Mixed | Regime::Holes | Regime::Memory => Verdict::Doubtful,
-        Regime::Unknown => Verdict::Unknown,
+        // A rate without I/O is neither a disk's nor a cache's, and says so.
+        Regime::NoIo | Regime::Unknown => Verdict::Unknown,
     };
     let (words, weight) = match (origin.device_share, counted(&typical.physical).as_slice()) {
+        _ if origin.regime == Regime::NoIo || typical.physical.is_passthrough() => (origin.evidence, 0.0),
         _ if origin.regime == Regime::Holes => ("holes were read, which reach no device".into(), 1.0),
         (Some(share), devices @ [_, ..]) if verdict != Verdict::Unknown => {
             (figures(phase, typical, share, devices), 1.0 - share)

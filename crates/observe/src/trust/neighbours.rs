@@ -29,9 +29,14 @@ pub(super) fn check(run: &Run) -> Trust {
                 let weight = if f.matters() { f.share() } else { moved as f64 };
                 (verdict, weight, words)
             }
-            None if phase.repetitions.iter().all(|r| r.physical.is_memory()) => {
+            None if phase.repetitions.iter().all(|r| r.physical.is_memory() || r.physical.no_io()) => {
                 (Verdict::Good, 0.0, "there is no device to share".into())
             }
+            None if phase.repetitions.iter().any(|r| r.physical.is_passthrough()) => (
+                Verdict::Unknown,
+                0.0,
+                "the kernel does not count NVMe commands, neither ours nor others'".into(),
+            ),
             None => (Verdict::Unknown, 0.0, "no counters of the device".into()),
         };
         PhaseResult { phase, verdict, weight, words }

@@ -29,7 +29,7 @@ pub(super) fn check(run: &Run) -> Trust {
 const WITHOUT_EFFECT: [&str; 2] = ["unflushed-sync", "impossible-sync"];
 
 fn found<'a>(phase: &'a Phase, ranges: &Ranges) -> Option<PhaseResult<'a>> {
-    let last = phase.repetitions.last().filter(|r| r.bytes() > 0)?;
+    let last = phase.repetitions.last().filter(|r| r.bytes() > 0 && !r.physical.no_io())?;
     let dirty = last.physical.dirty_after_bytes;
     let left = dirty.map_or(String::new(), |b| format!("; {} dirty at the end", bytes_words(b)));
     let mut moving = last.workers.iter().filter(|w| w.bytes > 0);

@@ -34,6 +34,9 @@ pub(super) fn of(
             };
             return format!("This is main memory's number: {}.{swap}", origin.evidence);
         }
+        Regime::NoIo => {
+            return format!("This is neither memory's number nor a device's: {}.", origin.evidence);
+        }
         Regime::Unknown => {
             return format!(
                 "It is unknown whether this is memory's number or a device's: {}.",

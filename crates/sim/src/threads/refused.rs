@@ -92,6 +92,11 @@ const CAPABILITIES: Capabilities = Capabilities {
             asked: |stream| stream.backend == Backend::Null,
         },
         Lack {
+            what: "NVMe commands past the kernel's block layer, which is what is simulated",
+            instead: "use the back-end uring (fio: ioengine=io_uring with direct=1)",
+            asked: |stream| matches!(stream.backend, Backend::Nvme(_)),
+        },
+        Lack {
             what: "a trim (its effect on a device is not modelled)",
             instead: "write instead, or leave it out (fio: rw=write for trimwrite, trim_percentage)",
             asked: |stream| stream.trims(),

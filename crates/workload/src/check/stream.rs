@@ -348,17 +348,18 @@ fn depth_errors(stream: &Stream) -> Vec<String> {
     if stream.wait_for == 0 || stream.wait_for > stream.queue_depth.max(1) {
         errors.push("wait_for is a number of completions from 1 to queue_depth".into());
     }
-    let queues = matches!(stream.backend, Backend::Uring(_) | Backend::Aio { .. } | Backend::Posix);
+    let queues = stream.backend.is_asynchronous();
     if (stream.wait_for > 1 || stream.refill_at.is_some() || stream.take_at_most.is_some()) && !queues {
         errors.push(
-            "wait_for, refill_at and take_at_most need one of the back-ends uring, aio and posix".into(),
+            "wait_for, refill_at and take_at_most need one of the back-ends uring, nvme, aio and posix"
+                .into(),
         );
     }
     if stream.take_at_most.is_some_and(|most| most < stream.wait_for) {
         errors.push("take_at_most is a number of completions, wait_for or more".into());
     }
     if stream.sync_in_queue && !queues {
-        errors.push("sync_in_queue needs one of the back-ends uring, aio and posix: the others do one operation after another".into());
+        errors.push("sync_in_queue needs one of the back-ends uring, nvme, aio and posix: the others do one operation after another".into());
     }
     if stream.refill_at.is_some_and(|at| at == 0 || at >= stream.queue_depth) {
         errors.push("refill_at is a number of operations in flight above 0 and below queue_depth".into());

@@ -25,7 +25,7 @@ impl Backend {
     pub fn batch(&self) -> u32 {
         match self {
             Self::Aio { batch, .. } => *batch,
-            Self::Uring(how) => how.batch,
+            Self::Uring(options) | Self::Nvme(options) => options.batch,
             // Each operation is a separate call.
             Self::Posix => 1,
             _ => 0,

@@ -22,6 +22,9 @@ pub enum Backend {
     },
     /// io_uring.
     Uring(Uring),
+    /// NVMe commands to the namespace of a block device, through io_uring: past the file system, the page cache and the block layer's
+    /// queues.
+    Nvme(Uring),
     /// Linux native asynchronous I/O (io_submit, io_getevents): truly asynchronous only with O_DIRECT.
     Aio {
         /// Operations per io_submit; 0: all that are free, or a few at a time while others are in flight.

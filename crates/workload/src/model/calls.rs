@@ -119,7 +119,9 @@ impl Backend {
             Self::Psync(_) | Self::Pvsync2(_) | Self::Stdio { .. } | Self::Mmap { .. } | Self::Splice => {
                 one_by_one
             }
-            Self::Uring(_) | Self::Aio { .. } | Self::Posix => Nature { is_asynchronous: true, ..one_by_one },
+            Self::Uring(_) | Self::Nvme(_) | Self::Aio { .. } | Self::Posix => {
+                Nature { is_asynchronous: true, ..one_by_one }
+            }
             Self::Calls(_) => Nature { moves_data: false, ..one_by_one },
             Self::Null => Nature { moves_data: false, has_files: false, ..one_by_one },
             Self::Compute(_) | Self::Beside => {
@@ -145,6 +147,15 @@ impl Backend {
     #[must_use]
     pub fn has_files(&self) -> bool {
         self.nature().has_files
+    }
+
+    /// The options of its ring; `None` for back-ends without one.
+    #[must_use]
+    pub fn ring(&self) -> Option<&super::Uring> {
+        match self {
+            Self::Uring(options) | Self::Nvme(options) => Some(options),
+            _ => None,
+        }
     }
 
     /// Whether operations are on file names, one per file.

@@ -543,8 +543,8 @@ fn backend() -> BoxedStrategy<Backend> {
         .prop_map(Backend::Calls),
         (number(), any::<bool>())
             .prop_map(|(ns, sort)| Backend::Compute(Compute { time: fathom_workload::Duration(ns), sort })),
-        (any::<u32>(), any::<[bool; 6]>()).prop_map(|(batch, b)| {
-            Backend::Uring(Uring {
+        (any::<u32>(), any::<[bool; 6]>(), any::<bool>()).prop_map(|(batch, b, commands)| {
+            let options = Uring {
                 batch,
                 registered_file: b[0],
                 registered_buffers: b[4].then_some(b[1]),
@@ -554,7 +554,8 @@ fn backend() -> BoxedStrategy<Backend> {
                 async_every: u32::from(b[4]) * 3,
                 completion_polling: b[4],
                 atomic: b[5],
-            })
+            };
+            if commands { Backend::Nvme(options) } else { Backend::Uring(options) }
         }),
     ]
     .boxed()

@@ -91,7 +91,7 @@ pub fn formats(plan: &Plan) -> Vec<Format> {
 pub fn engine_batch(job: &Job) -> Option<u32> {
     match job.stream.backend {
         Backend::Aio { batch, .. } => Some(batch),
-        Backend::Uring(uring) => Some(uring.batch),
+        Backend::Uring(ring) | Backend::Nvme(ring) => Some(ring.batch),
         Backend::Posix => Some(1),
         _ => None,
     }

@@ -285,7 +285,7 @@ fn data(
         let part = name == "buffer_compress_percentage" && repeated.is_some() && !zero;
         if percent > 0 && percent < 100 && (zero || repeated.is_some()) && !part {
             return Err(s
-                .wrong(name, format!("{name}: blocks are a pattern or zeros as a whole, or random in part"))
+                .wrong(name, format!("{name} cannot be combined with buffer_pattern or zero_buffers: those fill the whole block"))
                 .hint("leave out either this, or buffer_pattern and zero_buffers"));
         }
     }
@@ -333,7 +333,7 @@ mod tests {
             "--zero_buffers --buffer_compress_percentage=1",
         ] {
             let why = refused(&format!("--name=a --size=1m --rw=write {args}"));
-            assert!(why.contains("random in part"), "{args}: {why}");
+            assert!(why.contains("those fill the whole block"), "{args}: {why}");
         }
         planned("--name=a --size=1m --rw=write --buffer_compress_percentage=40 --dedupe_percentage=10");
         planned("--name=a --size=1m --rw=write --buffer_compress_percentage=40 --buffer_compress_chunk=4k");

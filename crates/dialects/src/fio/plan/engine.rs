@@ -77,17 +77,22 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Rw, notes: &mut Notes) -> Re
             ..Pvsync2::default()
         }),
         "libaio" => Backend::Aio { batch, atomic },
-        "io_uring" => Backend::Uring(Uring {
-            batch,
-            registered_file: registered,
-            registered_buffers: Some(fixed),
-            deferred: !polling,
-            submission_polling: polling,
-            submission_cpu: polling_cpu(s, polling, notes)?,
-            async_every: s.count("force_async", 0, 0)?,
-            completion_polling: hipri,
-            atomic,
-        }),
+        "io_uring" | "io_uring_cmd" => {
+            let ring = Uring {
+                batch,
+                registered_file: registered,
+                registered_buffers: Some(fixed),
+                deferred: !polling,
+                submission_polling: polling,
+                submission_cpu: polling_cpu(s, polling, notes)?,
+                async_every: s.count("force_async", 0, 0)?,
+                completion_polling: hipri,
+                atomic,
+            };
+            // "nvme", the only kind.
+            let _ = s.word("cmd_type");
+            if engine == "io_uring" { Backend::Uring(ring) } else { Backend::Nvme(ring) }
+        }
         "mmap" => {
             let advice = match advice(s, rw) {
                 Advice::Random => Some(1),
@@ -134,7 +139,8 @@ pub fn apply(s: &Settings, stream: &mut Stream, rw: Rw, notes: &mut Notes) -> Re
                 .hint("instead: ioengine=pvsync2"));
         }
     }
-    let asynchronous = matches!(engine.as_str(), "libaio" | "io_uring" | "posixaio" | "null");
+    let asynchronous =
+        matches!(engine.as_str(), "libaio" | "io_uring" | "io_uring_cmd" | "posixaio" | "null");
     if depth > 1 && !asynchronous {
         notes.say(format!("iodepth={depth}: {engine} does one operation after the other, as in fio"));
     }
@@ -279,6 +285,12 @@ fn open(s: &Settings, stream: &mut Stream, rw: Rw) {
     if !stream.backend.has_files() {
         stream.open.direct = false;
     }
+    if matches!(stream.backend, Backend::Nvme(_)) {
+        // The commands bypass all that these flags are for, whatever the job says.
+        stream.open.direct = true;
+        stream.open.sync = OpenSync::No;
+        stream.open.advice = Advice::No;
+    }
     if !stream.backend.has_files() || stream.backend.is_by_name() {
         stream.open.sync = OpenSync::No;
         stream.open.advice = Advice::No;
@@ -315,7 +327,8 @@ fn syncs(s: &Settings, stream: &mut Stream, rw: Rw, notes: &mut Notes) -> Result
 fn nearest(engine: &str) -> &'static str {
     match engine {
         "guasi" | "solarisaio" | "windowsaio" => "posixaio, libaio or io_uring",
-        "io_uring_cmd" | "xnvme" | "libblkio" | "sg" => "io_uring with direct=1",
+        "xnvme" => "io_uring_cmd",
+        "libblkio" | "sg" => "io_uring with direct=1",
         "libpmem" | "dev-dax" | "pmemblk" => "mmap",
         _ => "psync, io_uring or libaio on a file system",
     }
@@ -413,6 +426,35 @@ mod tests {
         // Without the thread there is nothing to pin, as in fio.
         assert_eq!(ring("--sqthread_poll_cpu=1"), (0, None, 1));
         assert!(refused("--name=a --size=1m --ioengine=libaio --force_async=4").contains("io_uring"));
+    }
+
+    #[test]
+    fn nvme_commands_go_to_a_namespace_by_either_name() {
+        for name in ["/dev/ng0n1", "/dev/nvme0n1"] {
+            let plan = planned(&format!(
+                "--name=a --filename={name} --ioengine=io_uring_cmd --cmd_type=nvme --size=1m --iodepth=8 --fixedbufs --sync=1"
+            ));
+            let job = &plan.jobs[0];
+            let Backend::Nvme(ring) = job.stream.backend else { panic!("{:?}", job.stream.backend) };
+            assert_eq!((ring.registered_buffers, job.stream.queue_depth), (Some(true), 8));
+            assert!(job.stream.open.direct && job.stream.open.sync == super::OpenSync::No);
+            assert_eq!(job.files[0], [std::path::Path::new("/dev/nvme0n1")]);
+        }
+        // Other engines mean the character device itself.
+        let plan = planned("--name=a --filename=/dev/ng0n1 --size=1m");
+        assert_eq!(plan.jobs[0].files[0], [std::path::Path::new("/dev/ng0n1")]);
+        let job = "--name=a --filename=/dev/ng0n1 --size=1m";
+        for (options, word) in [
+            ("--cmd_type=nvme", "io_uring_cmd"),
+            ("--ioengine=io_uring_cmd --cmd_type=scsi", "nvme"),
+            ("--ioengine=io_uring_cmd --md_per_io_size=8", "metadata"),
+            ("--ioengine=io_uring_cmd --writefua=1", "force unit access"),
+            ("--ioengine=io_uring_cmd --nowait=1", "nowait"),
+            ("--ioengine=io_uring_cmd --cmdprio_percentage=10", "only libaio and io_uring"),
+        ] {
+            let why = refused(&format!("{job} {options}"));
+            assert!(why.contains(word), "{options}: {why}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::super::general::General;
 use super::super::settings::{Level, Settings};
 use super::super::{UsageError, World};
 use super::Notes;
+use fathom_workload::block_device_of;
 use std::path::{Path, PathBuf};
 
 /// The file paths of every clone.
@@ -41,7 +42,11 @@ pub fn paths(
         }
         // Listed files are shared by all clones, in the first of several directories.
         let directory = directory_of_names(s, notes);
-        let named: Vec<PathBuf> = names.iter().map(|name| below(&directory, name)).collect();
+        let mut named: Vec<PathBuf> = names.iter().map(|name| below(&directory, name)).collect();
+        if s.word("ioengine") == Some("io_uring_cmd") {
+            // The size and the users of a namespace are known by its block device.
+            named.iter_mut().for_each(|path| *path = block_device_of(path).unwrap_or_else(|| path.clone()));
+        }
         return Ok(vec![named; clones as usize]);
     }
     if s.text("directory").is_none() && (world.find)(Path::new(&s.job)).is_some_and(|found| found.device) {

@@ -32,6 +32,7 @@ pub fn apply(s: &Settings, stream: &mut Stream, notes: &mut Notes) -> Result<(),
             None
         }
         Backend::Uring(_) => Some("an fsync; fio 3.42 fails there with EINVAL"),
+        Backend::Nvme(_) => Some("a flush command"),
         Backend::Aio { .. } | Backend::Posix => Some("an fsync, as in fio 3.42"),
         Backend::Mmap { .. } => Some("an msync of the file, as in fio 3.42"),
         _ => Some("nothing that is called, as in fio 3.42"),
@@ -53,7 +54,7 @@ fn parse(text: &str, kb_base: u64) -> Result<(SyncRange, u64), String> {
             "write" => range.write = true,
             "wait_after" => range.wait_after = true,
             "" => {}
-            _ => return Err(format!("{word:?} is none of wait_before, write and wait_after")),
+            _ => return Err(format!("{word:?} is not wait_before, write or wait_after")),
         }
     }
     if range == SyncRange::default() {
@@ -106,7 +107,7 @@ mod tests {
     #[test]
     fn what_cannot_be_is_said() {
         for (more, words) in [
-            ("--sync_file_range=foo:8", "\"foo\" is none of wait_before"),
+            ("--sync_file_range=foo:8", "\"foo\" is not wait_before"),
             ("--sync_file_range=:8", "is expected"),
             ("--sync_file_range=write:x", "sync_file_range"),
             ("--sync_file_range=write:8 --fsync=8", "fsync or fdatasync"),

@@ -110,9 +110,7 @@ fn options(s: &Settings) -> Result<ReplayOptions, UsageError> {
         .map(|text| text.split(',').map(|word| word.trim().to_owned()).collect())
         .unwrap_or_default();
     if let Some(word) = skipped.iter().find(|w| !["read", "write", "trim", "sync"].contains(&w.as_str())) {
-        return Err(
-            s.wrong("replay_skip", format!("replay_skip: {word:?} is none of read, write, trim, sync"))
-        );
+        return Err(s.wrong("replay_skip", format!("replay_skip: {word:?} is not read, write, trim or sync")));
     }
     Ok(ReplayOptions {
         redirect: s.text("replay_redirect").map(str::to_owned),
@@ -469,7 +467,7 @@ mod tests {
             ("--read_iolog=trace.log --verify=md5", "not checked"),
             ("--read_iolog=trace.log --replay_redirect=/dev/disk", "replay_redirect=FILE"),
             ("--read_iolog=trace.log --replay_time_scale=0", "above 0"),
-            ("--read_iolog=trace.log --replay_skip=everything", "none of read"),
+            ("--read_iolog=trace.log --replay_skip=everything", "is not read, write"),
             ("--read_iolog=trace.log --merge_blktrace_file=x", "expected a record of blktrace"),
             ("--read_iolog=trace.log --allow_file_create=0", "missing or too short"),
             ("--read_iolog=long.log --numjobs=4096", "more than 256 operations"),

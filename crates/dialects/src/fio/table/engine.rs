@@ -11,6 +11,7 @@ const ENGINES: super::Kind = Word(&[
     "pvsync2",
     "libaio",
     "io_uring",
+    "io_uring_cmd",
     "mmap",
     "null",
     "posixaio",
@@ -46,7 +47,6 @@ const ENGINES: super::Kind = Word(&[
     "libcufile",
     "libblkio",
     "xnvme",
-    "io_uring_cmd",
     "sg",
     "libzbc",
     "mtd",
@@ -58,24 +58,32 @@ const ENGINES: super::Kind = Word(&[
     "pmemblk",
 ]);
 
+const PLACEMENT: &str = "commands with data placement directives are not supported";
+const METADATA: &str = "commands with metadata or protection information are not supported";
+const UNIT_ACCESS: &str = "commands with force unit access are not supported";
+
+/// The engines that share a ring with the kernel.
+const RINGS: &[&str] = &["io_uring", "io_uring_cmd"];
+
 /// Options specific to some engines, with these engines.
-const OF_ENGINES: [(&str, &[&str]); 28] = [
-    ("hipri", &["pvsync2", "io_uring"]),
+const OF_ENGINES: [(&str, &[&str]); 29] = [
+    ("hipri", &["pvsync2", "io_uring", "io_uring_cmd"]),
     ("hipri_percentage", &["pvsync2"]),
-    ("nowait", &["pvsync2", "libaio", "io_uring"]),
-    ("uncached", &["pvsync2", "io_uring"]),
-    ("fixedbufs", &["io_uring"]),
-    ("registerfiles", &["io_uring"]),
-    ("sqthread_poll", &["io_uring"]),
-    ("sqthread_poll_cpu", &["io_uring"]),
-    ("nonvectored", &["io_uring"]),
-    ("force_async", &["io_uring"]),
+    ("nowait", &["pvsync2", "libaio", "io_uring", "io_uring_cmd"]),
+    ("uncached", &["pvsync2", "io_uring", "io_uring_cmd"]),
+    ("fixedbufs", RINGS),
+    ("registerfiles", RINGS),
+    ("sqthread_poll", RINGS),
+    ("sqthread_poll_cpu", RINGS),
+    ("nonvectored", RINGS),
+    ("force_async", RINGS),
+    ("cmd_type", &["io_uring_cmd"]),
     ("userspace_reap", &["libaio"]),
-    ("cmdprio_percentage", &["libaio", "io_uring"]),
-    ("cmdprio_class", &["libaio", "io_uring"]),
-    ("cmdprio", &["libaio", "io_uring"]),
-    ("cmdprio_hint", &["libaio", "io_uring"]),
-    ("cmdprio_bssplit", &["libaio", "io_uring"]),
+    ("cmdprio_percentage", &["libaio", "io_uring", "io_uring_cmd"]),
+    ("cmdprio_class", &["libaio", "io_uring", "io_uring_cmd"]),
+    ("cmdprio", &["libaio", "io_uring", "io_uring_cmd"]),
+    ("cmdprio_hint", &["libaio", "io_uring", "io_uring_cmd"]),
+    ("cmdprio_bssplit", &["libaio", "io_uring", "io_uring_cmd"]),
     ("thp", &["mmap"]),
     ("cpuload", &["cpuio"]),
     ("cpuchunks", &["cpuio"]),
@@ -100,12 +108,12 @@ pub(super) static ROWS: &[FioOption] = &[
     done(
         "ioengine",
         ENGINES,
-        "the calls: psync, sync, vsync, pvsync, pvsync2, libaio, io_uring, posixaio, mmap, splice, null; falloc, ftruncate, filecreate, filestat, filedelete, dircreate, dirstat, dirdelete, e4defrag, cpuio and exec move no data; others are refused",
+        "the calls: psync, sync, vsync, pvsync, pvsync2, libaio, io_uring, io_uring_cmd (NVMe commands), posixaio, mmap, splice, null; falloc, ftruncate, filecreate, filestat, filedelete, dircreate, dirstat, dirdelete, e4defrag, cpuio and exec move no data; others are refused",
     ),
     done(
         "iodepth",
         Number,
-        "operations in flight at once (libaio, io_uring, posixaio; one with other engines)",
+        "operations in flight at once (libaio, io_uring, io_uring_cmd, posixaio; one with other engines)",
     ),
     also(
         done("iodepth_batch", Number, "operations of one submission; 0: iodepth"),
@@ -173,6 +181,30 @@ pub(super) static ROWS: &[FioOption] = &[
         Number,
         "io_uring: every Nth operation goes to a worker thread of the kernel at once (IOSQE_ASYNC)",
     ),
+    refused("fdp", Text, &[], "data placement", PLACEMENT, "leave it out"),
+    refused("dataplacement", Text, &[], "kind of data placement", PLACEMENT, "leave it out"),
+    refused("fdp_pli", Text, &[], "placement identifiers", PLACEMENT, "leave it out"),
+    refused(
+        "md_per_io_size",
+        Text,
+        &[],
+        "metadata of an operation",
+        METADATA,
+        "a namespace without metadata",
+    ),
+    refused("pi_act", Text, &[], "protection information", METADATA, "a namespace without metadata"),
+    refused("pi_chk", Text, &[], "protection information", METADATA, "a namespace without metadata"),
+    refused("apptag", Text, &[], "protection information", METADATA, "a namespace without metadata"),
+    refused("readfua", Text, &[], "force unit access", UNIT_ACCESS, "leave it out"),
+    refused(
+        "writefua",
+        Text,
+        &[],
+        "force unit access",
+        UNIT_ACCESS,
+        "fsync=1, which flushes after each write",
+    ),
+    done("cmd_type", Word(&["nvme"]), "io_uring_cmd: kind of commands"),
     harmless(
         "nonvectored",
         Bool,

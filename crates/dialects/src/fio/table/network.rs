@@ -45,17 +45,7 @@ pub(super) static ROWS: &[FioOption] = refused_rows! {
     "nfs_url": "address", "nfs";
     "container": "container", "dfs";
     "skip_bad": "skip bad blocks", "mtd";
-    "readfua": "force unit access", "sg";
-    "writefua": "force unit access", "sg";
     "sg_write_mode": "kind of write", "sg";
-    "cmd_type": "kind of command", "io_uring_cmd";
-    "fdp": "data placement", "io_uring_cmd";
-    "dataplacement": "data placement", "io_uring_cmd";
-    "fdp_pli": "placement identifiers", "io_uring_cmd";
-    "md_per_io_size": "metadata of an operation", "io_uring_cmd";
-    "pi_act": "protection information", "io_uring_cmd";
-    "pi_chk": "protection information", "io_uring_cmd";
-    "apptag": "protection information", "io_uring_cmd";
     "xnvme_async": "queue", "xnvme";
     "xnvme_sync": "calls", "xnvme";
     "xnvme_admin": "commands", "xnvme";

@@ -42,8 +42,8 @@ pub(super) fn write(t: &NcsaTable, f: &mut Formatter<'_>) -> Result {
     }
     wrapped(
         f,
-        "Correlations are of log throughput. Writes are run, but no tolerance was stated for them. What a new page \
-         costs a file system is not modelled; where they slow down to the disk's pace is.",
+        "Correlations are of log throughput. Writes are run, but no tolerance was stated for them. The \
+         model has no cost for adding a page to a file, but it does have the point where writes slow down to the disk's pace.",
     )?;
     writeln!(f, "\nMisses: read cells with an error above {MISS_PERCENT} %, as file x record in KiB")?;
     for surface in reads(t) {
