@@ -16,9 +16,9 @@ use std::path::PathBuf;
     max_term_width = 100,
     after_help = "Situations (GUIDE.md shows the commands for each):
   choose a disk, buy a platform     survey, compare, report, backends
-  what you have already             iozone, sysbench, filebench, fio, run
+  run the jobs you already have     iozone, sysbench, filebench, fio, run
   slower since an update            compare, history, trace
-  check a file system               doctor, survey, run
+  check a file system               doctor, survey, run, power-cut
   tune read-ahead or a scheduler    sweep, watch, sim
   read an old log                   import, list, show, export, rm
   a gate in CI                      compare, history, report
@@ -125,6 +125,8 @@ Exit code: 0 something was imported, 2 a file holds no known format. See docs/im
     /// which flags, depends on the kernel, on what this user or container may do, on the file system and on the device. So each one
     /// is tried, on an unnamed temporary file in DIR.
     Backends(Backends),
+    /// Does storage keep what it has acknowledged when the power fails? Writes before the cut, checks after it
+    PowerCut(crate::commands::power_cut::options::PowerCut),
     /// Block traces: record what reaches a device, summarise it, convert it to other formats
     Trace(crate::commands::trace::options::Trace),
     /// ISO 9660 images: list, read, check and unpack them without mounting

@@ -165,7 +165,7 @@ fn rich(top: &Path) {
     std::os::unix::fs::symlink("../x/./y", top.join("link")).unwrap();
 }
 
-/// One that every name space has room for, with what can be compressed and what can be booted from.
+/// A tree whose names every name space allows, with a compressible file and a boot image.
 fn simple(top: &Path) {
     fs::create_dir_all(top.join("dir")).unwrap();
     fs::write(top.join("first.txt"), b"first\n").unwrap();

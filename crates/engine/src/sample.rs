@@ -13,7 +13,7 @@ pub fn sample(stream: &Stream, seed: u64, bytes: usize) -> Vec<u8> {
     if !stream.direction.writes() || record == 0 {
         return Vec::new();
     }
-    // Only what determines the contents: no reads, and no larger area that buffers move through.
+    // As a writer with a single buffer: a sample needs neither a read buffer nor the area that buffers rotate through.
     let writer = Stream { direction: Direction::Write, buffer_area: Bytes(0), ..stream.clone() };
     let Ok(mut contents) = Contents::new(&writer, record, seed, Place::default()) else { return Vec::new() };
     let mut sample = Vec::with_capacity(bytes);

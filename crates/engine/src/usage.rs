@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn two_threads_on_one_processor_wait_for_it() {
-        let allowed = rustix::thread::sched_getaffinity(None).expect("told");
+        let allowed = rustix::thread::sched_getaffinity(None).expect("reported");
         let first = (0..rustix::thread::CpuSet::MAX_CPU).find(|cpu| allowed.is_set(*cpu)).expect("one");
         let waits = || {
             let mut one = rustix::thread::CpuSet::new();

@@ -8,7 +8,7 @@ use crate::tunable::{Tunable, TunableError, Unit, check, once, words};
 pub struct Limits {
     /// Longest request in sectors of 512 bytes.
     pub max_sectors: u32,
-    /// Most physical segments of a request.
+    /// Maximum number of physical segments of a request.
     pub max_segments: u16,
     /// Longest segment in units of 512 bytes.
     pub max_segment_sectors: u32,

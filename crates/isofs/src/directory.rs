@@ -161,7 +161,7 @@ fn moved<S: ReadAt>(image: &Image<S>, child: u32, draft: &Draft, findings: &mut 
     Node { kind: Kind::Directory, data: Data::Refused { what, supported: true }, ..draft.node.clone() }
 }
 
-/// Names every draft and adds it to the listing.
+/// Gives every entry its final, unique name and adds it to the listing.
 fn name_entries<S>(image: &Image<S>, mut drafts: Vec<Draft>, listing: &mut Directory) {
     let lower = image.namespace == Namespace::Plain
         && image.options.lower_case

@@ -322,5 +322,5 @@ impl<'a, F: Fetch> Packed<'a, F> {
     }
 }
 
-/// Most blocks of a read decompressed in parallel: a mebibyte of the smallest.
+/// Maximum number of blocks of a read decompressed in parallel: 1 MiB of the smallest blocks.
 const MOST_AT_ONCE: u64 = 32;

@@ -1,5 +1,5 @@
-//! The shares of up to 4096 ranks, joined as a run joins them after each phase and kept in a store: one process plays all ranks one by
-//! one, the last first, so that the collecting rank finds all messages. Its output is in docs/mpi.md; times are not asserted.
+//! Joins the results of up to 4096 ranks as a run does after each phase, and stores them. One process acts as all ranks in turn, from the
+//! highest to rank 0, which collects and so finds all messages there. The output is in docs/mpi.md; times are not asserted.
 
 use fathom_cli::ranks::{self, Message, Team};
 use fathom_record::ranks::{RankIdentity, Share};

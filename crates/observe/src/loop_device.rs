@@ -116,8 +116,8 @@ pub(crate) fn attach(image: &File, access: Access) -> io::Result<Attached> {
             match configure(&file, image, always | flags) {
                 Ok(()) => {
                     // The kernel may accept the flag without honouring it.
-                    let told = format!("/sys/block/loop{number}/loop/dio");
-                    let direct = std::fs::read_to_string(told).map_or(flags != 0, |dio| dio.trim() == "1");
+                    let sysfs = format!("/sys/block/loop{number}/loop/dio");
+                    let direct = std::fs::read_to_string(sysfs).map_or(flags != 0, |dio| dio.trim() == "1");
                     return Ok(Attached { path, _open: file, past_the_cache: direct });
                 }
                 Err(e) if e.raw_os_error() == Some(libc::EINVAL) && flags != 0 => {}
@@ -170,10 +170,10 @@ impl OpenLoop {
     /// # Errors
     /// If it cannot be examined.
     pub(crate) fn open(name: OsString) -> io::Result<Option<Self>> {
-        let untold = |e: io::Error| if is_gone(&e) { Ok(None) } else { Err(e) };
+        let unless_gone = |e: io::Error| if is_gone(&e) { Ok(None) } else { Err(e) };
         let open = match File::open(Path::new("/dev").join(&name)) {
             Ok(open) => open,
-            Err(e) => return untold(e),
+            Err(e) => return unless_gone(e),
         };
         if !open.metadata()?.file_type().is_block_device() {
             return Ok(None);
@@ -182,7 +182,7 @@ impl OpenLoop {
         let mut info: LoopInfo = unsafe { std::mem::zeroed() };
         // SAFETY: `info` is the structure that this ioctl fills, and outlives the call.
         if unsafe { libc::ioctl(open.as_raw_fd(), LOOP_GET_STATUS64, &raw mut info) } != 0 {
-            return untold(io::Error::last_os_error());
+            return unless_gone(io::Error::last_os_error());
         }
         Ok(Some(Self { open, name, device: info.device, inode: info.inode }))
     }

@@ -185,8 +185,8 @@ struct Cachestat {
 /// Whether the kernel reports no dirty or write-back pages in a part of the file. If it does not report them (on an overlay, before Linux
 /// 6.5), the answer is false, so that possible data is left alone.
 pub(crate) fn is_clean(file: &File, start: u64, length: u64) -> bool {
-    let told = cachestat_of_pages(file, CachestatRange { off: start, len: length });
-    told.is_ok_and(|r| r.dirty_pages == 0 && r.writeback_pages == 0)
+    let residency = cachestat_of_pages(file, CachestatRange { off: start, len: length });
+    residency.is_ok_and(|r| r.dirty_pages == 0 && r.writeback_pages == 0)
 }
 
 /// cachestat of the file whose mapping holds the pages: on an overlay, the layer's file if it is visible.

@@ -25,7 +25,7 @@ pub fn is_responsive(path: &Path) -> bool {
 /// Whether a path lies on a mount whose connection to its server the kernel has given up.
 #[must_use]
 pub fn is_cut_off(path: &Path) -> bool {
-    let told = asked(path, AT_ONCE, |path| {
+    let answer = asked(path, AT_ONCE, |path| {
         // statfs is the one call that is never answered from the kernel's caches.
         let mut about = std::mem::MaybeUninit::uninit();
         // SAFETY: the path is NUL-terminated, and the buffer holds a statfs.
@@ -33,7 +33,7 @@ pub fn is_cut_off(path: &Path) -> bool {
         // SAFETY: errno of this thread.
         i32::from(failed && unsafe { *libc::__errno_location() } == libc::ENOTCONN)
     });
-    told == Some(1)
+    answer == Some(1)
 }
 
 /// The exit status of a child that runs `look`, or `None` if it does not end in time. `look` may only make system calls.

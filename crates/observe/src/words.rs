@@ -37,7 +37,7 @@ pub(crate) fn count(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
-/// Each name once, in order, and the number left out after `most`.
+/// The phases' distinct names in order of appearance, at most `most` of them, and how many more there are.
 pub(crate) fn names<'r>(phases: &[&'r Phase], most: usize) -> (Vec<&'r str>, usize) {
     let mut names: Vec<&str> = Vec::new();
     for phase in phases {

@@ -385,8 +385,8 @@ fn what_finds_no_room_is_counted_to_the_last_event() {
 
 /// Size of all rings together.
 fn room_kib(instance: &Instance) -> u64 {
-    let size = std::fs::read_to_string(instance.dir().join("buffer_size_kb")).expect("told");
-    let cpus = std::thread::available_parallelism().expect("told").get() as u64;
+    let size = std::fs::read_to_string(instance.dir().join("buffer_size_kb")).expect("reported");
+    let cpus = std::thread::available_parallelism().expect("reported").get() as u64;
     size.trim().parse::<u64>().expect("a number") * cpus
 }
 

@@ -159,7 +159,7 @@ fn an_overlay_stands_on_the_devices_of_its_layers_and_shows_their_pages() {
             println!("skipped the half of {test} that needs cachestat (Linux 6.5)");
             continue;
         }
-        let found = residency::measure(std::slice::from_ref(&path)).expect("told");
+        let found = residency::measure(std::slice::from_ref(&path)).expect("reported");
         assert_eq!(found.total_pages, 256, "{}", path.display());
         assert!(found.cached_pages > 200, "{found:?}");
     }
@@ -332,7 +332,7 @@ fn what_waits_below_a_loop_device_is_told() {
         ]);
         copied.expect("dd writes");
         let now = residency::of(&paths);
-        let waiting = cache::waiting(&paths, &stack, now, now, now, 0).expect("told");
+        let waiting = cache::waiting(&paths, &stack, now, now, now, 0).expect("reported");
         assert_eq!(waiting.after_bytes, 0, "nothing waits above: {waiting:?}");
         waiting.below_bytes
     });

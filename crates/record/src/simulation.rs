@@ -176,10 +176,10 @@ impl std::fmt::Display for ValueSources {
             (self.fitted, "fitted"),
             (self.guessed, "guessed"),
         ];
-        let told: Vec<String> =
+        let counts: Vec<String> =
             parts.iter().filter(|p| p.0 > 0).map(|(n, what)| format!("{n} {what}")).collect();
-        f.write_str(if told.is_empty() { "none" } else { "" })?;
-        f.write_str(&told.join(", "))
+        f.write_str(if counts.is_empty() { "none" } else { "" })?;
+        f.write_str(&counts.join(", "))
     }
 }
 

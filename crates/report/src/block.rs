@@ -74,8 +74,8 @@ impl Depth {
         let max = times.iter().filter(|t| t.ns > 0).map(|t| t.depth).max().filter(|&d| d > 0)?;
         let area: f64 = times.iter().map(|t| f64::from(t.depth) * t.ns as f64).sum();
         let busy: f64 = times.iter().filter(|t| t.depth > 0).map(|t| t.ns as f64).sum();
-        let told: f64 = times.iter().map(|t| t.ns as f64).sum();
-        Some(Self { mean: area / told.max(watched_ns as f64), while_busy: area / busy, max })
+        let known_ns: f64 = times.iter().map(|t| t.ns as f64).sum();
+        Some(Self { mean: area / known_ns.max(watched_ns as f64), while_busy: area / busy, max })
     }
 
     /// "mean 3.2 (3.4 while busy), max 32".
@@ -221,29 +221,29 @@ fn class_words(stats: &RequestStats, lost: bool) -> String {
 #[must_use]
 pub fn remarks(device: &DeviceActivity) -> Vec<String> {
     let errors = device.requests.iter().fold(0, |all, r| sum(all, &r.errors));
-    let told = |n: u64, one: &str, many: &str| match n {
+    let counted = |n: u64, one: &str, many: &str| match n {
         0 => None,
         1 => Some(format!("1 {one}")),
         n => Some(format!("{} {many}", units::count(n))),
     };
-    let splits = told(
+    let splits = counted(
         device.splits.unwrap_or(0),
         "bio was cut at a limit of the device",
         "bios were cut at a limit of the device",
     );
     [
-        told(errors, "request ended with an error", "requests ended with an error"),
-        told(
+        counted(errors, "request ended with an error", "requests ended with an error"),
+        counted(
             device.requeued,
             "request was given back by the driver",
             "requests were given back by the driver",
         ),
-        told(
+        counted(
             device.unfinished,
             "request was not complete when watching ended",
             "requests were not complete when watching ended",
         ),
-        told(
+        counted(
             device.begun_before,
             "request was completed that had been issued before watching began",
             "requests were completed that had been issued before watching began",
@@ -348,14 +348,14 @@ mod tests {
     fn a_phase_is_told_by_its_first_device_that_had_requests() {
         let layer = crate::samples::block_layer();
         let sentence = |layer: &BlockLayer| sentence(layer, &Physical::default());
-        let told = sentence(&layer);
+        let words = sentence(&layer);
         assert!(
-            told.starts_with("vda: 163 840 reads of 4.00 KiB, <0.1 % sequential; depth 6.6, max 8;"),
-            "{told}"
+            words.starts_with("vda: 163 840 reads of 4.00 KiB, <0.1 % sequential; depth 6.6, max 8;"),
+            "{words}"
         );
         let idle = DeviceActivity { name: "sda".into(), ..DeviceActivity::default() };
         let above = BlockLayer { devices: vec![idle.clone(), layer.devices[0].clone()], ..layer };
-        assert_eq!(sentence(&above), told);
+        assert_eq!(sentence(&above), words);
         let nothing = BlockLayer { devices: vec![idle], ..BlockLayer::default() };
         assert_eq!(sentence(&nothing), "nothing reached sda");
         assert_eq!(sentence(&BlockLayer::default()), "no device was watched");

@@ -50,7 +50,7 @@ pub fn of_run(run: &Run) -> Vec<(CleanFinding, Vec<String>)> {
     for phase in &run.phases {
         let name = clean(&brief(phase));
         for one in of_phase(phase) {
-            match all.iter_mut().find(|(told, _)| told.sentence == one.sentence) {
+            match all.iter_mut().find(|(known, _)| known.sentence == one.sentence) {
                 Some((_, phases)) if phases.contains(&name) => {}
                 Some((_, phases)) => phases.push(name.clone()),
                 None => all.push((one, vec![name.clone()])),
@@ -137,11 +137,11 @@ mod tests {
     #[test]
     fn a_phase_tells_what_its_last_repetition_found() {
         let mut phase = samples::observed_run().phases.remove(1);
-        let told = of_phase(&phase);
-        assert_eq!(told.len(), 2);
-        assert_eq!(told[0].proofs()[0], "bytes written: 640 MiB (our own calls)");
+        let findings = of_phase(&phase);
+        assert_eq!(findings.len(), 2);
+        assert_eq!(findings[0].proofs()[0], "bytes written: 640 MiB (our own calls)");
         phase.repetitions.push(fathom_record::Repetition::default());
-        assert_eq!(of_phase(&phase), told, "one that found nothing does not hide it");
+        assert_eq!(of_phase(&phase), findings, "one that found nothing does not hide it");
         phase.repetitions.clear();
         assert!(of_phase(&phase).is_empty());
     }

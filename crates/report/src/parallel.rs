@@ -27,8 +27,8 @@ impl Parallel {
     /// The table of these runs; `None` unless they have at least two arrangements of streams.
     #[must_use]
     pub fn of(runs: &[&Run]) -> Option<Self> {
-        let told = |p: &&Phase| p.axes.streams.is_some() && crate::streams::alike(p);
-        let phases: Vec<&Phase> = runs.iter().flat_map(|r| &r.phases).filter(told).collect();
+        let has_alike_streams = |p: &&Phase| p.axes.streams.is_some() && crate::streams::alike(p);
+        let phases: Vec<&Phase> = runs.iter().flat_map(|r| &r.phases).filter(has_alike_streams).collect();
         let mut tests: Vec<String> = Vec::new();
         let mut labels: Vec<String> = Vec::new();
         for phase in &phases {

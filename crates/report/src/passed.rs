@@ -7,8 +7,8 @@ use fathom_record::passed::passed_over;
 pub(crate) fn sentences(run: &Run) -> impl Iterator<Item = String> + '_ {
     run.phases.iter().filter_map(|phase| {
         let workers = phase.repetitions.iter().flat_map(|r| &r.workers);
-        let told = passed_over(workers.filter_map(|w| w.passed.as_ref()))?;
-        Some(format!("{}: {told}", full_title(phase)))
+        let sentence = passed_over(workers.filter_map(|w| w.passed.as_ref()))?;
+        Some(format!("{}: {sentence}", full_title(phase)))
     })
 }
 
@@ -28,9 +28,12 @@ mod tests {
             first: OpError { message: "cannot write f".into(), ..OpError::default() },
             ..PassedOver::default()
         });
-        let told: Vec<String> = sentences(&run).collect();
-        assert_eq!(told.len(), 1);
-        assert!(told[0].ends_with(": 16 errors were passed over, the first: cannot write f"), "{told:?}");
+        let sentences: Vec<String> = sentences(&run).collect();
+        assert_eq!(sentences.len(), 1);
+        assert!(
+            sentences[0].ends_with(": 16 errors were passed over, the first: cannot write f"),
+            "{sentences:?}"
+        );
         let shown = crate::story::Story::of(&run);
         assert!(format!("{shown:?}").contains("16 errors were passed over"));
     }

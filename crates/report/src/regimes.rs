@@ -257,12 +257,12 @@ fn row_levels(surface: &Surface) -> Vec<f64> {
 /// The origin of most cells of some rows: a single one if at least four fifths agree, else mixed.
 fn majority(surface: &Surface, rows: Range<usize>) -> Regime {
     let cells = surface.measured_in(rows);
-    let told: Vec<Regime> = cells.iter().map(|c| c.origin).filter(|o| *o != Regime::Unknown).collect();
+    let known: Vec<Regime> = cells.iter().map(|c| c.origin).filter(|o| *o != Regime::Unknown).collect();
     let all = [Regime::Device, Regime::PageCache, Regime::Holes, Regime::Memory, Regime::NoIo, Regime::Mixed];
-    let count = |kind: Regime| told.iter().filter(|o| **o == kind).count();
+    let count = |kind: Regime| known.iter().filter(|o| **o == kind).count();
     match all.into_iter().max_by_key(|k| count(*k)) {
-        _ if told.is_empty() => Regime::Unknown,
-        Some(most) if count(most) * 5 >= told.len() * 4 => most,
+        _ if known.is_empty() => Regime::Unknown,
+        Some(most) if count(most) * 5 >= known.len() * 4 => most,
         _ => Regime::Mixed,
     }
 }
@@ -276,8 +276,8 @@ fn split_at_origin_changes(range: &Range<usize>, origins: &[Regime]) -> Vec<Rang
         let (before, here) = (origins[i - 1], origins[i]);
         let flicker_here = i + 1 < range.end && origins[i + 1] == before;
         let flicker_before = i >= range.start + 2 && origins[i - 2] == here;
-        let told = before != Regime::Unknown && here != Regime::Unknown;
-        if told && before != here && !flicker_here && !flicker_before {
+        let both_known = before != Regime::Unknown && here != Regime::Unknown;
+        if both_known && before != here && !flicker_here && !flicker_before {
             parts.push(start..i);
             start = i;
         }
@@ -378,7 +378,7 @@ mod tests {
         let coarse = Mapped::of(coarse, &Machine::default());
         assert_eq!(coarse.largest_of(Kind::Device), Some(wanted));
         assert_eq!(coarse.largest_of(Kind::PageCache), mapped.largest_of(Kind::PageCache));
-        let median = |mapped: &Mapped| mapped.rates_of(Kind::PageCache).expect("told").median;
+        let median = |mapped: &Mapped| mapped.rates_of(Kind::PageCache).expect("reported").median;
         assert_ne!(median(&coarse), median(&mapped));
     }
 

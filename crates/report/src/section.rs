@@ -52,8 +52,8 @@ pub fn stage(phase: &Phase) -> Option<&str> {
 pub fn qualifiers(phase: &Phase) -> Vec<String> {
     let mut words = Vec::new();
     let tags = &phase.axes.tags;
-    let told = |v: &str| v.eq_ignore_ascii_case("direct");
-    if phase.direct && !tags.values().any(|v| told(v)) && !phase.name.split_whitespace().any(told) {
+    let is_direct = |v: &str| v.eq_ignore_ascii_case("direct");
+    if phase.direct && !tags.values().any(|v| is_direct(v)) && !phase.name.split_whitespace().any(is_direct) {
         words.push("O_DIRECT".to_string());
     }
     if let Some(depth) = phase.axes.queue_depth.filter(|d| *d > 1) {

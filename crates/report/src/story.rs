@@ -167,7 +167,7 @@ fn errors(run: &Run) -> Vec<String> {
         }
     }
     let ended = run.error.as_deref();
-    let told = found.iter().any(|(_, message, _)| ended.is_some_and(|e| e.contains(message)));
+    let is_listed = found.iter().any(|(_, message, _)| ended.is_some_and(|e| e.contains(message)));
     let lines = found.iter().map(|(title, message, more)| {
         // Prefer the run's own sentence if it contains the operation's.
         let words = ended.filter(|e| e.contains(message)).unwrap_or(message);
@@ -178,7 +178,7 @@ fn errors(run: &Run) -> Vec<String> {
         };
         format!("{title}: {words}{more}")
     });
-    ended.filter(|_| !told).map(String::from).into_iter().chain(lines).collect()
+    ended.filter(|_| !is_listed).map(String::from).into_iter().chain(lines).collect()
 }
 
 fn doubt_groups(run: &Run) -> Vec<DoubtGroup> {
@@ -457,7 +457,7 @@ mod tests {
     #[test]
     fn writes_are_quoted_with_their_fsync() {
         let story = Story::of(&samples::synced_run());
-        let verdict = story.verdicts.iter().find(|v| v.mark == "with fsync").expect("told");
+        let verdict = story.verdicts.iter().find(|v| v.mark == "with fsync").expect("reported");
         assert_eq!(
             verdict.sentence,
             "The write that was followed by an fsync: 64.0 MiB/s until it returned, 128 MiB/s until the last write only."
@@ -473,17 +473,17 @@ mod tests {
         run.error = Some("reading x failed: I/O error (after 7 operations)".into());
         let story = Story::of(&run);
         assert!(story.trouble[0].contains("(8 phases)"), "{:?}", story.trouble);
-        let told: Vec<&String> = story.trouble.iter().filter(|t| t.contains("I/O error")).collect();
-        assert_eq!(told.len(), 1, "{told:?}");
+        let trouble: Vec<&String> = story.trouble.iter().filter(|t| t.contains("I/O error")).collect();
+        assert_eq!(trouble.len(), 1, "{trouble:?}");
         assert!(
-            told[0].starts_with("read, 3 streams") && told[0].ends_with("(after 7 operations)"),
-            "{told:?}"
+            trouble[0].starts_with("read, 3 streams") && trouble[0].ends_with("(after 7 operations)"),
+            "{trouble:?}"
         );
         assert!(sentence(&story, Kind::Device).expect("device").starts_with("8 of 8"));
         samples::fail(&mut run.phases[7], "reading x failed: I/O error");
-        let told = Story::of(&run).trouble;
-        assert_eq!(told.iter().filter(|t| t.contains("I/O error")).count(), 1, "{told:?}");
-        assert!(told[1].ends_with("(and in 1 more phase)"), "{told:?}");
+        let trouble = Story::of(&run).trouble;
+        assert_eq!(trouble.iter().filter(|t| t.contains("I/O error")).count(), 1, "{trouble:?}");
+        assert!(trouble[1].ends_with("(and in 1 more phase)"), "{trouble:?}");
     }
 
     const MIB: u64 = 1 << 20;
@@ -531,8 +531,8 @@ mod tests {
     }
 
     fn hint(run: &Run) -> String {
-        let told = Story::of(run).verdicts.into_iter().find(|v| v.mark == "hint");
-        told.expect("a hint").sentence
+        let hint = Story::of(run).verdicts.into_iter().find(|v| v.mark == "hint");
+        hint.expect("a hint").sentence
     }
 
     #[test]
@@ -559,12 +559,14 @@ mod tests {
         let mut run = of_one(reading(true), 32 * MIB);
         let extents = fathom_record::Extents { bytes: 64 * MIB, hole_bytes: 32 * MIB, ..Default::default() };
         run.phases[0].repetitions[0].extents = Some(extents);
-        let said = sentence(&Story::of(&run), Kind::Mixed).expect("told");
+        let said = sentence(&Story::of(&run), Kind::Mixed).expect("reported");
         assert!(said.contains("part device, part holes") && !said.contains("memory"), "{said}");
         assert!(Story::of(&run).verdicts.iter().all(|v| !v.mark.contains("cache")));
         assert_eq!(Kind::served(&run.phases[0]), "part holes");
         run.phases[0].repetitions[0].extents = None;
-        assert!(sentence(&Story::of(&run), Kind::Mixed).expect("told").contains("part memory, part device"));
+        assert!(
+            sentence(&Story::of(&run), Kind::Mixed).expect("reported").contains("part memory, part device")
+        );
     }
 
     #[test]
@@ -574,7 +576,7 @@ mod tests {
         let repetition = &mut run.phases[0].repetitions[0];
         repetition.resident_before = Some(none);
         repetition.physical.compression = Some("zstd:3".into());
-        let said = sentence(&Story::of(&run), Kind::Device).expect("told");
+        let said = sentence(&Story::of(&run), Kind::Device).expect("reported");
         assert!(said.contains("fewer bytes than these rates say") && !said.contains("own"), "{said}");
     }
 }

@@ -58,8 +58,8 @@ fn rows(parts: &[(&str, u64)], asked: u64) -> Vec<[String; 3]> {
     let share = |bytes: u64| {
         if asked == 0 { "–".to_string() } else { units::percent(bytes as f64 / asked as f64) }
     };
-    let told = parts.iter().filter(|(_, bytes)| *bytes > 0);
-    told.map(|&(what, bytes)| [what.to_string(), rounded_bytes(bytes as f64), share(bytes)]).collect()
+    let shown = parts.iter().filter(|(_, bytes)| *bytes > 0);
+    shown.map(|&(what, bytes)| [what.to_string(), rounded_bytes(bytes as f64), share(bytes)]).collect()
 }
 
 #[cfg(test)]
@@ -75,14 +75,14 @@ mod tests {
         (device.read_bytes, device.write_bytes) = (0, 0);
         other.physical.written_in_clock_bytes = Some(0);
         phase.repetitions.insert(0, other);
-        let told = statement(&phase).expect("told");
-        assert!(told.contains(". Repetitions differ: 1 of 2 page cache, 1 of 2 "), "{told}");
+        let words = statement(&phase).expect("reported");
+        assert!(words.contains(". Repetitions differ: 1 of 2 page cache, 1 of 2 "), "{words}");
     }
 
     #[test]
     fn bytes_by_where_they_went() {
         let run = samples::observed_run();
-        let truth = of_phase(&run.phases[1]).expect("told");
+        let truth = of_phase(&run.phases[1]).expect("reported");
         let parts = parts(truth);
         assert_eq!(parts[1], ["on the device when the clock stopped", "134 MiB", "21 %"]);
         assert!(parts.iter().all(|p| p[0] != "never reached a device"), "{parts:?}");

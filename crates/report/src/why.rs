@@ -39,10 +39,10 @@ impl Why {
         let budget = Budget::of(phase);
         let found = finding::of_phase(phase);
         let cause = found.iter().find(|f| is_cause(&f.rule));
-        let told = cause.or(found.first());
+        let finding = cause.or(found.first());
         // The layer that takes the time comes first; a symptom is added to it.
         let times = budget.as_ref().filter(|_| cause.is_none()).map(|b| by_time(phase, b));
-        let sentences: Vec<String> = times.into_iter().chain(told.map(|f| f.sentence.clone())).collect();
+        let sentences: Vec<String> = times.into_iter().chain(finding.map(|f| f.sentence.clone())).collect();
         let answer = if sentences.is_empty() {
             "No operation was timed in this phase: there is nothing to explain.".to_owned()
         } else {
@@ -53,9 +53,9 @@ impl Why {
             phase: section::title(phase),
             reached: reached(phase),
             answer,
-            advice: told.map_or_else(String::new, |f| f.advice.clone()),
-            rule: told.map(|f| f.rule.clone()),
-            evidence: told.map_or_else(Vec::new, |f: &CleanFinding| f.evidence.clone()),
+            advice: finding.map_or_else(String::new, |f| f.advice.clone()),
+            rule: finding.map(|f| f.rule.clone()),
+            evidence: finding.map_or_else(Vec::new, |f: &CleanFinding| f.evidence.clone()),
             budget,
         }
     }
@@ -196,20 +196,20 @@ mod tests {
     #[test]
     fn a_cause_is_the_answer() {
         let run = samples::observed_run();
-        let told = finding::of_phase(&run.phases[1]);
-        let found = why(&run, 1, &[&told[1].rule]);
-        assert_eq!((found.answer, found.advice), (told[1].sentence.clone(), told[1].advice.clone()));
-        assert_eq!(found.rule.as_deref(), Some(told[1].rule.as_str()));
+        let findings = finding::of_phase(&run.phases[1]);
+        let found = why(&run, 1, &[&findings[1].rule]);
+        assert_eq!((found.answer, found.advice), (findings[1].sentence.clone(), findings[1].advice.clone()));
+        assert_eq!(found.rule.as_deref(), Some(findings[1].rule.as_str()));
         assert!(!found.evidence.is_empty());
     }
 
     #[test]
     fn a_symptom_goes_with_what_takes_the_time() {
         let run = samples::observed_run();
-        let told = finding::of_phase(&run.phases[1]);
+        let findings = finding::of_phase(&run.phases[1]);
         let found = why(&run, 1, &[]);
         let budget = found.budget.as_ref().unwrap();
-        assert_eq!(found.answer, format!("{} {}", by_time(&run.phases[1], budget), told[0].sentence));
+        assert_eq!(found.answer, format!("{} {}", by_time(&run.phases[1], budget), findings[0].sentence));
     }
 
     #[test]

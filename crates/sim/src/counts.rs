@@ -1,4 +1,5 @@
-//! Counters of the simulated machine: the figures that explain a result and can be checked against a published debugging session.
+//! Counters of the simulated machine: they explain a result, and some can be checked against kernel counters published in 2004
+//! ([`crate::reproduce`], sysbench).
 
 use fathom_iopath::readahead;
 

@@ -94,8 +94,8 @@ impl Capabilities {
             }
         }
         // Threads of a group may request the same; report it once.
-        let mut told = std::collections::BTreeSet::new();
-        all.retain(|lacking| told.insert(lacking.clone()));
+        let mut seen = std::collections::BTreeSet::new();
+        all.retain(|lacking| seen.insert(lacking.clone()));
         all
     }
 

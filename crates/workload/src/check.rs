@@ -27,7 +27,7 @@ use crate::{
 
 /// The largest file offset (the kernel's offsets are signed).
 const LARGEST_OFFSET: u64 = i64::MAX as u64;
-/// Most workers in one phase. Each needs memory for its figures; no real workload needs more.
+/// Maximum number of workers in one phase. Each needs memory for its figures; no real workload needs more.
 const MOST_WORKERS: u64 = 1 << 16;
 
 /// An error and its place in the workload.

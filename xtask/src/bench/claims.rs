@@ -66,7 +66,7 @@ impl Outcome {
     }
 }
 
-/// A bound and how it came out.
+/// A claimed bound, and whether it held.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// What is claimed, without its bound.

@@ -92,7 +92,7 @@ struct Bench {
     seconds: f64,
 }
 
-/// In which order the contenders of a case came, by round.
+/// Order of a case's contenders in each round.
 type Orders = Vec<Vec<Column>>;
 
 impl Bench {

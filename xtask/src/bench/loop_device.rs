@@ -81,14 +81,14 @@ impl LoopDevice {
 impl Drop for LoopDevice {
     fn drop(&mut self) {
         if let Some(before) = self.before.take() {
-            told(self.schedule(&before));
+            show_failure(self.schedule(&before));
         }
-        told(tool("losetup", &["--detach"].map(OsStr::new), &[self.path.as_os_str()]).map(|_| ()));
+        show_failure(tool("losetup", &["--detach"].map(OsStr::new), &[self.path.as_os_str()]).map(|_| ()));
     }
 }
 
 /// What goes wrong while something is undone is said; the rest is undone all the same.
-pub fn told(result: Result<()>) {
+pub fn show_failure(result: Result<()>) {
     if let Err(error) = result {
         eprintln!("{error:#}");
     }

@@ -2,7 +2,7 @@
 //! the scheduler is what it was, and mount, device and file are gone. It needs root and knows no benchmark.
 
 use super::files;
-use super::loop_device::{LoopDevice, root, told, tool};
+use super::loop_device::{LoopDevice, root, show_failure, tool};
 use anyhow::{Context as _, Result, bail, ensure};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -127,7 +127,7 @@ impl LoopDisk {
 impl Drop for LoopDisk {
     fn drop(&mut self) {
         if self.mounted {
-            told(self.unmount());
+            show_failure(self.unmount());
         }
     }
 }
@@ -135,7 +135,7 @@ impl Drop for LoopDisk {
 impl Drop for Backing {
     fn drop(&mut self) {
         if self.0.exists() {
-            told(std::fs::remove_file(&self.0).map_err(Into::into));
+            show_failure(std::fs::remove_file(&self.0).map_err(Into::into));
         }
     }
 }

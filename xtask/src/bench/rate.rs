@@ -22,7 +22,8 @@ const ROUNDS: usize = 3;
 const RATE_WITHIN: f64 = 0.001;
 const GAP_WITHIN_NS: u64 = 20_000;
 
-/// The three rates, with the keys of the stream. The log needs a number of operations; the time is over before they are done.
+/// The three rates in operations a second, with the stream's keys. A log requires a number of operations; this one is too large to be
+/// reached within the time.
 const RATES: [(f64, &str); 3] = [
     (
         1e3,

@@ -108,7 +108,7 @@ pub fn run(root: &Path, options: &Options) -> Result<bool> {
     }
     let whole = "100 M requests";
     let mut holds = rows.iter().all(|r| !r.missed());
-    let mut all = json!({ "rows": rows.iter().map(told).collect::<Vec<Value>>() });
+    let mut all = json!({ "rows": rows.iter().map(as_json).collect::<Vec<Value>>() });
     if options.wants(whole) {
         let (text, found, ok) = memory(&fathom, dir.path())?;
         println!("{text}");
@@ -152,7 +152,7 @@ fn thousands(per_s: f64) -> String {
     format!("{:.0} k/s", per_s / 1e3)
 }
 
-fn told(row: &Row) -> Value {
+fn as_json(row: &Row) -> Value {
     let s = &row.requests_per_s;
     json!({ "name": row.name, "median": s.median, "min": s.min, "max": s.max, "bound": row.bound })
 }

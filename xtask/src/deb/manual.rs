@@ -146,7 +146,7 @@ impl Page {
     /// than two.
     fn end_row(&mut self) {
         let Some((name, cells)) = self.row.split_first() else { return };
-        let told: Vec<String> = cells
+        let entries: Vec<String> = cells
             .iter()
             .zip(self.header.iter().skip(1))
             .filter(|(cell, _)| !cell.is_empty())
@@ -157,10 +157,10 @@ impl Page {
                 _ if column.eq_ignore_ascii_case("state") && cell.as_str() == "done" => String::new(),
                 _ => format!("\\fI{}\\fR: {cell}", column.to_lowercase()),
             })
-            .filter(|told: &String| !told.is_empty())
+            .filter(|entry: &String| !entry.is_empty())
             .collect();
         let _ = writeln!(self.text, ".TP\n{}", guarded(name));
-        let _ = writeln!(self.text, "{}", guarded(&told.join("; ")));
+        let _ = writeln!(self.text, "{}", guarded(&entries.join("; ")));
     }
 
     /// Ends the paragraph under way and begins another by `macro_name`.

@@ -1,8 +1,10 @@
 //! Power cuts: the guest is killed while fathom measures, turns settings and keeps runs. At the next boot every run that a command had
-//! reported as kept must be there, and nothing that is not fathom's may have changed.
+//! reported as kept must be there, every write that `fathom power-cut` acknowledged too, and nothing that is not fathom's may have
+//! changed.
 
 use super::boot::{Console, Guest};
 use super::kernel::Kernel;
+use super::ramdisk;
 use anyhow::Result;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -39,9 +41,12 @@ impl Report {
 /// Cuts the power a number of times; whether everything survived.
 pub(super) fn run(kernel: &Kernel, ramdisk: &Path, disk: &Path, times: u32) -> Result<bool> {
     let (mut kept, mut kept_between_cuts) = (0, false);
+    // What was acknowledged before the last cut.
+    let mut journal = String::new();
     // The last boot only looks at what the last cut left.
     for cut in 1..=times + 1 {
-        let guest = Guest::boot(kernel, ramdisk, disk)?;
+        let with_journal = ramdisk::with_file(ramdisk, "journal", &std::mem::take(&mut journal))?;
+        let guest = Guest::boot(kernel, &with_journal, disk)?;
         let mut until = None;
         loop {
             let line = match guest.next(until)? {
@@ -53,6 +58,7 @@ pub(super) fn run(kernel: &Kernel, ramdisk: &Path, disk: &Path, times: u32) -> R
                 }
             };
             match Report::parse(&line) {
+                None if line.starts_with('{') => journal += &(line + "\n"),
                 None => println!("  {line}"),
                 Some(Report::Wrong(what)) => {
                     println!("  boot {cut}: {what}");

@@ -23,11 +23,12 @@ struct GuestTest {
     programs: &'static [&'static str],
 }
 
-const TESTS: [GuestTest; 8] = [
+const TESTS: [GuestTest; 9] = [
     GuestTest { name: "boot", script: include_str!("guest/boot.sh"), programs: &[] },
     GuestTest { name: "nvme", script: include_str!("guest/nvme.sh"), programs: &["mkfs.ext4"] },
     GuestTest { name: "commands", script: include_str!("guest/commands.sh"), programs: &["fio"] },
     GuestTest { name: "dm", script: include_str!("guest/dm.sh"), programs: &["mkfs.ext4", "dmsetup"] },
+    GuestTest { name: "lost", script: include_str!("guest/lost.sh"), programs: &["mkfs.ext4", "dmsetup"] },
     GuestTest { name: "md", script: include_str!("guest/md.sh"), programs: &["mkfs.ext4", "mdadm"] },
     GuestTest { name: "tcp", script: include_str!("guest/tcp.sh"), programs: &["mkfs.ext4"] },
     GuestTest { name: "zram", script: include_str!("guest/zram.sh"), programs: &["mkfs.ext4"] },

@@ -50,6 +50,18 @@ pub(super) fn make(dir: &Path, kernel: &Kernel, fathom: &Path, tests: &[&GuestTe
     pack(&root, &busybox, &dir.join("ramdisk"))
 }
 
+/// A copy of an archive with one more file in /lab: the kernel unpacks archives that follow each other.
+pub(super) fn with_file(archive: &Path, name: &str, text: &str) -> Result<PathBuf> {
+    let root = archive.with_extension("more");
+    fs::create_dir_all(root.join("lab"))?;
+    fs::write(root.join("lab").join(name), text)?;
+    let more = pack(&root, &found("busybox").context("busybox is needed")?, &archive.with_extension("part"))?;
+    let both = archive.with_extension("both");
+    fs::copy(archive, &both)?;
+    std::io::copy(&mut File::open(more)?, &mut File::options().append(true).open(&both)?)?;
+    Ok(both)
+}
+
 /// Copies a program into /bin, and its libraries to where it looks for them.
 fn program(root: &Path, path: &Path, name: &str) -> Result<()> {
     fs::copy(path, root.join("bin").join(name))

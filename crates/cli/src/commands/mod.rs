@@ -14,6 +14,7 @@ pub mod iozone;
 pub mod iso;
 mod list;
 pub mod mount;
+pub mod power_cut;
 mod report;
 pub mod reproduce;
 mod rm;
@@ -84,6 +85,7 @@ pub fn dispatch(line: Line) -> anyhow::Result<ExitCode> {
         Command::Rm(o) => rm::run(&o, &common),
         Command::Doctor(o) => doctor::run(&o),
         Command::Backends(o) => backends::run(&o),
+        Command::PowerCut(o) => power_cut::run(&o),
         Command::Trace(o) => trace::run(&o),
         Command::Iso(o) => iso::run(&o),
         Command::Mount(o) => mount::run(&o),

@@ -482,7 +482,7 @@ fn conclude(
         console::out(&tell::table(hosts, &carrier, uncertain, &times));
     }
     if let Some(error) = &error {
-        console::error(&format!("{error}; what was measured until then is kept and marked as not complete"));
+        console::error(&format!("{error}; what was measured until then is kept and marked as incomplete"));
     }
     if stored {
         console::note(&format!("kept as run {0}; `fathom report {0} -o page.html` draws it", run.id));

@@ -5,6 +5,7 @@ mod documents;
 mod guide;
 mod help;
 mod kept;
+mod power_cut;
 mod run;
 mod shell;
 mod stalls;

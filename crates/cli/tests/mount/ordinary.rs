@@ -18,7 +18,8 @@ fn words<'a>(command: &[&'a str]) -> Vec<&'a str> {
     AS_USER.into_iter().chain(command.iter().copied()).collect()
 }
 
-/// `setpriv` with a directory of the user's that has "disc.iso" and "on". `None`, with the skip recorded, if no user can mount here.
+/// Runs `setpriv` in a directory that [`USER`] owns, with the image "disc.iso" and the mount point "on". `None`, with the skip recorded,
+/// if an ordinary user cannot mount here.
 fn user(test: &str) -> Option<Fathom> {
     if !need_root(test) {
         return None;

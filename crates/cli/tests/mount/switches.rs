@@ -74,7 +74,7 @@ fn every_combination_of_switches_is_mounted_and_read() {
         let mut options =
             vec!["--counters", "--policy", "seed", "--cache-size", "1MiB", "--scheduler", &elevator];
         options.extend(["--read-ahead", read_ahead]);
-        // None of the seven; by turns, so that each of them meets both.
+        // Not one of the seven; alternates, so that each of them is combined with both.
         options.extend(["--per-open", if bits.count_ones().is_multiple_of(2) { "off" } else { "on" }]);
         for (bit, [option, off, on]) in SWITCHES.into_iter().enumerate() {
             options.extend([option, if is(bit) { on } else { off }]);

@@ -100,7 +100,7 @@ pub(crate) mod examples {
     const BABA: [Side; 4] = [B, A, B, A];
     pub(crate) const FIVE: [[Side; 4]; 5] = [ABBA, BAAB, ABAB, BBAA, BABA];
 
-    /// B is slower by 2.7 %, one outlier.
+    /// B is slower by 2.7 %; one of its runs is an outlier.
     pub(crate) const SLOWER: [[f64; 4]; 5] = [
         [512.4, 498.1, 495.6, 508.9],
         [499.9, 515.2, 511.0, 497.2],

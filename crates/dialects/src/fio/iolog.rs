@@ -82,7 +82,7 @@ struct IologParser {
     numbers: HashMap<String, u32>,
     now_ns: u64,
     first_ns: Option<u64>,
-    /// Most operations to keep.
+    /// Maximum number of operations to keep.
     most: usize,
 }
 

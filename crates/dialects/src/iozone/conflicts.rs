@@ -1,4 +1,4 @@
-//! Incompatible options that IOzone reports after its banner: codes 17, 19, 20 and 23.
+//! Conflicts between options that IOzone reports after its banner, with exit codes 17, 19, 20 and 23.
 
 use super::IozoneExit;
 use super::exit::{mix, size_error};

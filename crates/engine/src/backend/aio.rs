@@ -196,7 +196,7 @@ impl AsyncBackend for Aio {
 impl Aio {
     /// Submits the queued operations.
     fn give(&mut self, clock: Clock) -> Result<u64, Fault> {
-        /// Most sleeps of a millisecond while the kernel cannot take operations although none of our operations is in flight: it is short
+        /// Maximum number of 1 ms sleeps while the kernel cannot take operations although none of our operations is in flight: it is short
         /// of memory.
         const MOST_NAPS: u32 = 1000;
         let (mut from, mut naps) = (0, 0);

@@ -66,8 +66,7 @@ impl Handle for Nvme {
         let opened = namespaces.iter().map(|n| n.open(writes).map_err(|e| Fault::of(FailedCall::Open, e, 0)));
         let generic = opened.collect::<Result<Vec<_>, _>>()?;
         let ring = WorkerRing::open(&options, plan.stream.queue_depth, &generic)?;
-        // Up to twice as many operations as the depth are numbered.
-        let bytes = vec![0; 2 * plan.stream.queue_depth.max(1) as usize];
+        let bytes = vec![0; plan.stream.queue_depth.max(1) as usize];
         let alike = plan.alike.into();
         Ok(Self { ring, files, generic, namespaces, selected: 0, options, alike, bytes, since_async: 0 })
     }

@@ -52,7 +52,7 @@ impl Posix {
 
     /// Passes the queued operations to the library.
     fn give(&mut self) -> Result<(), Fault> {
-        /// Most sleeps of a millisecond while the library cannot take operations although none of our operations is in flight: it cannot
+        /// Maximum number of 1 ms sleeps while the library cannot take operations although none of our operations is in flight: it cannot
         /// create a thread.
         const MOST_NAPS: u32 = 1000;
         let (mut next, mut naps) = (0, 0);

@@ -184,7 +184,7 @@ fn submit_fault(error: &std::io::Error) -> Fault {
     Fault::of(FailedCall::Submit, Errno::from_raw_os_error(error.raw_os_error().unwrap_or(0)), 0)
 }
 
-/// The limit of locked memory, unless the process is exempt from it.
+/// The locked-memory limit, unless the process is exempt from it.
 pub(super) fn locked_memory_limit() -> Option<u64> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Memlock).current?;
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

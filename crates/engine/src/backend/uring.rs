@@ -257,7 +257,7 @@ fn no_ring_but(error: Errno, instead: &str) -> String {
             format!("this kernel has no io_uring (Linux 5.1 or later, if built in); {instead}")
         }
         (Errno::NOMEM, _) => {
-            format!("the limit of locked memory (ulimit -l) is too low for a ring; raise it, or {instead}")
+            format!("the locked-memory limit (ulimit -l) is too low for a ring; raise it, or {instead}")
         }
         (error, _) => format!("io_uring_setup fails: {}", text(error)),
     }

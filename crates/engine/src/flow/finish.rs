@@ -39,7 +39,7 @@ impl<'a> FlowWorker<'a> {
         Done { rows: self.rows, crew, shared: self.shared }
     }
 
-    /// One of the finishing operations. It counts even when it is the last one.
+    /// Executes a finishing operation (finish-on-count, finish-on-bytes). It is counted as an operation even if it ends the worker.
     pub(super) fn finish(&mut self, op: &FlatOp) -> Result<(), Break> {
         let from = self.clock.now();
         let done = self.so_far();

@@ -489,7 +489,7 @@ fn drive<B: AsyncBackend, S: Source, const RARE: bool>(
 
 /// One pass over the completions.
 struct Look {
-    /// Most completions to take.
+    /// Maximum number of completions to take.
     most: usize,
     recorded: bool,
     now: u64,

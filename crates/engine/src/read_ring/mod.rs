@@ -13,7 +13,7 @@ use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Most memory for the buffers of a ring: half of what most systems let any user lock (8 MiB).
+/// Maximum memory for the buffers of a ring: half of what most systems let any user lock (8 MiB).
 const MEMORY: usize = 4 << 20;
 /// Buffer sizes are multiples of this: the machine's page size and any device's sector size.
 const PAGE: usize = 4096;

@@ -194,7 +194,7 @@ impl Agreement {
         }
     }
 
-    /// Keeps requests with their tasks until the trace says that they were inserted or issued. For traces with insert events.
+    /// Keeps each request in its task's plug until the trace shows its insertion or issue. For traces with insert events.
     #[must_use]
     pub fn holding_back(mut self) -> Self {
         self.holds_back = true;

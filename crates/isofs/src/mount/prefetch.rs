@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 /// Most directories tracked at once.
 const MOST_DIRECTORIES: usize = 4096;
 
-/// Most files considered after an opened one. Their bytes are limited, but empty files have none.
+/// Maximum number of files considered after an opened one. Their bytes are limited, but empty files have none.
 const MOST_FILES: usize = 64;
 
 /// The entry of each directory that was opened last.

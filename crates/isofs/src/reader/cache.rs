@@ -44,7 +44,7 @@ pub(super) struct Page {
     /// Read in advance, and not requested yet.
     pub(super) ahead: bool,
     pub(super) mark: Option<Mark>,
-    /// Number of calls that hold it; it cannot be evicted.
+    /// Number of calls that hold the page; it can be evicted only at 0.
     pub(super) pins: u32,
     referenced: bool,
     used: bool,
@@ -96,7 +96,7 @@ impl PageCache {
         &mut self.pages[at]
     }
 
-    /// Most pages held, unless all are in use.
+    /// Maximum number of pages held, unless all are in use.
     pub(super) fn limit(&self) -> usize {
         self.limit
     }

@@ -48,7 +48,7 @@ impl Who {
     }
 }
 
-/// Most requests remembered. More than this exceeds all queues of a machine, so all are forgotten.
+/// Maximum number of requests remembered. More than this exceeds all queues of a machine, so all are forgotten.
 const MOST_REQUESTS: usize = 1 << 17;
 
 /// Requests with one of these flags bypass a scheduler's queue.

@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(image.len(), 1, "{stack:?}");
         let cold = make(&[path], &stack, Reach::Files);
         assert!(cold.proved() && cold.steps.iter().any(|s| s.how == "fadvise below"), "{cold:?}");
-        let left = residency::of(&image).and_then(|r| r.cached_share()).expect("told");
+        let left = residency::of(&image).and_then(|r| r.cached_share()).expect("reported");
         // The mounted file system itself may hold a block or two of it.
         assert!(left < 0.2, "{left} of the image is still cached");
     }

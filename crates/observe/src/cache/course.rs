@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn a_machine_has_three_figures() {
         let sample =
-            of_machine("MemTotal: 9 kB\nCached: 7 kB\nDirty: 2 kB\nWriteback: 1 kB\n").expect("told");
+            of_machine("MemTotal: 9 kB\nCached: 7 kB\nDirty: 2 kB\nWriteback: 1 kB\n").expect("reported");
         assert_eq!((sample.dirty_bytes, sample.writeback_bytes, sample.cached_bytes), (2048, 1024, 7168));
         assert_eq!(of_machine("MemTotal: 9 kB\n"), None);
     }

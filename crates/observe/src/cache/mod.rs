@@ -86,7 +86,7 @@ fn backing_files(stack: &DeviceStack) -> Vec<PathBuf> {
     named.map(PathBuf::from).filter(|p| p.is_file()).collect()
 }
 
-/// One of a device's files in /sys.
+/// The contents of one of a device's files in /sys; `None` if it cannot be read.
 fn text(device: &Device, name: &str) -> Option<String> {
     let text = std::fs::read_to_string(device.sys.join(name)).ok()?;
     Some(text.trim_end_matches('\n').to_owned())

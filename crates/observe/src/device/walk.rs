@@ -401,7 +401,7 @@ fn why_no_device(mount: &Mount) -> String {
         }
         k if is_fuse(k) => {
             format!(
-                "{mount_point} is a {kind} ({source}): a program serves its files, its device is not visible"
+                "{mount_point} is a {kind} ({source}): a program serves its files, so the device is not visible"
             )
         }
         "zfs" => {

@@ -139,7 +139,8 @@ fn swapped_pages(vmstat: &str) -> Option<u64> {
     Some(field("pswpin ")?.saturating_add(field("pswpout ")?))
 }
 
-/// Sum over all processors; a package's counter appears at each of its processors, so the largest of them counts.
+/// Throttling events: the core counts of all processors added up, plus the package count. Every processor of a package shows the same
+/// package count, so these are not added; of several packages only the largest count is used.
 fn throttled(files: &dyn KernelFiles) -> Option<u64> {
     let root = Path::new("/sys/devices/system/cpu");
     let names = files.list(root).ok()?;

@@ -37,7 +37,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "The kernel writes dirty pages of a file back once the first of them is {:.2} s old (vm.dirty_expire_centisecs is {age:.0}, the default is {DEFAULT_CENTISECS}), and looks every {:.2} s: it wrote {}{} in {} while calls wrote {}.",
+            "The kernel writes a file's dirty pages back once the oldest is {:.2} s old (vm.dirty_expire_centisecs is {age:.0}; the default is {DEFAULT_CENTISECS}), and checks every {:.2} s. It wrote {}{} in {} while calls wrote {}.",
             age / 100.0,
             period / 100.0,
             facts.at_least(),

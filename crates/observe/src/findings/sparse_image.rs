@@ -51,7 +51,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     ))
 }
 
-/// A path as a word of a shell.
+/// A path quoted for the shell.
 fn quoted(path: &str) -> String {
     shlex::try_quote(path).map_or_else(|_| path.to_owned(), |path| path.into_owned())
 }

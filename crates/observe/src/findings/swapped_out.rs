@@ -26,7 +26,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             size(swapped_in as f64),
             size(read as f64)
         ),
-        "Read the files once before measuring. Where memory is short they are swapped out again: free memory, or turn swap off (`swapoff`) while it has room for what is there.",
+        "Read the files once before measuring. If memory is short they are swapped out again: free memory, or turn swap off (`swapoff`), which needs room in memory for everything that is in swap.",
         vec![
             evidence("not in memory at the start", absent as f64, "bytes", "mincore"),
             evidence("swapped in by the machine", swapped_in as f64, "bytes", COUNTERS),

@@ -35,7 +35,7 @@ pub struct Pieces {
     pub files: u64,
 }
 
-/// Most files whose extents are queried: a tree of millions would take longer than the phase.
+/// Maximum number of files whose extents are queried: querying a tree of millions would take longer than the phase.
 pub const MOST_FILES: usize = 20_000;
 
 impl Layout {

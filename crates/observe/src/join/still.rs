@@ -15,7 +15,7 @@ pub struct Still {
     pub total_ns: u64,
     /// The longest, ns.
     pub longest_ns: u64,
-    /// Total length, each stretch multiplied by the number of calls in flight, ns.
+    /// Time that calls lost in them: the sum of each stretch's length times the number of calls in flight, ns.
     pub in_calls_ns: u64,
 }
 

@@ -60,9 +60,9 @@ impl Disk {
         let (directory, path) = own_directory(&plan.directory)?;
         let identity = match Identity::of_new(directory.as_fd()) {
             Ok(identity) if !identity.is_unproven() => identity,
-            untold => {
+            unproven => {
                 let _ = directory.remove();
-                let why = untold.err().unwrap_or(Errno::OPNOTSUPP);
+                let why = unproven.err().unwrap_or(Errno::OPNOTSUPP);
                 let what =
                     "keeps nothing that tells our files from others: choose another directory for the image";
                 return Err(trouble(&plan.directory, what, why.into()));

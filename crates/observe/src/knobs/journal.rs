@@ -69,19 +69,19 @@ impl Journal {
     /// # Errors
     /// If the directory cannot be written to.
     pub fn create(directory: &Path, boot: &Boot) -> Result<Self, KnobError> {
-        let untold =
+        let failed =
             |error: Untrusted| KnobError::Journal { directory: directory.into(), error: error.into() };
-        let state = Directory::make(directory).map_err(untold)?;
+        let state = Directory::make(directory).map_err(failed)?;
         let owner = owner::own_name();
         let (new, name) = (format!("{NEW}{owner}"), format!("{PREFIX}{owner}"));
-        let mut file = state.create(&new).map_err(untold)?;
+        let mut file = state.create(&new).map_err(failed)?;
         // Where locks are unavailable, the PID in the name must suffice.
         let _ = rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
         let text = format!("{FIRST}\n{}", lines::sealed(&boot.fact()));
         let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
         let written = written.map_err(|error| KnobError::Journal { directory: directory.into(), error });
         let placed =
-            written.and_then(|()| state.rename(&new, &name).and_then(|()| state.sync()).map_err(untold));
+            written.and_then(|()| state.rename(&new, &name).and_then(|()| state.sync()).map_err(failed));
         if let Err(error) = placed {
             state.remove(&new);
             return Err(error);

@@ -166,10 +166,10 @@ fn who_may_not_turn_is_told_before() {
     kernel.allowed.set(false);
     let places = [place(&kernel, "scheduler")];
     let mut setter = Setter::begin(&kernel, state.path()).expect("a journal");
-    let told = setter.save(&places).expect_err("no permission").to_string();
+    let why = setter.save(&places).expect_err("no permission").to_string();
     assert!(
-        told.contains("scheduler of sda cannot be turned by this user") && told.contains("needs root"),
-        "{told}"
+        why.contains("scheduler of sda cannot be turned by this user") && why.contains("needs root"),
+        "{why}"
     );
     assert_eq!(kernel.written.borrow().len(), 0);
 }
@@ -181,8 +181,8 @@ fn two_sweeps_do_not_meet() {
     // Another state directory, the same device: tunables share their location with the scheduler.
     let other = tempfile::tempdir().expect("a directory");
     let mut second = Setter::begin(&kernel, other.path()).expect("a journal");
-    let told = second.lock(&[place(&kernel, "iosched/low_latency")]).expect_err("busy").to_string();
-    assert!(told.contains("another sweep is turning the knobs of sda"), "{told}");
+    let why = second.lock(&[place(&kernel, "iosched/low_latency")]).expect_err("busy").to_string();
+    assert!(why.contains("another sweep is turning the knobs of sda"), "{why}");
     second.lock(&[place(&kernel, "vm.dirty_ratio")]).expect("nobody holds it");
     drop(setter);
     second.lock(&places).expect("free again");
@@ -274,9 +274,9 @@ fn a_failed_restore_stays_in_the_journal() {
     setter.apply(&wanted(&places, &["0"])).expect("turned");
     killed(setter, state.path());
     kernel.allowed.set(false);
-    let told = put_back_left_behind(&kernel, state.path(), || {})[0]
+    let message = put_back_left_behind(&kernel, state.path(), || {})[0]
         .words("left behind by a measurement that was killed");
-    assert!(told.starts_with("read_ahead_kb of sda could not be restored"), "{told}");
+    assert!(message.starts_with("read_ahead_kb of sda could not be restored"), "{message}");
     kernel.allowed.set(true);
     assert!(put_back_left_behind(&kernel, state.path(), || {})[0].is_good());
 }

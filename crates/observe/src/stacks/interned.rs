@@ -3,7 +3,7 @@
 use super::{FRAMES, LOCKED, SLEEP};
 use std::collections::HashMap;
 
-/// Most sleeps kept of a phase: 10 MB.
+/// Maximum number of sleeps kept per phase: 10 MB.
 const MOST_SLEEPS: usize = 1 << 18;
 
 /// A long sleep of a measured thread.

@@ -70,8 +70,8 @@ fn found(phase: &Phase) -> Option<PhaseResult<'_>> {
     let unseen = before.is_some() && worst.cache == CacheIntent::Cold && has_unseen(&worst.physical);
     let unknown = if unseen { "; the layer below is not known, and may cache them" } else { "" };
     let words = words + unknown;
-    let told = (before.is_some() || absent || worst.physical.is_passthrough()) && !unseen;
-    let verdict = match (told, missed) {
+    let is_known = (before.is_some() || absent || worst.physical.is_passthrough()) && !unseen;
+    let verdict = match (is_known, missed) {
         (_, true) => Verdict::Doubtful,
         (true, false) => Verdict::Good,
         (false, false) => Verdict::Unknown,

@@ -146,12 +146,12 @@ fn by_their_worst(run: &Run, groups: &[Group<'_>]) -> String {
             (_, 1) => "1 other".into(),
             (_, n) => format!("{n} others"),
         };
-        let told = match (alike.len(), group.weight > 0.0) {
+        let qualifier = match (alike.len(), group.weight > 0.0) {
             (1, _) => "",
             (_, true) => " at worst",
             (_, false) => ", for example",
         };
-        parts.push(format!("{who}{told}: {}", group.words));
+        parts.push(format!("{who}{qualifier}: {}", group.words));
     }
     parts.join("; ")
 }

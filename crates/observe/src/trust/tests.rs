@@ -622,14 +622,14 @@ fn every_doubtful_check_has_a_doubt() {
             "page-cache",
         ),
         (
-            change(0, |r| r.resident_before.as_mut().expect("told").cached_pages = 99),
+            change(0, |r| r.resident_before.as_mut().expect("reported").cached_pages = 99),
             Value::Null,
             seen(),
             "cache",
             "not-cold",
         ),
         (
-            change(0, |r| r.extents.as_mut().expect("told").hole_bytes = 9 * MIB),
+            change(0, |r| r.extents.as_mut().expect("reported").hole_bytes = 9 * MIB),
             Value::Null,
             seen(),
             "extents",

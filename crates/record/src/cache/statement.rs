@@ -177,7 +177,7 @@ fn written(
     let worth = |bytes: u64| bytes > truth.asked_bytes / WORTH_SAYING;
     if worth(truth.later_bytes) {
         words += &format!(
-            "; {} followed later, outside the clock ({})",
+            "; {} followed after the clock stopped ({})",
             share(truth.later_bytes),
             bytes_words(truth.later_bytes)
         );

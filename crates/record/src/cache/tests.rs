@@ -161,7 +161,7 @@ fn an_fsync_outside_the_clock_is_later() {
     assert_eq!(w.excess_bytes, MIB, "a journal");
     says(
         &p,
-        "This is a page-cache number: 0 % of the 64 MiB written had reached vda when the clock stopped; 75 % followed later, outside the clock (48 MiB); 25 % was only in memory at the end (16 MiB).",
+        "This is a page-cache number: 0 % of the 64 MiB written had reached vda when the clock stopped; 75 % followed after the clock stopped (48 MiB); 25 % was only in memory at the end (16 MiB).",
     );
 }
 

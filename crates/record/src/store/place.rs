@@ -26,8 +26,8 @@ pub(super) fn is_networked(path: &Path) -> bool {
     file_system_of(&directory, &mounts).is_some_and(|t| is_network_type(&t))
 }
 
-/// The type of the file system that holds `directory`: from the longest mount point above it, and of equal ones the last, which
-/// hides the earlier ones.
+/// The type of the file system that holds `directory`: that of the longest mount point containing it. If several are mounted there, the
+/// last one counts, as it hides the others.
 fn file_system_of(directory: &Path, mountinfo: &str) -> Option<String> {
     let mut best: Option<(usize, String)> = None;
     for line in mountinfo.lines() {

@@ -293,15 +293,15 @@ fn unequal(a: &Side<'_>, b: &Side<'_>, sample: &Sample, factors: &Factors) -> Op
     if one == two && !apart {
         return None;
     }
-    let told = |regime: Regime, share: Option<f64>| {
+    let served_words = |regime: Regime, share: Option<f64>| {
         let share =
             share.map_or(String::new(), |s| format!(", {:.0} % of the bytes at the device", s * 100.0));
         format!("{}{share}", regime.words())
     };
     Some(format!(
         "The sides were not served alike: A by {}; B by {}. Their ratio compares unlike things.",
-        told(one, share_a),
-        told(two, share_b)
+        served_words(one, share_a),
+        served_words(two, share_b)
     ))
 }
 

@@ -78,14 +78,14 @@ fn tell(row: &mut ComparedRow, error: Error) {
 
 /// What a side's runs are based on; equal bases are listed once.
 fn bases(letter: &str, side: &Side<'_>) -> Vec<Notice> {
-    let mut told: Vec<String> = Vec::new();
+    let mut sentences: Vec<String> = Vec::new();
     for run in side.runs.iter().filter_map(|run| rests_on(run)) {
         let sentence = format!("{letter}: {}", run.sentence());
-        if !told.contains(&sentence) {
-            told.push(sentence);
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
         }
     }
-    told.into_iter().map(|sentence| Notice { code: "model", cell: None, sentence }).collect()
+    sentences.into_iter().map(|sentence| Notice { code: "model", cell: None, sentence }).collect()
 }
 
 #[cfg(test)]
@@ -129,8 +129,8 @@ mod tests {
                 );
             }
             assert!(found.families.is_empty());
-            let told: Vec<&str> = found.notices.iter().map(|n| n.sentence.as_str()).collect();
-            assert!(told.iter().any(|s| s.ends_with("guessed: host cpu.call_us.")), "{told:?}");
+            let sentences: Vec<&str> = found.notices.iter().map(|n| n.sentence.as_str()).collect();
+            assert!(sentences.iter().any(|s| s.ends_with("guessed: host cpu.call_us.")), "{sentences:?}");
             assert_eq!(Gate::of(&found, &[]).outcome, Outcome::NotEnoughData);
         }
     }

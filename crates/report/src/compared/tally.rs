@@ -24,7 +24,7 @@ pub(super) fn tally(compared: &Compared, few: usize) -> Option<String> {
         (Word::Single, "of single runs"),
         (Word::Unusable, "without a comparison"),
     ];
-    let told: Vec<String> = changed
+    let counts: Vec<String> = changed
         .iter()
         .chain(&unchanged)
         .filter(|(word, _)| of(*word) > 0)
@@ -34,7 +34,7 @@ pub(super) fn tally(compared: &Compared, few: usize) -> Option<String> {
     if of(Word::Single) == 0 && changed.iter().all(|(word, _)| of(*word) == 0) {
         line += "no difference was found; ";
     }
-    let _ = write!(line, "{}.", told.join(", "));
+    let _ = write!(line, "{}.", counts.join(", "));
     if of(Word::Inconclusive) > 0 {
         line += " Inconclusive: runs of one side lie as far apart as the sides, or are too few to tell; it is no sign of a change.";
     }

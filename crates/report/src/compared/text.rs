@@ -153,27 +153,27 @@ fn more(text: &mut String, all: usize) {
 }
 
 /// "none: 10 runs, 20261121T210531-1a2b3c to 20261121T211400-1a2b3c".
-pub(crate) fn side(told: &SideInfo) -> String {
-    let count = if told.runs.len() == 1 { "1 run".into() } else { format!("{} runs", told.runs.len()) };
-    let ids: Vec<&str> = told.runs.iter().map(|r| r.id.as_str()).filter(|i| !i.is_empty()).collect();
+pub(crate) fn side(side: &SideInfo) -> String {
+    let count = if side.runs.len() == 1 { "1 run".into() } else { format!("{} runs", side.runs.len()) };
+    let ids: Vec<&str> = side.runs.iter().map(|r| r.id.as_str()).filter(|i| !i.is_empty()).collect();
     let ids = match ids.as_slice() {
         [] => String::new(),
-        [one] if *one == told.name => String::new(),
+        [one] if *one == side.name => String::new(),
         [one] => format!(", {one}"),
         [first, .., last] => format!(", {first} to {last}"),
     };
-    format!("{}: {count}{ids}", told.name)
+    format!("{}: {count}{ids}", side.name)
 }
 
 /// Rows to print: all of a few cells; of many, the headline figures and whatever is worse or better.
 fn shown(compared: &Compared) -> Vec<&ComparedRow> {
     let quoted = compared.rows.iter().filter(|r| r.headline).count();
-    let told = |r: &&ComparedRow| {
+    let is_shown = |r: &&ComparedRow| {
         quoted <= MOST_SENTENCES
             || r.headline
             || matches!(r.verdict, Word::Better | Word::Worse | Word::Differs | Word::Suspect)
     };
-    compared.rows.iter().filter(|r| !r.has_too_few()).filter(told).collect()
+    compared.rows.iter().filter(|r| !r.has_too_few()).filter(is_shown).collect()
 }
 
 /// Many cells of single runs, one line per operation.
@@ -276,27 +276,27 @@ fn sentences(compared: &Compared) -> String {
         few || matches!(r.verdict, Word::Better | Word::Worse | Word::Differs | Word::Suspect)
     };
     let mut text = String::new();
-    let told: Vec<&ComparedRow> =
+    let shown: Vec<&ComparedRow> =
         compared.rows.iter().filter(|r| if few { r.headline } else { tells(r) && r.headline }).collect();
-    if !told.is_empty() {
+    if !shown.is_empty() {
         text.push('\n');
     }
-    for row in told.iter().take(MOST_NOTICES) {
+    for row in shown.iter().take(MOST_NOTICES) {
         let _ = if alone {
             writeln!(text, "{}", row.sentence)
         } else {
             writeln!(text, "{}: {}", row.cell, row.sentence)
         };
     }
-    more(&mut text, told.len());
+    more(&mut text, shown.len());
     text
 }
 
 fn notices(compared: &Compared) -> String {
     let mut text = String::new();
     // With few cells, the answer above says it.
-    let told = |code: &str| code == "geometric-mean" && super::singles(compared).is_none();
-    let notices: Vec<_> = compared.notices.iter().filter(|notice| !told(notice.code)).collect();
+    let is_superfluous = |code: &str| code == "geometric-mean" && super::singles(compared).is_none();
+    let notices: Vec<_> = compared.notices.iter().filter(|notice| !is_superfluous(notice.code)).collect();
     if !notices.is_empty() {
         text += "\nTo know:\n";
     }

@@ -78,7 +78,7 @@ fn drawn(map: &SurfaceMap) -> Picture {
     let cell = |row: usize, column: usize, (value, words): &(f64, String)| GridCell {
         position: position(*value).clamp(0.0, 1.0),
         words: words.clone(),
-        told: format!("{} / {}: {words}", map.rows[row], map.columns[column]),
+        tooltip: format!("{} / {}: {words}", map.rows[row], map.columns[column]),
         marked: false,
     };
     let values = || map.cells.iter().flatten().flatten().map(|c| c.0);

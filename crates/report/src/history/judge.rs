@@ -28,8 +28,8 @@ pub(super) fn judge(given: &Given, input: &Input, asked: &HistoryOptions) -> Ser
     let (segments, far) = segments(&values, &found.changes);
     let boundaries = boundaries(&input.events, &kept);
     let restless = restless(&boundaries, values.len());
-    let told = |point: usize| RunInfo::clone(&input.runs[kept[point].0]);
-    let calm = Calm { boundaries: &boundaries, restless: &restless, run: &told };
+    let run_at = |point: usize| RunInfo::clone(&input.runs[kept[point].0]);
+    let calm = Calm { boundaries: &boundaries, restless: &restless, run: &run_at };
     let changes: Vec<Change> =
         found.changes.iter().map(|c| change(c, given, &found.changes, &segments, &calm)).collect();
     let overview = asked.overview.then(|| {
@@ -132,8 +132,8 @@ fn restless(boundaries: &Boundaries, points: usize) -> Vec<Restless> {
         *counts.entry(&difference.name).or_default() += 1;
     }
     let often = |n: usize| n > 4 && n * n > points;
-    let told = |(name, changes): (&str, usize)| Restless { name: name.to_owned(), changes };
-    counts.into_iter().filter(|(_, n)| often(*n)).map(told).collect()
+    let as_restless = |(name, changes): (&str, usize)| Restless { name: name.to_owned(), changes };
+    counts.into_iter().filter(|(_, n)| often(*n)).map(as_restless).collect()
 }
 
 /// Environment changes, with the meaningful ones separated from frequent ones.

@@ -24,9 +24,9 @@ pub fn text(history: &History, width: usize) -> String {
         let _ = writeln!(text, "\nNone of the runs has such a figure.");
     }
     let few = history.series.len() <= MOST_IN_FULL;
-    let (told, calm): (Vec<&Series>, Vec<&Series>) =
+    let (in_full, calm): (Vec<&Series>, Vec<&Series>) =
         history.series.iter().partition(|s| few || !s.changes.is_empty());
-    for series in told {
+    for series in in_full {
         let _ = writeln!(text, "\n{}", series.title());
         for line in drawing(series, width) {
             let _ = writeln!(text, "  {line}");

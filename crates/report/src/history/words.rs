@@ -17,10 +17,10 @@ pub(crate) fn moment(started_at: &str) -> String {
 }
 
 /// "20261121T210531-1a2b3c (2026-11-21 21:05, nightly)".
-pub(crate) fn run(told: &RunInfo) -> String {
+pub(crate) fn run(info: &RunInfo) -> String {
     let beside: Vec<String> =
-        [moment(&told.started_at), clean(&told.label)].into_iter().filter(|w| !w.is_empty()).collect();
-    if beside.is_empty() { told.id.clone() } else { format!("{} ({})", told.id, beside.join(", ")) }
+        [moment(&info.started_at), clean(&info.label)].into_iter().filter(|w| !w.is_empty()).collect();
+    if beside.is_empty() { info.id.clone() } else { format!("{} ({})", info.id, beside.join(", ")) }
 }
 
 /// "1.2 %"; a dash for too few runs.

@@ -63,7 +63,8 @@ fn borders(mapped: &Mapped, scale: &Scale) -> Vec<Value> {
         .collect()
 }
 
-/// "page cache → device from 512 MiB"; within one regime the change itself: "device 3.10× from 256 KiB".
+/// "page cache → device from 512 MiB"; where the regime stays the same, the factor by which throughput changes: "device 3.10× from 256 KiB".
+/// A border at a known knee is named after it.
 fn border_name(before: &Band, after: &Band) -> String {
     let from = units::bytes(after.from_bytes);
     if let Some(knee) = after.knee() {

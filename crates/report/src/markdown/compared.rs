@@ -27,9 +27,9 @@ fn short(compared: &Compared, gate: Option<&Gate>) -> String {
     let all = rows(compared);
     // A blank line precedes each part, the head of the table takes two lines, and the last line says where the rest is.
     let used = top.lines().count() + answers.len() + notices.len() + 2 + 1 + 4;
-    let told = &all[..all.len().min(LINES.saturating_sub(used))];
-    let last = format!("{}: the same command with `--full`\n", rest(all.len() - told.len()));
-    parts(vec![top, list(&answers), figures(told), list(&notices), last])
+    let shown = &all[..all.len().min(LINES.saturating_sub(used))];
+    let last = format!("{}: the same command with `--full`\n", rest(all.len() - shown.len()));
+    parts(vec![top, list(&answers), figures(shown), list(&notices), last])
 }
 
 fn parts(all: Vec<String>) -> String {
@@ -50,9 +50,9 @@ fn answers(compared: &Compared, gate: Option<&Gate>) -> Vec<String> {
     let gate = gate.map(|gate| format!("**{}**", escape(&gate.sentence)));
     let all = compared::answer(compared);
     let more = all.len().saturating_sub(MOST);
-    let told = all.iter().take(MOST).map(|sentence| escape(sentence));
+    let lines = all.iter().take(MOST).map(|sentence| escape(sentence));
     let more = (more > 0).then(|| format!("{more} more such sentences"));
-    gate.into_iter().chain(told).chain(more).collect()
+    gate.into_iter().chain(lines).chain(more).collect()
 }
 
 fn notices(compared: &Compared) -> Vec<String> {
@@ -61,8 +61,8 @@ fn notices(compared: &Compared) -> Vec<String> {
         None => escape(&format!("To know: {}", notice.sentence)),
     };
     // With few cells, the answer above says it.
-    let told = |code: &str| code == "geometric-mean" && compared::singles(compared).is_none();
-    let all: Vec<_> = compared.notices.iter().filter(|notice| !told(notice.code)).collect();
+    let is_superfluous = |code: &str| code == "geometric-mean" && compared::singles(compared).is_none();
+    let all: Vec<_> = compared.notices.iter().filter(|notice| !is_superfluous(notice.code)).collect();
     let more = all.len().saturating_sub(MOST);
     let more = (more > 0).then(|| format!("{more} more to know"));
     all.into_iter().take(MOST).map(one).chain(more).collect()

@@ -119,20 +119,20 @@ fn verdicts(story: &Story) -> Vec<String> {
 fn doubts(story: &Story) -> Vec<String> {
     let (first, rest): (Vec<_>, Vec<_>) = story.doubts.iter().partition(|doubt| doubt.code == STOOD_STILL);
     let all: Vec<_> = first.into_iter().chain(rest).filter(|doubt| doubt.code != "page-cache").collect();
-    let told = all.iter().take(MOST).map(|doubt| {
+    let lines = all.iter().take(MOST).map(|doubt| {
         let more = match doubt.sentences.len() {
             0 | 1 => String::new(),
             n => format!(" (and {} more)", n - 1),
         };
         format!("Doubt: {}{more}", escape(doubt.sentences.first().map_or("", String::as_str)))
     });
-    let mut told: Vec<String> = told.collect();
+    let mut lines: Vec<String> = lines.collect();
     match all.len().saturating_sub(MOST) {
         0 => {}
-        1 => told.push("1 more kind of doubt".into()),
-        n => told.push(format!("{n} more kinds of doubt")),
+        1 => lines.push("1 more kind of doubt".into()),
+        n => lines.push(format!("{n} more kinds of doubt")),
     }
-    told
+    lines
 }
 
 /// The results in at most `most` rows, and the number left out.

@@ -138,7 +138,7 @@ fn an_fsync_has_one_figure_everywhere() {
     let time =
         crate::units::time_ns(run.phases[0].latency_of(OpKind::Sync).percentile_ns(99.0).unwrap() as f64);
     let rate = format!("{}/s", run.phases[0].ops_per_s().unwrap());
-    let told = sentence(&run, "durable").expect("told");
+    let told = sentence(&run, "durable").expect("reported");
     assert!(told.contains(&format!("p99 {time};")), "{told}");
     let log = verdicts(&run).remove(0).sentence;
     assert!(
@@ -208,7 +208,7 @@ fn nothing_in_memory_is_durable() {
 
 #[test]
 fn a_place_without_o_direct_says_so() {
-    let told = sentence(&run(vec![synced(1, 100)]), "no-direct").expect("told");
+    let told = sentence(&run(vec![synced(1, 100)]), "no-direct").expect("reported");
     assert!(told.contains("O_DIRECT is refused"));
     let direct = phase("ladder", "direct random read", OpKind::Read, (100, 1000));
     assert_eq!(sentence(&run(vec![direct, synced(1, 100)]), "no-direct"), None);
@@ -225,7 +225,7 @@ fn an_fsync_that_writes_nothing_is_told() {
     phase.repetitions[0].physical.devices[0].write_bytes = 4096;
     assert!(sentence(&run(vec![phase.clone()]), "sync-lies").is_some());
     phase.repetitions[0].physical.devices[0].write_bytes = 3 * 4096 * 1000;
-    assert!(sentence(&run(vec![phase]), "sync-amplified").expect("told").contains("writes 12 KiB"));
+    assert!(sentence(&run(vec![phase]), "sync-amplified").expect("reported").contains("writes 12 KiB"));
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn small_files_are_counted_by_their_loops() {
         phase
     };
     let run = run(vec![synced(1, 500), files("small files", 6000), files("small files with fsync", 90)]);
-    assert!(sentence(&run, "small-files").expect("told").starts_with("6000 files of 4 KiB a second"));
+    assert!(sentence(&run, "small-files").expect("reported").starts_with("6000 files of 4 KiB a second"));
     let grades: Vec<_> = verdicts(&run).iter().map(|v| (v.of, v.grade)).collect();
     assert!(
         grades.contains(&("build tree", Grade::Good)) && grades.contains(&("mail", Grade::Poor)),
@@ -262,7 +262,7 @@ fn streams(streams: u64, rates: &[u64]) -> Phase {
 #[test]
 fn a_gain_within_the_spread_of_the_repetitions_is_none() {
     let of = |one: &[u64], four: &[u64]| {
-        sentence(&run(vec![synced(1, 500), streams(1, one), streams(4, four)]), "streams").expect("told")
+        sentence(&run(vec![synced(1, 500), streams(1, one), streams(4, four)]), "streams").expect("reported")
     };
     assert!(of(&[100, 101, 102], &[200, 210, 220]).contains("4 streams move 2.08×"));
     assert!(of(&[100, 101, 250], &[200, 210, 220]).contains("unclear"));
@@ -280,7 +280,7 @@ fn a_knee_within_the_spread_of_the_repetitions_is_none() {
             phase.axes.queue_depth = Some(depth).filter(|d| *d > 1);
             phase
         });
-        sentence(&run(std::iter::once(synced(1, 500)).chain(deep).collect()), "knee").expect("told")
+        sentence(&run(std::iter::once(synced(1, 500)).chain(deep).collect()), "knee").expect("reported")
     };
     let told = of([&[1000, 1010], &[2000, 2010], &[4000, 4010]]);
     assert!(told.contains("until 4 are in flight"), "{told}");
@@ -384,7 +384,7 @@ fn a_long_write_to_memory_says_nothing_of_media() {
 
 #[test]
 fn a_fall_is_one_level_and_then_another() {
-    let of = |phase: Phase| sentence(&run(vec![synced(1, 500), phase]), "sustained").expect("told");
+    let of = |phase: Phase| sentence(&run(vec![synced(1, 500), phase]), "sustained").expect("reported");
     let told = of(long_write(&[10, 11, 10, 10, 11, 4, 4, 5, 4, 4, 4, 4, 4]));
     assert!(told.starts_with("the rate falls from 100 MiB/s to 40.0 MiB/s after 0.5 s"), "{told}");
     let told = of(long_write(&[10, 2, 10, 2, 10, 2, 9, 2, 9, 2, 9, 2, 4]));
@@ -413,7 +413,7 @@ fn a_record_size_is_advised_only_where_larger_ones_are_as_good() {
             cell
         });
         let found = sentence(&run(std::iter::once(synced(1, 500)).chain(cells).collect()), "record-size");
-        found.expect("told")
+        found.expect("reported")
     };
     assert!(of([960, 980, 1000]).contains("every record from 4 KiB on"));
     assert!(of([400, 980, 1000]).contains("with records of 64 KiB or more; 4 KiB get 40 %"));
@@ -430,18 +430,18 @@ fn a_loop_device_is_told_with_its_file() {
         {"name": "loop7", "kind": "loop", "backing_file": "/images/a.img", "above": null},
         {"name": "sda", "kind": "disk", "backing_file": null, "above": "loop7"},
     ]});
-    let told = sentence(&run, "image").expect("told");
+    let told = sentence(&run, "image").expect("reported");
     assert!(
         told.starts_with("The figures may be those of this machine's memory, not those of sda: ")
             && told.ends_with("over the file /images/a.img, unless that was set up with direct I/O."),
         "{told}"
     );
     run.environment["devices"][0]["direct_io"] = false.into();
-    assert!(sentence(&run, "image").expect("told").ends_with("a.img, without direct I/O."));
+    assert!(sentence(&run, "image").expect("reported").ends_with("a.img, without direct I/O."));
     // Read-ahead of the image makes the disk's own counters look complete.
     let below = DeviceDelta { level: 1, name: "sda".into(), ..DeviceDelta::default() };
     run.phases[0].repetitions[0].physical.devices.push(below);
-    assert!(sentence(&run, "image").expect("told").contains("not those of sda"));
+    assert!(sentence(&run, "image").expect("reported").contains("not those of sda"));
     run.environment["devices"][0]["direct_io"] = true.into();
     assert_eq!(sentence(&run, "image"), None, "its figures are not those of memory");
 }
@@ -453,7 +453,7 @@ fn reads_that_no_cache_makes_faster_are_not_called_memory() {
             phase("ladder", "cached random read", OpKind::Read, (1000, cached)),
             phase("ladder", "direct random read", OpKind::Read, (1000, direct)),
         ];
-        sentence(&run(ladder.into()), "distance").expect("told")
+        sentence(&run(ladder.into()), "distance").expect("reported")
     };
     assert!(of(500, 50_000).contains("× as long"));
     assert!(of(30_000, 10_000).contains("makes no read faster here"));

@@ -327,7 +327,7 @@ pub fn of_run(run: &Run) -> Vec<UseVerdict> {
 
 fn verdict(run: &Run, of: &'static str) -> UseVerdict {
     let mut figures = Vec::new();
-    let mut told = Vec::new();
+    let mut parts = Vec::new();
     let mut grades = None;
     let mut bounded: Vec<BoundedFigure> = Vec::new();
     for c in CRITERIA.iter().filter(|c| c.of == of) {
@@ -337,7 +337,7 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
         let judged = own.filter(|_| by_cache.is_none());
         let grade = c.grade(judged);
         if let Some(judged) = judged {
-            told.push(c.sentence(judged));
+            parts.push(c.sentence(judged));
         }
         let value = if judged.is_some() { own } else { by_cache.as_ref().map(|f| f.value).or(value) };
         let own_grades = judged.map(|_| Grades { worst: grade, best: grade });
@@ -355,19 +355,19 @@ fn verdict(run: &Run, of: &'static str) -> UseVerdict {
     } else if bounds.is_some() || grade == Grade::Unknown || figures.iter().all(|f| f.grade != grade) {
         note = deciding(bounded).map(|figure| figure.words);
     } else {
-        told.extend(bounded.into_iter().map(|figure| figure.words));
+        parts.extend(bounded.into_iter().map(|figure| figure.words));
     }
-    told.splice(0..0, note.clone());
+    parts.splice(0..0, note.clone());
     let mut open = Vec::new();
     // "Or worse" covers both.
     if grade <= Grade::Fair && bounds != Some(Bounds::OrWorse) {
         open.extend(source_unknown(run, of).then_some(Open::Source));
         open.extend((durable && durability_unknown(run)).then_some(Open::Durability));
     }
-    told.extend(open.iter().map(|open| open.words().to_owned()));
+    parts.extend(open.iter().map(|open| open.words().to_owned()));
     let mut verdict = UseVerdict { of, grade, bounds, note, open, sentence: String::new(), figures };
     let word = verdict.word();
-    verdict.sentence = if told.is_empty() { word.into() } else { format!("{word}: {}", told.join("; ")) };
+    verdict.sentence = if parts.is_empty() { word.into() } else { format!("{word}: {}", parts.join("; ")) };
     verdict
 }
 

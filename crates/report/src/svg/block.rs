@@ -104,13 +104,13 @@ pub fn depths(phase: &Phase, device: &DeviceActivity, watched_ns: u64) -> Option
         .collect();
     let most = seen.iter().map(|s| s.3.max).max()?;
     let share = |times: &[DepthTime], low: u32, high: u32| {
-        let told: f64 = times.iter().map(|t| t.ns as f64).sum();
-        let whole = told.max(watched_ns as f64);
+        let listed_ns: f64 = times.iter().map(|t| t.ns as f64).sum();
+        let whole = listed_ns.max(watched_ns as f64);
         let mut mine: f64 =
             times.iter().filter(|t| (low..=high).contains(&t.depth)).map(|t| t.ns as f64).sum();
         if low == 0 {
             // Unlisted idle time is the remainder.
-            mine += whole - told;
+            mine += whole - listed_ns;
         }
         mine / whole
     };

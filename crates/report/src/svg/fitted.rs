@@ -236,11 +236,11 @@ pub fn response_times(judged: &HeldOutResult) -> Option<Picture> {
         polyline(&mut body, &cumulative(times, &frame, x), class);
     }
     legend_of_kinds(&mut body, &both.map(|b| (b.0, b.1)));
-    let told = both.map(|(name, _, times)| {
+    let percentiles = both.map(|(name, _, times)| {
         let at = |p| units::time_ns(times.percentile_ns(p).unwrap_or(0) as f64);
         format!("{name}: p50 {}, p99 {}", at(50.0), at(99.0))
     });
-    let words = format!("{}. Demerit {:.1} % of the mean.", told.join("; "), judged.demerit_percent);
+    let words = format!("{}. Demerit {:.1} % of the mean.", percentiles.join("; "), judged.demerit_percent);
     Some(Picture::new("response times", title, words, WIDTH, frame.bottom() + 24.0, body))
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct GridCell {
     /// Text in the cell.
     pub(crate) words: String,
     /// Tooltip.
-    pub(crate) told: String,
+    pub(crate) tooltip: String,
     /// Whether it is outlined.
     pub(crate) marked: bool,
 }
@@ -154,7 +154,7 @@ fn draw_cell(out: &mut String, at: (f64, f64), width: f64, cell: &GridCell, grou
         out,
         "<g><title>{}</title><path d=\"M{:.1} {:.1}h{:.1}v{:.0}h-{:.1}z\" fill=\"{}\"/>\
          <text x=\"{:.1}\" y=\"{:.1}\" class=\"{}\">{}</text>",
-        escape(&cell.told),
+        escape(&cell.tooltip),
         at.0 + 0.5,
         at.1 + 0.5,
         width - 1.0,
@@ -188,7 +188,7 @@ mod tests {
         let cell = |n: usize| GridCell {
             position: n as f64 / columns.len() as f64,
             words: n.to_string(),
-            told: format!("<{n}>"),
+            tooltip: format!("<{n}>"),
             marked: n == 0,
         };
         GridMap {

@@ -51,8 +51,9 @@ pub fn heat_map(mapped: &Mapped, machine: &Machine, scale: &Scale) -> Option<Pic
         text(&mut body, LEFT - 6.0, y(i) + ROW / 2.0 + 3.8, Anchor::End, "e", &units::bytes_short(file));
         for (j, cell) in row.iter().enumerate() {
             if let Some(cell) = cell {
-                let told = CellTooltip { sizes: (file, surface.record_bytes[j]), quantity: surface.quantity };
-                draw_cell(&mut body, (grid.x(j), y(i)), grid.cell, cell, told, scale);
+                let tooltip =
+                    CellTooltip { sizes: (file, surface.record_bytes[j]), quantity: surface.quantity };
+                draw_cell(&mut body, (grid.x(j), y(i)), grid.cell, cell, tooltip, scale);
                 if differs(mapped, i, cell) {
                     let (x, y) = (grid.x(j) + 0.5, y(i) + 0.5);
                     let _ = writeln!(
@@ -117,7 +118,7 @@ impl Fit {
     }
 }
 
-/// Width of a short value, by the widest of the page's fonts (DejaVu Sans).
+/// Estimated width of a short value in em, for the widest of the page's fonts (DejaVu Sans).
 fn width_in_em(value: &str) -> f64 {
     let letter = |c| match c {
         '.' => 0.32,
@@ -153,12 +154,12 @@ fn draw_cell(
     at: (f64, f64),
     width: f64,
     cell: &SurfaceCell,
-    told: CellTooltip,
+    tooltip: CellTooltip,
     scale: &Scale,
 ) {
     let ground = scale.colour(cell.value);
-    let sizes = told.sizes;
-    let (short, long) = match (told.quantity, cell.ops_per_s) {
+    let sizes = tooltip.sizes;
+    let (short, long) = match (tooltip.quantity, cell.ops_per_s) {
         (Quantity::BytesPerSecond, Some(ops)) => (
             units::rate_short(cell.value),
             format!("{}, {}, {}", units::rate(cell.value), units::ops_rate(ops), origin_words(cell)),
@@ -384,8 +385,8 @@ mod tests {
                 origin: fathom_record::Regime::Device,
                 device_share: None,
             };
-            let told = CellTooltip { sizes: (1 << 20, 4096), quantity: Quantity::BytesPerSecond };
-            draw_cell(&mut out, (0.0, 0.0), width, &cell, told, &Scale::of_rates(1.0, 1e9));
+            let tooltip = CellTooltip { sizes: (1 << 20, 4096), quantity: Quantity::BytesPerSecond };
+            draw_cell(&mut out, (0.0, 0.0), width, &cell, tooltip, &Scale::of_rates(1.0, 1e9));
             out
         };
         assert!(drawn(64.0).contains(">959M</text>"), "{}", drawn(64.0));

@@ -95,12 +95,12 @@ fn row(out: &mut String, scale: &PairScale, pair: &Pair, y: f64, names: &[String
     text(out, scale.left - 8.0, y + 3.6, Anchor::End, "v", &pair.label);
     let all = || pair.simulated.iter().chain([&pair.published]).map(|v| scale.x(*v));
     let (first, last) = (all().fold(f64::MAX, f64::min), all().fold(f64::MIN, f64::max));
-    let told: Vec<String> =
+    let simulated: Vec<String> =
         pair.simulated.iter().zip(names).map(|(v, name)| format!("{name} {}", figure(*v))).collect();
     let _ = writeln!(
         out,
         "<g><title>{}</title>",
-        escape(&format!("{}: published {}, {}", pair.label, figure(pair.published), told.join(", ")))
+        escape(&format!("{}: published {}, {}", pair.label, figure(pair.published), simulated.join(", ")))
     );
     line(out, (first, y), (last, y), "span");
     let _ = writeln!(

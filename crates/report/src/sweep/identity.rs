@@ -1,5 +1,5 @@
-//! Matches phases across a sweep's runs: a phase keeps its name and its position among those of that name while its sizes and
-//! streams are varied. The common part of all their titles becomes the title of the phase.
+//! Matches phases across a sweep's runs, which vary sizes and streams. The n-th phase of a name in one run is the n-th of that name in
+//! the others; if their numbers differ, phases match by title. The common part of the matched phases' titles becomes the title.
 
 use super::{PhaseFigures, Sweep};
 

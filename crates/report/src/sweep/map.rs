@@ -95,7 +95,7 @@ pub(crate) fn picture(sweep: &Sweep, table: &SweepTable, number: usize) -> Optio
         found.map(|(c, median)| GridCell {
             position: map.position(median),
             words: SweepTable::number(median),
-            told: format!(
+            tooltip: format!(
                 "{}: {} {}",
                 sweep.settings(c, false),
                 table.words(c).unwrap_or_default(),

@@ -130,14 +130,14 @@ impl SweepTable {
                 None => kinds.push((words, 1)),
             }
         }
-        let told: Vec<String> = kinds
+        let counts: Vec<String> = kinds
             .iter()
             .map(|(words, n)| format!("{n} {} by {words}", if *n == 1 { "cell" } else { "cells" }))
             .collect();
-        (told.len() > 1).then(|| {
+        (counts.len() > 1).then(|| {
             format!(
                 "The cells were not served by the same ({}): they measure unlike things.",
-                told.join(", ")
+                counts.join(", ")
             )
         })
     }

@@ -53,7 +53,7 @@ fn requests(run: &Run) -> Vec<Paragraph> {
     let phases: Vec<&Phase> = run.phases.iter().collect();
     let (_, single) = on_surfaces(&phases);
     let layer = |p: &Phase| shown_repetition(p).map(|(r, layer)| sentence(layer, &r.physical));
-    let told: Vec<_> = single
+    let phases: Vec<_> = single
         .iter()
         .map(|p| (p, truth::statement(p), layer(p)))
         .filter(|(_, statement, requests)| statement.is_some() || requests.is_some())
@@ -63,17 +63,17 @@ fn requests(run: &Run) -> Vec<Paragraph> {
     if let Some(words) = layers.into_iter().find_map(|(_, layer)| lost_words(layer)) {
         lines.push((Style::Warn, "! ", words));
     }
-    if told.iter().any(|(p, ..)| shown_repetition(p).is_some_and(|(_, layer)| counters::are_all(layer))) {
+    if phases.iter().any(|(p, ..)| shown_repetition(p).is_some_and(|(_, layer)| counters::are_all(layer))) {
         lines.push((Style::Dim, "  ", counters::LIMITS.into()));
     }
-    for (phase, statement, requests) in told.iter().take(MOST_PHASES) {
+    for (phase, statement, requests) in phases.iter().take(MOST_PHASES) {
         let mut said = statement.iter().chain(requests);
         let first = said.next().map_or("", String::as_str);
         lines.push((Style::Plain, "- ", format!("{}: {first}", clean(&brief(phase)))));
         lines.extend(said.map(|more| (Style::Plain, "  ", more.clone())));
     }
-    if told.len() > MOST_PHASES {
-        lines.push((Style::Dim, "  ", format!("... and {} more phases", told.len() - MOST_PHASES)));
+    if phases.len() > MOST_PHASES {
+        lines.push((Style::Dim, "  ", format!("... and {} more phases", phases.len() - MOST_PHASES)));
     }
     lines
 }
@@ -90,18 +90,18 @@ fn waits(run: &Run) -> Vec<Paragraph> {
 /// Each sentence once, prefixed with its phases if the run has several.
 fn findings(run: &Run) -> Vec<Paragraph> {
     let found = finding::of_run(run);
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for (one, phases) in found.iter().take(MOST_FINDINGS) {
         let whose = if run.phases.len() > 1 { finding::phase_names(phases) + ": " } else { String::new() };
-        told.push((Style::Plain, "* ", whose + &one.sentence));
+        lines.push((Style::Plain, "* ", whose + &one.sentence));
         if !one.advice.is_empty() {
-            told.push((Style::Dim, "  > ", one.advice.clone()));
+            lines.push((Style::Dim, "  > ", one.advice.clone()));
         }
     }
     if found.len() > MOST_FINDINGS {
-        told.push((Style::Dim, "  ", format!("... and {} more findings", found.len() - MOST_FINDINGS)));
+        lines.push((Style::Dim, "  ", format!("... and {} more findings", found.len() - MOST_FINDINGS)));
     }
-    told
+    lines
 }
 
 #[cfg(test)]
@@ -114,14 +114,14 @@ mod tests {
     #[test]
     fn requests_and_findings_are_told_with_their_advice() {
         let text = summary(&samples::observed_run(), 80, false);
-        for told in [
+        for words in [
             "- random read, O_DIRECT x1: This is a device number: ",
             "\n  vda: 163 840 reads of 4.00 KiB",
             "* random read, O_DIRECT x1: Each read of 4 KiB became one request",
             "* write x1: fsync took 1.2 s",
             "  > Use a separate file system",
         ] {
-            assert!(text.contains(told), "{told} is missing: {text}");
+            assert!(text.contains(words), "{words} is missing: {text}");
         }
         assert!(text.lines().count() <= 50, "{text}");
         assert!(!samples::observed_run().phases.is_empty() && !text.contains("events were lost"));

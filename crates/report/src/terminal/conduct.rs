@@ -52,10 +52,10 @@ pub(super) fn parts(page: &mut TerminalPage, run: &Run, layout: usize) {
 /// One line per phase and topic.
 pub(super) fn lines(page: &mut TerminalPage, run: &Run, layout: usize) {
     let phases: Vec<&Phase> = run.phases.iter().collect();
-    let told = conduct::rows(&phases).iter().map(row).take(MOST_LINES).collect::<Vec<_>>();
+    let rows = conduct::rows(&phases).iter().map(row).take(MOST_LINES).collect::<Vec<_>>();
     let steady = conduct::steady(&phases).iter().map(steady).take(MOST_LINES).collect::<Vec<_>>();
     let tails = conduct::tails(&phases).iter().map(beside).take(MOST_LINES).collect::<Vec<_>>();
-    let all: Vec<String> = told.into_iter().chain(steady).chain(tails).collect();
+    let all: Vec<String> = rows.into_iter().chain(steady).chain(tails).collect();
     // Needs an empty line, the heading, and the first item in full: a heading alone says nothing.
     let first = all.first().map(|line| wrapped(&clean(line), layout.saturating_sub(2).max(8)).len());
     if first.is_none_or(|lines| page.room() < lines + 2) {

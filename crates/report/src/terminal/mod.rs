@@ -196,20 +196,20 @@ fn stood_still(page: &mut TerminalPage, story: &Story, layout: usize) {
 
 fn doubts(page: &mut TerminalPage, story: &Story, layout: usize) {
     // The verdicts cover the cache, and the trouble above what ended the run: nothing is said twice.
-    let told = |code: &str| {
+    let is_shown = |code: &str| {
         code == "page-cache" || code == STOOD_STILL || (code == "interrupted" && !story.trouble.is_empty())
     };
-    let doubts: Vec<_> = story.doubts.iter().filter(|d| !told(&d.code)).collect();
+    let doubts: Vec<_> = story.doubts.iter().filter(|d| !is_shown(&d.code)).collect();
     if !doubts.is_empty() {
         page.line(Style::Plain, "");
     }
     for (i, doubt) in doubts.iter().enumerate() {
-        let untold = match doubts.len() - i {
+        let left_out = match doubts.len() - i {
             1 => "? 1 more reason for doubt is on the page".to_string(),
             n => format!("? {n} more reasons for doubt are on the page"),
         };
         if i == MOST_DOUBTS {
-            page.line(Style::Warn, &untold);
+            page.line(Style::Warn, &left_out);
             return;
         }
         let more = match doubt.sentences.len() {
@@ -220,7 +220,7 @@ fn doubts(page: &mut TerminalPage, story: &Story, layout: usize) {
         let text = format!("{}{more}", clean(first));
         // Half a sentence helps nobody; what does not fit is on the page.
         if wrapped(&text, layout.saturating_sub(2).max(8)).len() >= page.room() {
-            page.line(Style::Warn, &untold);
+            page.line(Style::Warn, &left_out);
             return;
         }
         page.paragraph(Style::Warn, "? ", &text, layout);

@@ -70,8 +70,8 @@ impl Translate {
 
     /// The operation, if a scheduler is involved.
     fn operation(&mut self, event: &BlockEvent) -> Option<Op> {
-        // A flush, or the end of a request that has no data left. It bypasses schedulers whatever its flags, and its sector (0 as a rule)
-        // is unrelated to a write at that position.
+        // A flush, or a second completion event of a request whose data is already complete. Schedulers do not see it, whatever its flags.
+        // Its sector, usually 0, says nothing: a write at that sector is another request.
         if event.sectors == 0 {
             return None;
         }

@@ -128,10 +128,10 @@ impl Coverage {
     pub fn words(&self) -> String {
         let spans = [("reads", &self.reads), ("writes", &self.writes)];
         let sum: u64 = spans.iter().filter_map(|(_, span)| span.as_ref()).map(|s| s.requests).sum();
-        let told = |(name, span): (&str, &Option<Span>)| {
+        let span_words = |(name, span): (&str, &Option<Span>)| {
             span.as_ref().filter(|s| s.requests as f64 >= TELLING * sum as f64).map(|s| s.words(name))
         };
-        let mut words: Vec<String> = spans.into_iter().filter_map(told).collect();
+        let mut words: Vec<String> = spans.into_iter().filter_map(span_words).collect();
         words.extend(self.flushes.filter(|n| *n >= LEAST).map(|_| "flushes".to_owned()));
         let [least, most] = self.depth.map(|d| d.to_string());
         format!("{}; queue depth {}", words.join(", "), between(least, most))

@@ -69,7 +69,7 @@ pub trait Device {
     /// Capacity in sectors of 512 bytes.
     fn capacity_sectors(&self) -> u64;
 
-    /// Most commands at once; the caller never has more outstanding.
+    /// Maximum number of outstanding commands; the caller never exceeds it.
     fn depth(&self) -> u32;
 
     /// A command arrives at `now` ns. `now` never decreases, and [`Device::advance`] has handled every earlier event.

@@ -84,8 +84,8 @@ impl DependencyRing {
     pub fn take(&mut self, now: u64) -> Option<(u64, Arrival)> {
         let Reverse((_, number)) = self.ready.pop()?;
         let arrival = self.at(number).arrival.take()?;
-        let told = self.scale.of(arrival.time_ns);
-        self.behind = (now.saturating_sub(told), told.saturating_sub(now));
+        let planned = self.scale.of(arrival.time_ns);
+        self.behind = (now.saturating_sub(planned), planned.saturating_sub(now));
         Some((number, arrival))
     }
 

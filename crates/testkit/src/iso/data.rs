@@ -59,7 +59,7 @@ impl Writer {
         self.link();
     }
 
-    /// Gives files that share another's data its sections.
+    /// Copies the sections of a file to every file that shares its data (`same_as`).
     fn link(&mut self) {
         for index in 0..self.items.len() {
             let Some(path) = self.items[index].spec.same_as.clone() else { continue };

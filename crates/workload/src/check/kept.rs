@@ -67,7 +67,7 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
             );
             wrong(
                 stream.pick == Pick::All && stream.turns.is_none(),
-                "trims cannot be combined with pick = \"all\" unless the files take turns; add turns",
+                "trims with pick = \"all\" need files that take turns; set turns",
             );
             wrong(
                 stream.pace.least.is_some()

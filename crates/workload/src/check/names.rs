@@ -16,8 +16,8 @@ pub(super) fn errors(workload: &Workload) -> Vec<CheckError> {
     let sets = sets.map(|(i, set)| (format!("fileset {i}"), set.name.as_str()));
     let own = std::iter::once(("workload".to_string(), workload.name.as_str()));
     let bad = |(_, name): &(String, &str)| name.contains(char::is_control);
-    let told = |(place, name): (String, &str)| {
+    let as_error = |(place, name): (String, &str)| {
         error(&place, &format!("the name {name:?} holds a control character"))
     };
-    own.chain(sets).chain(phases).filter(bad).map(told).collect()
+    own.chain(sets).chain(phases).filter(bad).map(as_error).collect()
 }

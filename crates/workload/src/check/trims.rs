@@ -31,7 +31,7 @@ pub(super) fn errors(stream: &Stream) -> Vec<String> {
     );
     wrong(
         listed.is_empty() && stream.turns.is_none() && stream.pick == Pick::All,
-        "trims cannot be combined with pick = \"all\" unless the files take turns; add turns",
+        "trims with pick = \"all\" need files that take turns; set turns",
     );
     wrong(stream.sequence == Sequence::Common, "trims cannot be combined with a common sequence");
     wrong(

@@ -257,7 +257,7 @@ pub struct Turns {
     pub order: Access,
     /// Operations per turn, syncs included; 0: a file is finished before the next one.
     pub operations: u64,
-    /// Most files taking turns at once: the next one joins when another is done; 0: all.
+    /// Maximum number of files taking turns at once: the next one joins when another is done; 0: all.
     #[serde(skip_serializing_if = "is_default")]
     pub open: u32,
 }

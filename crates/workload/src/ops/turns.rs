@@ -22,7 +22,7 @@ pub struct TurnOps {
     empty: usize,
     /// Files that have joined in this pass.
     entered: usize,
-    /// Most files that take turns at once.
+    /// Maximum number of files that take turns at once.
     most: usize,
     next: Next,
     /// Files drop out when they are done.
@@ -325,7 +325,7 @@ mod tests {
     }
 
     /// "0.1" is the second block of the first file, "s2" a sync of the third.
-    fn told(ops: &mut TurnOps, most: usize) -> String {
+    fn listed(ops: &mut TurnOps, most: usize) -> String {
         let words = std::iter::from_fn(|| ops.next(&Done::default())).take(most).map(|op| match op.kind {
             OpCode::Sync { .. } => format!("s{}", op.file),
             OpCode::Trim => format!("t{}", op.file),
@@ -335,7 +335,7 @@ mod tests {
     }
 
     fn all(stream: &Stream, blocks: &[u64]) -> String {
-        told(&mut source(stream, blocks), 99)
+        listed(&mut source(stream, blocks), 99)
     }
 
     #[test]
@@ -354,7 +354,10 @@ mod tests {
         assert_eq!(of(Amount::Operations(5)), "0.0 1.0 1.1 0.0 1.0");
         assert_eq!(of(Amount::Bytes(Bytes(4 * BLOCK))), "0.0 1.0 1.1 0.0");
         assert_eq!(
-            told(&mut source(&Stream { amount: Amount::Endless, ..stream(Access::Sequential, 1) }, &[1]), 5),
+            listed(
+                &mut source(&Stream { amount: Amount::Endless, ..stream(Access::Sequential, 1) }, &[1]),
+                5
+            ),
             "0.0 0.0 0.0 0.0 0.0"
         );
     }
@@ -386,30 +389,30 @@ mod tests {
     fn chance_leaves_nothing_out() {
         for order in [Access::Uniform, Access::Permuted, Access::Backward] {
             let random = Stream { access: Access::Permuted, ..stream(order.clone(), 3) };
-            let told = all(&random, &[5; 16]);
-            let mut words: Vec<&str> = told.split(' ').collect();
+            let listed = all(&random, &[5; 16]);
+            let mut words: Vec<&str> = listed.split(' ').collect();
             words.sort_unstable();
             words.dedup();
-            assert_eq!(words.len(), 80, "{order:?}: {told}");
+            assert_eq!(words.len(), 80, "{order:?}: {listed}");
         }
     }
 
     #[test]
     fn popular_files_do_not_drop_out() {
         // fio 3.33 with file_service_type=zipf:1.2: one file over and over, others never.
-        let told = all(&stream(Access::Zipf { theta: 3.0 }, 1), &[2; 8]);
-        let words: Vec<&str> = told.split(' ').collect();
+        let listed = all(&stream(Access::Zipf { theta: 3.0 }, 1), &[2; 8]);
+        let words: Vec<&str> = listed.split(' ').collect();
         let most = (0..8).map(|f| words.iter().filter(|w| w.starts_with(&format!("{f}."))).count()).max();
         assert_eq!(words.len(), 16);
-        assert!(most > Some(4), "{told}");
+        assert!(most > Some(4), "{listed}");
     }
 
     #[test]
     fn every_file_has_an_order_of_its_own() {
         let random = Stream { access: Access::Permuted, ..stream(Access::Sequential, 0) };
-        let told = all(&random, &[20, 20]);
+        let listed = all(&random, &[20, 20]);
         let of = |file: &str| -> Vec<String> {
-            told.split(' ').filter_map(|w| w.strip_prefix(file)).map(str::to_owned).collect()
+            listed.split(' ').filter_map(|w| w.strip_prefix(file)).map(str::to_owned).collect()
         };
         assert_ne!(of("0."), of("1."));
     }
@@ -417,11 +420,11 @@ mod tests {
     #[test]
     fn the_amount_restarts_after_a_warm_up() {
         let mut ops = source(&stream(Access::Sequential, 1), &[2, 2]);
-        assert_eq!(told(&mut ops, 1), "0.0");
+        assert_eq!(listed(&mut ops, 1), "0.0");
         let drawn = ops.next(&Done::default()).unwrap();
         ops.refill(Some(&drawn));
         // The operation already drawn is part of the amount of four.
-        assert_eq!(told(&mut ops, 99).split(' ').count(), 3);
+        assert_eq!(listed(&mut ops, 99).split(' ').count(), 3);
     }
 
     #[test]

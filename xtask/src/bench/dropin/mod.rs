@@ -62,7 +62,7 @@ impl Case {
 pub struct Done {
     pub case: Case,
     pub samples: Samples,
-    /// In which order the contenders came, by round.
+    /// Order of the contenders in each round.
     pub order: Vec<Vec<Column>>,
 }
 

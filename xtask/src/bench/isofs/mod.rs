@@ -89,7 +89,7 @@ pub fn run(root: &Path, options: &Options) -> Result<bool> {
     let kept = print(&figures);
     println!("\n{}", machine_after());
     if let Some(path) = &options.json {
-        write_json(path, &told(&machine, rounds, &figures))?;
+        write_json(path, &as_json(&machine, rounds, &figures))?;
     }
     Ok(kept || !options.gate)
 }
@@ -172,7 +172,7 @@ fn machine_after() -> String {
     format!("load at the end: {}", load.split(' ').take(3).collect::<Vec<_>>().join(" "))
 }
 
-fn told(machine: &Machine, rounds: usize, figures: &Figures) -> Value {
+fn as_json(machine: &Machine, rounds: usize, figures: &Figures) -> Value {
     let samples: Vec<Value> = figures
         .iter()
         .map(|((measure, who), values)| json!({"measure": measure, "who": who.name(), "values": values}))

@@ -78,7 +78,7 @@ impl Rule {
         Self { than: Some((who, measure)), ..self }
     }
 
-    /// Of which more is better: a rate.
+    /// For a rate, where higher is better.
     const fn rate(self) -> Self {
         Self { more: true, ..self }
     }

@@ -99,10 +99,10 @@ fn one(stand: &mut TestBed<'_>, case: &Case) -> Result<Tally> {
     let (name, processes) = LOADS[case.load];
     stand.device().schedule(scheduler)?;
     let trace = stand.record(&workload(name, processes, &stand.file), true, true)?;
-    let told = stand.asked(&["sim", "agree", "--show", "0"], &trace)?;
+    let printed = stand.asked(&["sim", "agree", "--show", "0"], &trace)?;
     let summary = stand.asked(&["trace", "summary"], &trace)?;
     let lost = summary[0]["block"]["lost"].as_u64().unwrap_or(0);
-    Ok(Tally { lost, ..Tally::of(&told, model)? })
+    Ok(Tally { lost, ..Tally::of(&printed, model)? })
 }
 
 /// Prints the table; whether every bound is kept.

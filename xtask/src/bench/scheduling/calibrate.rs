@@ -60,10 +60,10 @@ struct Fits {
 
 impl Judged {
     /// Of what `fathom sim calibrate --json` printed.
-    fn of(told: &Value) -> Option<Self> {
-        let half = &told["held_out"];
+    fn of(printed: &Value) -> Option<Self> {
+        let half = &printed["held_out"];
         Some(Self {
-            fitted: told["fitted_requests"].as_u64()?,
+            fitted: printed["fitted_requests"].as_u64()?,
             requests: half["requests"].as_u64()?,
             device_ms: half["device_mean_ns"].as_f64()? / 1e6,
             model_ms: half["model_mean_ns"].as_f64()? / 1e6,
@@ -101,8 +101,8 @@ pub fn run(root: &Path, options: &Options) -> Result<bool> {
             let trace = stand.record(&case.workload(&stand.file), false, case.held_back)?;
             let fitted = |kind| -> Result<Judged> {
                 let line = ["sim", "calibrate", "--kind", kind, "--force", "--output", &profile];
-                let told = stand.asked(&line, &trace)?;
-                Judged::of(&told).with_context(|| format!("{}: nothing was held out", case.name()))
+                let printed = stand.asked(&line, &trace)?;
+                Judged::of(&printed).with_context(|| format!("{}: nothing was held out", case.name()))
             };
             all.push(Fits { constant: fitted("constant")?, distribution: fitted("distribution")? });
         }
@@ -172,10 +172,10 @@ mod tests {
 
     #[test]
     fn a_judgement_is_read_and_set_beside_what_is_wanted() {
-        let told = |demerit: f64| json!({"fitted_requests": 50, "held_out": {"requests": 50, "device_mean_ns": 2.5e6, "model_mean_ns": 2.4e6, "demerit_percent": demerit, "halves_percent": 12.0}});
+        let printed = |demerit: f64| json!({"fitted_requests": 50, "held_out": {"requests": 50, "device_mean_ns": 2.5e6, "model_mean_ns": 2.4e6, "demerit_percent": demerit, "halves_percent": 12.0}});
         let fits = |demerit: f64| Fits {
-            constant: Judged::of(&told(60.0)).unwrap(),
-            distribution: Judged::of(&told(demerit)).unwrap(),
+            constant: Judged::of(&printed(60.0)).unwrap(),
+            distribution: Judged::of(&printed(demerit)).unwrap(),
         };
         let (good, bad) = (fits(20.0), fits(26.0));
         assert_eq!(Judged::of(&json!({"held_out": null})), None);

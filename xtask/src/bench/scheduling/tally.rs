@@ -23,8 +23,8 @@ pub struct Tally {
 
 impl Tally {
     /// Of what `fathom sim agree --json` printed, with all schedulers asked: the row of this one.
-    pub fn of(told: &Value, model: &str) -> Result<Self> {
-        let rows = told["rows"].as_array().context("no rows in what `fathom sim agree` printed")?;
+    pub fn of(printed: &Value, model: &str) -> Result<Self> {
+        let rows = printed["rows"].as_array().context("no rows in what `fathom sim agree` printed")?;
         let row = rows.iter().find(|r| r["scheduler"] == model).context("the scheduler has no row")?;
         let count = |row: &Value, key: &str| {
             row[key].as_u64().with_context(|| format!("{key} is not in a row of `fathom sim agree`"))
@@ -120,7 +120,7 @@ pub fn total(scheduler: &str, tally: &Tally, at_least_percent: f64) -> String {
 mod tests {
     use super::*;
 
-    fn told() -> Value {
+    fn printed() -> Value {
         let row = |scheduler: &str, same: u64, contested_same: u64, differ: u64| {
             json!({"scheduler": scheduler, "issued": 100, "same": same, "contested": 50, "contested_same": contested_same,
                    "kernel_merges": 30, "model_merges": 30 + differ, "merges_differ": differ, "not_followed": 0})
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_scheduler_stands_beside_the_best_of_the_others() {
-        let tally = Tally::of(&told(), "kyber").unwrap();
+        let tally = Tally::of(&printed(), "kyber").unwrap();
         assert_eq!((tally.same, tally.contested_same, tally.other_same), (98, 48, 20));
         assert!(tally.keeps(98.0) && !tally.keeps(98.1));
         let twice = tally.plus(tally);
@@ -138,12 +138,12 @@ mod tests {
             row("kyber", &twice),
             "| kyber | 200 | 60 / 60 | 0 | 98.0 % (196 of 200) | 96.0 % (96 of 100) | 40.0 % (40 of 100) |"
         );
-        assert!(Tally::of(&told(), "cfq").is_err() && Tally::of(&json!({}), "kyber").is_err());
+        assert!(Tally::of(&printed(), "cfq").is_err() && Tally::of(&json!({}), "kyber").is_err());
     }
 
     #[test]
     fn one_merge_that_differs_is_a_miss() {
-        let tally = Tally::of(&told(), "bfq-lite").unwrap();
+        let tally = Tally::of(&printed(), "bfq-lite").unwrap();
         assert!(!tally.keeps(0.0));
         assert!(total("bfq", &tally, 0.0).ends_with("MISSED |"));
         assert!(!Tally::default().keeps(0.0), "nothing was seen");

@@ -1,7 +1,7 @@
 //! A control group whose reads and writes of one device are limited to N a second each, by the controller blkio (version 1) or io
 //! (version 2), whichever the kernel has. When it is dropped the group is gone and what was switched on for it is off again.
 
-use crate::bench::loop_device::told;
+use crate::bench::loop_device::show_failure;
 use anyhow::{Context as _, Result};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -73,7 +73,7 @@ impl Drop for Throttle {
             std::thread::sleep(Duration::from_millis(50));
         }
         if let Some(control) = self.switched_on.take() {
-            told(write(&control, "-io"));
+            show_failure(write(&control, "-io"));
         }
     }
 }

@@ -45,6 +45,12 @@ access = "uniform"
 record = { fixed = "4KiB" }
 amount = { operations = 200 }
 TOML
+# Whatever was acknowledged before the cut is there.
+if [ "$(grep -c . /lab/journal)" -ge 2 ]; then
+    fathom power-cut check /lab/journal --remove > /tmp/out 2>&1 || wrong "a write that was acknowledged is lost"
+    cat /tmp/out > /dev/console
+fi
+rm -rf fathom-power-cut
 runs() {
     fathom list --json > /tmp/list 2> /tmp/out || wrong "the store does not open"
     grep -c '"id"' /tmp/list || true
@@ -58,6 +64,7 @@ fathom run /tmp/write.toml > /tmp/out 2>&1 || wrong "a run fails after the cut"
 (cd .. && sha256sum -s -c foreign.sum) || wrong "a file of somebody else has changed"
 echo "@@KEPT $(runs)"
 echo "@@BEGAN"
+fathom power-cut write /mnt/disk --every 2 --size 256KiB --files 1 2> /tmp/power-cut &
 while :; do
     fathom run /tmp/write.toml > /tmp/out 2>&1 || wrong "a run fails"
     echo "@@KEPT $(runs)"

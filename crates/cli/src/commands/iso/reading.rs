@@ -56,10 +56,10 @@ pub struct ImageReading {
     /// Largest gap that is read along to merge two requests, 0 to 1MiB [default: 32KiB under modern from a disc in a drive, else 0]
     #[arg(long, value_name = "SIZE", help_heading = "How contents are read")]
     pub bridge: Option<Bytes>,
-    /// Most requests in flight at the device, 1 to 1024
+    /// Maximum number of requests in flight at the device, 1 to 1024
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "How contents are read")]
     pub depth: Option<u32>,
-    /// Most read-ahead threads, 0 to 256
+    /// Maximum number of read-ahead threads, 0 to 256
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=256), help_heading = "How contents are read")]
     pub helpers: Option<u32>,
 }

@@ -35,7 +35,7 @@ pub struct Mount {
     /// Order of directory entries [default: lbn from a disc in a drive under modern, else disk]
     #[arg(long, value_name = "ORDER")]
     pub dir_order: Option<DirectoryOrder>,
-    /// Most memory for directories that are read and parsed in advance; 0 is none [default: 64MiB from a disc in a drive under modern, else 0]
+    /// Maximum memory for directories that are read and parsed in advance; 0 is none [default: 64MiB from a disc in a drive under modern, else 0]
     #[arg(long, value_name = "SIZE")]
     pub metadata: Option<Bytes>,
     /// When files are opened in directory order, read up to this many bytes of the following files too; 0 is none. Needs an option of

@@ -22,7 +22,7 @@ pub fn after(seconds: u64) {
         }
         HAPPENED.store(true, Ordering::SeqCst);
         console::out_raw("FATAL: The --time limit has expired, forcing shutdown...\n");
-        // SAFETY: our own handler of SIGTERM only touches atomics; it is installed before any phase starts.
+        // SAFETY: kill has no preconditions. Our SIGTERM handler, installed before any phase starts, is async-signal-safe.
         unsafe { libc::kill(libc::getpid(), libc::SIGTERM) };
         std::thread::sleep(PATIENCE);
         if !CALLED_OFF.load(Ordering::SeqCst) {

@@ -6,7 +6,7 @@ const REFUSALS: &[(&str, &str)] = &[
     ("sync_file_range with ", "fio lets the other sync come first"),
     ("vsync gathers", "vsync gathers the blocks of a batch in sequence into one call"),
     ("bs_is_seq_rand", "block sizes by the order of single operations"),
-    ("so buffer_pattern has no place", "verify together with buffers that compress to a pattern"),
+    ("so buffer_pattern cannot be used", "verify together with buffers that compress to a pattern"),
     ("has nothing that could be read or written over", "create_on_open of a job that reads"),
     ("file_append is not supported with rw=...:N or zonemode", "writing past the end of a file in zones"),
     ("steadystate", "a steady state that cannot be judged in so short a time"),

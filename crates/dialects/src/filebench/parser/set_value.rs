@@ -47,8 +47,9 @@ impl Parser<'_> {
             Value::Integer(value) => Number::Integer(value),
             Value::Variable(variable) => Number::Variable(variable),
             _ => {
-                let hint = "arithmetic is for numbers and variables; put a word with such a sign in quotes"
-                    .to_owned();
+                let hint =
+                    "arithmetic works on numbers and variables only; quote a word that contains this sign"
+                        .to_owned();
                 let sign = operator.sign();
                 return Err(self.error(
                     sign_span,

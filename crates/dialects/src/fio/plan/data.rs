@@ -191,7 +191,7 @@ fn buffers_beside(s: &Settings, verify: &str) -> Result<Vec<&'static str>, Usage
         return Err(s
             .wrong(
                 COMPRESSES,
-                "verify fills each block with a header and random bytes (or verify_pattern), so buffer_pattern has no place",
+                "verify fills each block with a header and random bytes (or verify_pattern), so buffer_pattern cannot be used",
             )
             .hint("leave buffer_pattern out: blocks then end with zeros"));
     }
@@ -384,7 +384,7 @@ mod tests {
             assert_eq!(said, options.contains("dedupe") || zeros_percent == 0, "{options}");
         }
         let why = refused(&format!("{line} --buffer_compress_percentage=40 --buffer_pattern=1 --verify=md5"));
-        assert!(why.contains("buffer_pattern has no place"), "{why}");
+        assert!(why.contains("buffer_pattern cannot be used"), "{why}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const FILE: &str = "merge_blktrace_file";
 const SCALARS: &str = "merge_blktrace_scalars";
 const TIMES: &str = "merge_blktrace_iters";
-/// Most events, including those that are not replayed.
+/// Maximum number of events, including those that are not replayed.
 const MOST: usize = 1 << 23;
 
 /// The merged trace and its destination.

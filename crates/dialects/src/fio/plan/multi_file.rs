@@ -148,7 +148,7 @@ fn checks_the_rest(s: &Settings, stream: &Stream, pass: u64, blocks: u64) -> boo
         && pass.saturating_sub(blocks.saturating_mul(block.0)) >= block.0
 }
 
-/// Makes a stream take turns between several files.
+/// Makes a stream alternate between its files (file_service_type, openfiles).
 pub fn take_turns(
     s: &Settings,
     stream: &mut Stream,

@@ -12,7 +12,7 @@ use fathom_workload::{
 use std::collections::HashSet;
 
 const BACKLOG: &str = "verify_backlog";
-/// Most writes in the lists of all clones, which are kept in memory and stored with the workload.
+/// Maximum number of writes in the lists of all clones, which are kept in memory and stored with the workload.
 const MOST: u64 = 1 << 20;
 
 /// Which writes a stream remembers, according to `verify_backlog`.

@@ -14,7 +14,7 @@ use fathom_workload::{Access, Amount, Bytes, Does, Duration, ListedOp, Mix, Pick
 use std::path::{Path, PathBuf};
 
 pub(super) const TRACE: &str = "read_iolog";
-/// Most operations of all clones; their lists are kept in memory and stored with the workload.
+/// Maximum number of operations of all clones together; their lists are kept in memory and stored with the workload.
 const MOST: usize = 1 << 20;
 
 /// A trace prepared for replay.

@@ -41,7 +41,7 @@ pub(super) static ROWS: &[FioOption] = &[
     done(
         "buffer_compress_chunk",
         Bytes,
-        "granularity of the compression, up to 4096; all values have the same effect, as the share applies to every 4096 bytes",
+        "size of the chunks that buffer_compress_percentage applies to, up to 4096; any value has the effect of 4096",
     ),
     done("dedupe_percentage", Number, "share of blocks that are duplicates"),
     done(

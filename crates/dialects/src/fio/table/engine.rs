@@ -211,8 +211,8 @@ pub(super) static ROWS: &[FioOption] = &[
         "io_uring: read and write instead of readv and writev",
         "they are never vectored",
     ),
-    done("nowait", Bool, "pvsync2: fail instead of waiting; for io_uring it is refused"),
-    done("uncached", Bool, "pvsync2: leave nothing in the page cache; for io_uring it is refused"),
+    done("nowait", Bool, "pvsync2: fail instead of waiting; refused with io_uring"),
+    done("uncached", Bool, "pvsync2: leave nothing in the page cache; refused with io_uring"),
     done(
         "cmdprio_percentage",
         Text,

@@ -70,7 +70,7 @@ pub(super) static ROWS: &[FioOption] = &[
     done(
         "bs_is_seq_rand",
         Bool,
-        "the first block size is that of sequential jobs, the second that of random ones, whatever they do; not beside percentage_random",
+        "sequential jobs use the first block size, random jobs the second, for reads, writes and trims alike; with percentage_random the two must be equal",
     ),
     done("size", Size, "bytes of the job's files together"),
     also(

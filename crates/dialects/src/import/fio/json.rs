@@ -88,7 +88,8 @@ const NEITHER: [&str; 6] = ["stddev", "deviation", "duration", "elapsed", "job_r
 /// Lines before a document that may contain fio's error message.
 const MOST_BEFORE: usize = 8;
 
-/// Order of a job's cells: directions come first, then these.
+/// Sort keys of phases: 0 to 3 are a job's directions (read, write, trim, mixed), then come its syncs and its other figures. Devices come
+/// after all jobs.
 const SYNC: u8 = 4;
 const JOB: u8 = 5;
 const DEVICE: u8 = 6;

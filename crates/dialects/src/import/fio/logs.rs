@@ -74,7 +74,7 @@ fn read(lines: &Lines, at: usize, mut log: ImportedLog) -> (ImportedLog, usize) 
     (log, n)
 }
 
-/// Position at which a log was cut.
+/// Where reading a log too long for memory stopped, so that the next part continues there.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Cut {
     /// Next line to read.

@@ -426,7 +426,7 @@ impl NormalReport {
     }
 }
 
-/// Of what "MB" is a multiple: beside "MiB" it is decimal (`kb_base=1000`), in 2.x it is binary.
+/// Whether "MB" is decimal or binary: decimal in output that also has "MiB" (`kb_base=1000`), binary in fio 2.x.
 fn prefix(rest: &str) -> Prefix {
     if rest.contains("iB") || rest.contains("ibit") { Prefix::Decimal } else { Prefix::Binary }
 }

@@ -31,7 +31,7 @@ pub(super) fn parse(lines: &Lines, at: usize) -> Option<Block> {
     let mut block = Block { last: at, ..Block::default() };
     let mut part = if banner { LogSection::Head } else { LogSection::Figures };
     let mut table = false;
-    // Number of values of the table's rows.
+    // Number of values in the table's previous row; `None` before the first.
     let mut width = None;
     let mut unknown = Vec::new();
     let mut errors: Vec<String> = Vec::new();

@@ -60,7 +60,7 @@ pub enum Work {
 }
 
 impl Device {
-    /// Whether a part of a job goes into this page itself. Pieces of other pages attached to it do not count.
+    /// Whether this part of a job is one of the page's own pieces, and not another page's piece that the page waits for.
     pub(in crate::reader) fn goes_into(&self, token: u32, page: usize) -> bool {
         token != HOLE && self.pieces.get(token).page == page
     }

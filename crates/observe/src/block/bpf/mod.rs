@@ -46,7 +46,7 @@ const POINTS: [(&str, &str); 6] = [
     ("arrived", "block_bio_queue"),
 ];
 
-/// Most slots of a device; they take 19 MB.
+/// Maximum number of slots per device; they take 19 MB.
 const MOST_SLOTS: u32 = 1 << 18;
 /// Each device takes 0.3 MB of the kernel's memory on each processor that the machine may have.
 const MOST_PROCESSORS_TIMES_DEVICES: usize = 256;

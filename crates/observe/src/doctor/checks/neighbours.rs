@@ -17,7 +17,7 @@ const SOURCE: &str = "/proc/diskstats";
 const BUSY: f64 = 0.05;
 /// Or this much data; a commit of an idle system's logs stays below.
 const RATE_BYTES: f64 = 1_048_576.0;
-/// Most processes named.
+/// Maximum number of processes named.
 const MOST: usize = 3;
 /// A process that moves more than this times the device's bytes does not move them here: it uses other devices, or a cache above this
 /// one. It leaves room for the two

@@ -35,7 +35,7 @@ fn files(scene: &Scene) -> Option<Finding> {
     })
 }
 
-/// The limit of locked memory does not apply to root.
+/// The locked-memory limit does not apply to root.
 fn locked(scene: &Scene) -> Option<Finding> {
     let limit = soft(scene, "max_locked_memory")?;
     Some(match limit {

@@ -25,11 +25,12 @@ fn an_image_with_holes_is_a_cause_if_it_grows_meanwhile() {
     };
     world.image_growth = grown(60 * MIB);
     assert_eq!(
-        world.says("sparse-image").expect("told"),
+        world.says("sparse-image").expect("reported"),
         "The file behind loop0, /srv/image, had holes: the file system below allocated 60 MiB for it while loop0 wrote 64 MiB and was busy for 87 % of the time."
     );
-    let advice =
-        |world: &World| world.found().into_iter().find(|f| f.rule == "sparse-image").expect("told").advice;
+    let advice = |world: &World| {
+        world.found().into_iter().find(|f| f.rule == "sparse-image").expect("reported").advice
+    };
     assert!(advice(&world).starts_with("Fill the holes: `fallocate -l 268435456 /srv/image`. "));
     world.image_growth.as_mut().expect("it grew").path = "/srv/my image".into();
     assert!(advice(&world).starts_with("Fill the holes: `fallocate -l 268435456 '/srv/my image'`. "));
@@ -66,7 +67,7 @@ fn an_image_that_is_copied_on_write_is_a_cause_if_more_is_written_below() {
     };
     devices(&mut world, 20_480);
     assert_eq!(
-        world.says("copied-image").expect("told"),
+        world.says("copied-image").expect("reported"),
         "The file behind loop0, /srv/image, lies on btrfs, which writes each block to a new place and records where: while loop0 wrote 32 MiB, vda wrote 80 MiB (2.5 x)."
     );
     let theirs = Issuer { kind: IssuerKind::Other, write_bytes: 45 * MIB, ..Issuer::default() };
@@ -91,7 +92,7 @@ fn a_raid_with_parity_is_a_cause_if_its_members_are_read() {
     };
     let members = [("sda", 16 * MIB, 33 * MIB), ("sdb", 18 * MIB, 31 * MIB)];
     assert_eq!(
-        on_devices(raid("raid5"), &members).says("parity").expect("told"),
+        on_devices(raid("raid5"), &members).says("parity").expect("reported"),
         "md0 is a RAID 5, which reads old data or parity before it writes less than a stripe: while it wrote 32 MiB, its members read 34 MiB and wrote 64 MiB."
     );
     assert_eq!(on_devices(raid("raid10"), &members).says("parity"), None);
@@ -128,7 +129,7 @@ fn a_raid_that_lacks_a_device_is_a_cause_if_more_is_read_than_was_asked_for() {
         world.says("degraded")
     };
     assert_eq!(
-        of_md(1, 22 * MIB).expect("told"),
+        of_md(1, 22 * MIB).expect("reported"),
         "md0 is a RAID 5 that lacks one device: data of a missing device is computed from what the others hold. For 32 MiB that were read, 44 MiB were read from them."
     );
     assert_eq!(of_md(0, 22 * MIB), None, "complete");
@@ -145,7 +146,7 @@ fn a_raid_that_lacks_a_device_is_a_cause_if_more_is_read_than_was_asked_for() {
         world.repetition.block.as_mut().expect("made with one").devices = vec![device.clone(), device];
         world.says("degraded")
     };
-    assert!(of_btrfs("raid5", 1).expect("told").starts_with("btrfs is a RAID 5 that lacks one device:"));
+    assert!(of_btrfs("raid5", 1).expect("reported").starts_with("btrfs is a RAID 5 that lacks one device:"));
     assert_eq!(of_btrfs("raid5", 0), None);
     assert_eq!(of_btrfs("raid1", 1), None, "the other copy is read instead");
 }
@@ -154,7 +155,7 @@ fn a_raid_that_lacks_a_device_is_a_cause_if_more_is_read_than_was_asked_for() {
 fn an_image_inside_an_image_is_a_cause_if_the_time_passes_between() {
     let said = on_images(&[("loop1", "loop", 100), ("loop0", "loop", 80), ("vda", "disk", 50)]);
     assert_eq!(
-        said.says("nested-loops").expect("told"),
+        said.says("nested-loops").expect("reported"),
         "loop1 lies on an image inside an image (2 loop devices: loop1, loop0): of the 100 us that a request to it took, 50 % passed above vda, in the loop drivers and the file systems that hold the images."
     );
     let fast = on_images(&[("loop1", "loop", 100), ("loop0", "loop", 95), ("vda", "disk", 90)]);
@@ -177,7 +178,7 @@ fn an_image_in_many_pieces_is_a_cause_if_requests_are_split_below() {
     };
     let of = |pieces, below| of_size(pieces, 4096, below);
     assert_eq!(
-        of(400, 32_000).expect("told"),
+        of(400, 32_000).expect("reported"),
         "The file behind loop0, /srv/image, lies in pieces of 4 KiB (mean of 400) on vda: 1000 requests of 128 KiB became 32000 requests of 4 KiB there."
     );
     assert_eq!(of(4, 32_000), None, "few pieces");
@@ -197,13 +198,13 @@ fn a_snapshot_is_a_cause_if_writes_read_what_was_there() {
     let origin = volume(&[("dm-1", "snapshot-origin")]);
     let copied = [("dm-1", 32 * MIB, 64 * MIB)];
     assert_eq!(
-        on_devices(origin.clone(), &copied).says("snapshot").expect("told"),
+        on_devices(origin.clone(), &copied).says("snapshot").expect("reported"),
         "dm-0 has a snapshot (LVM), and the first write to each chunk copies what was there: while 32 MiB were written, 32 MiB were read from below."
     );
     assert_eq!(on_devices(origin, &[("dm-1", 0, 32 * MIB)]).says("snapshot"), None, "copied before");
     let itself = volume(&[("dm-1", "snapshot-origin"), ("dm-2", "snapshot-store")]);
     let both = [("dm-1", 32 * MIB, 0), ("dm-2", 0, 64 * MIB)];
-    let said = on_devices(itself, &both).says("snapshot").expect("told");
+    let said = on_devices(itself, &both).says("snapshot").expect("reported");
     assert!(said.starts_with("dm-0 is a snapshot of LVM, and"), "{said}");
     let thin = volume(&[("dm-1", "snapshot-origin"), ("dm-2", "thin-pool")]);
     assert_eq!(on_devices(thin, &both).says("snapshot"), None, "the origin of a thin volume");
@@ -227,7 +228,7 @@ fn an_encrypted_device_is_a_cause_if_the_disk_below_waits() {
     world.device().busy_ns = 900_000_000;
     world.repetition.block.as_mut().expect("made with one").devices.push(sda);
     assert_eq!(
-        world.says("encryption").expect("told"),
+        world.says("encryption").expect("reported"),
         "vda encrypts what it holds (dm-crypt): 256 MiB had to be decrypted, and sda was idle for 92 % of the time."
     );
     world.device().busy_ns = 300_000_000;
@@ -264,11 +265,11 @@ fn a_loop_device_that_passes_requests_on_late() {
     };
     devices(&mut world, 120_000_000);
     assert_eq!(
-        world.says("loop-driver").expect("told"),
+        world.says("loop-driver").expect("reported"),
         "loop0 had requests for 84 % of the time, but vda, which carries it, only for 8.0 %: the loop driver's kernel workers, or the file system of its image, passed them on late. The kernel's workers may use only 1 of 2 processors (/sys/devices/virtual/workqueue/cpumask)."
     );
     world.environment["cpu"]["kernel_workers"] = 2.into();
-    assert!(world.says("loop-driver").expect("told").ends_with("passed them on late."));
+    assert!(world.says("loop-driver").expect("reported").ends_with("passed them on late."));
     devices(&mut world, 700_000_000);
     assert_eq!(world.says("loop-driver"), None, "as a healthy one");
     devices(&mut world, 120_000_000);
@@ -330,7 +331,7 @@ fn an_image_that_a_program_serves() {
         { "name": "loop0", "kind": "loop", "backing_file": "/srv/image", "direct_io": true, "image_on": "fuse" },
     ]});
     assert_eq!(
-        world.says("fuse").expect("told"),
+        world.says("fuse").expect("reported"),
         "The file behind loop0, /srv/image, lies on fuse, so a program in user space handles each of its requests: they took 97 % of the time."
     );
     world.environment["devices"][0]["image_on"] = "ext4".into();

@@ -8,7 +8,7 @@ fn settings_that_make_every_call_wait_are_causes() {
     world.device().requests = vec![requests(RequestClass::Write, 1800, 8192)];
     world.environment = serde_json::json!({ "filesystem": { "options": "rw,sync,relatime" } });
     assert_eq!(
-        world.says("sync-mount").expect("told"),
+        world.says("sync-mount").expect("reported"),
         "The file system is mounted with sync: every write waits until its data is on the device (1800 write requests for 1000 writes)."
     );
     world.environment = serde_json::json!({ "filesystem": { "options": "rw,async" } });
@@ -23,7 +23,7 @@ fn settings_that_make_every_call_wait_are_causes() {
 
     world.environment =
         serde_json::json!({ "filesystem": { "dirty_limit_strict": true, "dirty_limit_bytes": MIB } });
-    assert!(world.says("dirty-limit").expect("told").starts_with("At most 1 MiB of writes to vda"));
+    assert!(world.says("dirty-limit").expect("reported").starts_with("At most 1 MiB of writes to vda"));
     world.phase.axes.file_bytes = Some(MIB);
     assert_eq!(world.says("dirty-limit"), None, "there is never as much to hold back");
     world.phase.axes.file_bytes = None;
@@ -34,14 +34,14 @@ fn settings_that_make_every_call_wait_are_causes() {
     world.device().requests = vec![requests(RequestClass::Read, 16_000, 4096)];
     world.environment = serde_json::json!({ "devices": [{ "name": "vda", "read_ahead_kb": 0 }] });
     assert_eq!(
-        world.says("no-read-ahead").expect("told"),
+        world.says("no-read-ahead").expect("reported"),
         "Read-ahead is off (read_ahead_kb of vda is 0): reads of 64 KiB were fetched in 16000 requests of 4 KiB."
     );
     world.environment["filesystem"] = serde_json::json!({ "read_ahead_kb": 4096 });
     assert_eq!(world.says("no-read-ahead"), None, "the mount has its own read-ahead");
     world.environment["filesystem"]["read_ahead_kb"] = 0.into();
     world.environment["devices"][0]["read_ahead_kb"] = 128.into();
-    assert!(world.says("no-read-ahead").expect("told").contains("read_ahead_kb of the mount is 0"));
+    assert!(world.says("no-read-ahead").expect("reported").contains("read_ahead_kb of the mount is 0"));
     world.device().requests = vec![requests(RequestClass::Read, 1000, 65_536)];
     assert_eq!(world.says("no-read-ahead"), None, "a read was one request");
 }
@@ -52,14 +52,14 @@ fn a_file_in_pieces_and_a_file_system_that_has_no_others() {
     world.workload.in_order = true;
     world.device().requests = vec![requests(RequestClass::Read, 8192, 4096)];
     world.pieces = Some(Pieces { count: 8192, bytes: 32 * MIB, files: 1 });
-    let said = world.says("fragmented").expect("told");
+    let said = world.says("fragmented").expect("reported");
     assert_eq!(
         said,
         "The files are in 8192 pieces of 4 KiB on the device, so sequential calls of 128 KiB became 8192 requests of 4 KiB at scattered offsets."
     );
     world.environment = serde_json::json!({ "filesystem": { "free_bytes": 3, "total_bytes": 100 } });
     assert!(
-        world.says("fragmented").expect("told").ends_with("The file system has 3.0 % of its space left.")
+        world.says("fragmented").expect("reported").ends_with("The file system has 3.0 % of its space left.")
     );
     world.pieces = Some(Pieces { count: 8192, bytes: 32 * MIB, files: 8192 });
     assert_eq!(world.says("fragmented"), None, "each file is whole");
@@ -81,7 +81,7 @@ fn compression_is_reported_if_syncs_wait_and_the_device_idles() {
     world.device().busy_ns = 100_000_000;
     world.environment = serde_json::json!({ "filesystem": { "options": "rw,compress-force=zstd:15" } });
     assert_eq!(
-        world.says("compression").expect("told"),
+        world.says("compression").expect("reported"),
         "The file system compresses written data (compress-force=zstd:15) before vda gets it, and vda was idle for 90 % of the time outside of the write calls."
     );
     world.device().busy_ns = 900_000_000;
@@ -92,7 +92,7 @@ fn compression_is_reported_if_syncs_wait_and_the_device_idles() {
     assert!(
         world
             .says("compression")
-            .expect("told")
+            .expect("reported")
             .ends_with("the kernel's threads and other programs used 1.7 processors.")
     );
     world.repetition.physical.machine_cpu_ns = Some(900_000_000);
@@ -128,7 +128,7 @@ fn writers_of_one_file_wait_for_each_other() {
     world.repetition.workers = vec![worker; 8];
     world.device().busy_ns = 30_000_000;
     assert_eq!(
-        world.says("one-writer").expect("told"),
+        world.says("one-writer").expect("reported"),
         "8 workers write one file through the page cache and were blocked in calls for 80 % of their time, while vda was busy for 3.0 % of it: the file system admits one writer per file at a time."
     );
     world.device().busy_ns = 900_000_000;
@@ -162,7 +162,7 @@ fn calls_that_a_program_serves() {
     world.repetition.physical.method = "diskstats".into();
     assert_eq!(world.says("fuse"), None, "the files of this phase are on a device");
     world.repetition.physical.method = "none".into();
-    let said = world.says("fuse").expect("told");
+    let said = world.says("fuse").expect("reported");
     assert!(
         said.starts_with(
             "The file system is fuse.sshfs of host:/data, so a program in user space serves it: for 80 %"
@@ -193,7 +193,7 @@ fn writes_that_the_workload_itself_makes_synchronous() {
     assert_eq!(world.says("synced-writes"), None, "another stream may have made the requests");
     world.workload.all_synced = true;
     assert_eq!(
-        world.says("synced-writes").expect("told"),
+        world.says("synced-writes").expect("reported"),
         "The workload opens files with O_SYNC or O_DSYNC, so each write to them waits until its data is on the device: 2000 write requests for 1000 writes."
     );
     world.device().requests = vec![requests(RequestClass::Write, 100, 40_960)];
@@ -211,7 +211,7 @@ fn deletes_that_wait_for_discards() {
         ..requests(RequestClass::Discard, 80, MIB)
     }];
     assert_eq!(
-        world.says("discard").expect("told"),
+        world.says("discard").expect("reported"),
         "The file system is mounted with discard: vda received 80 discards for 100 deletes, which kept it busy for up to 40 % of the time."
     );
     world.device().busy_ns = 100_000_000;
@@ -229,12 +229,15 @@ fn settings_are_named_although_events_were_lost() {
     world.repetition.block.as_mut().expect("made with one").lost = 60;
     world.environment = serde_json::json!({ "filesystem": { "options": "rw,data=journal" } });
     assert_eq!(
-        world.says("data-journal").expect("told"),
+        world.says("data-journal").expect("reported"),
         "The file system is mounted with data=journal: data goes to the journal first, and at least 28.1 MiB were written for 15.6 MiB (1.8 x)."
     );
     world.environment = serde_json::json!({ "filesystem": { "options": "rw,sync" } });
     assert!(
-        world.says("sync-mount").expect("told").ends_with("(at least 1800 write requests for 1000 writes).")
+        world
+            .says("sync-mount")
+            .expect("reported")
+            .ends_with("(at least 1800 write requests for 1000 writes).")
     );
     world.environment =
         serde_json::json!({ "filesystem": { "dirty_limit_strict": true, "dirty_limit_bytes": MIB } });
@@ -249,11 +252,11 @@ fn attributes_of_files_are_causes_as_options_of_the_mount_are() {
     assert_eq!((world.says("sync-attribute"), world.says("data-journal")), (None, None));
     world.attributes = Attributes { files: 1, sync: 1, journalled: 1, ..Attributes::default() };
     assert_eq!(
-        world.says("sync-attribute").expect("told"),
+        world.says("sync-attribute").expect("reported"),
         "The file has the attribute S (chattr +S): every write waits until its data is on the device (1800 write requests for 1000 writes)."
     );
     assert_eq!(
-        world.says("data-journal").expect("told"),
+        world.says("data-journal").expect("reported"),
         "The file has the attribute j (chattr +j): data goes to the journal first, and 28.1 MiB were written for 15.6 MiB (1.8 x)."
     );
     world.environment = serde_json::json!({ "filesystem": { "type": "xfs", "options": "rw,sync" } });
@@ -283,7 +286,7 @@ fn calls_that_stand_still_above_an_idle_device() {
     world.joined = Some(Joined { still, ..Joined::default() });
     assert_eq!(world.says("idle-device"), None, "more operations would stand still, too");
     assert_eq!(
-        world.says("stood-still").expect("told"),
+        world.says("stood-still").expect("reported"),
         "For 80 % of the time, in stretches of up to 105 ms, no call returned and the device was idle: something above it held the calls back."
     );
     world.repetition.workers[0].cpu_system_ns = 700_000_000;
@@ -303,7 +306,7 @@ fn btrfs_that_keeps_data_twice() {
     world.device().requests = vec![requests(RequestClass::Write, 2048, 4096)];
     world.environment = serde_json::json!({ "filesystem": { "type": "btrfs", "data_profile": "dup" } });
     assert_eq!(
-        world.says("two-copies").expect("told"),
+        world.says("two-copies").expect("reported"),
         "btrfs keeps two copies of all data on the device (profile DUP): 8 MiB were written for 4 MiB (2.0 x)."
     );
     world.environment = serde_json::json!({ "filesystem": { "type": "btrfs", "data_profile": "single" } });
@@ -325,7 +328,7 @@ fn a_journal_on_a_slower_device() {
     let journal = DeviceActivity { name: "vdb".into(), busy_ns: 710_000_000, ..DeviceActivity::default() };
     world.repetition.block.as_mut().expect("made with one").devices.push(journal);
     assert_eq!(
-        world.says("external-journal").expect("told"),
+        world.says("external-journal").expect("reported"),
         "The file system's journal is on a separate device, vdb, which was busy for 71 % of the time; vda, which holds the files, was busy for 20 %."
     );
     world.device().busy_ns = 600_000_000;
@@ -340,12 +343,12 @@ fn settings_that_cost_processor_time() {
     let mounted = |block_bytes: u64, options: &str| serde_json::json!({ "filesystem": { "type": "ext4", "block_bytes": block_bytes, "options": options } });
     world.environment = mounted(1024, "rw,relatime");
     assert_eq!(
-        world.says("small-blocks").expect("told"),
+        world.says("small-blocks").expect("reported"),
         "ext4 has blocks of 1 KiB, so it handles each page in 4 parts. The workers computed in the kernel for 38 % of their time, which includes that cost."
     );
     world.environment = mounted(4096, "rw,nodelalloc");
     assert_eq!(world.says("small-blocks"), None);
-    let said = world.says("no-delayed-allocation").expect("told");
+    let said = world.says("no-delayed-allocation").expect("reported");
     assert!(said.contains("mounted with nodelalloc") && said.contains("for 38 % of their time"), "{said}");
     world.repetition.workers[0].cpu_system_ns = 200_000_000;
     assert_eq!(world.says("no-delayed-allocation"), None, "it can cost little");
@@ -356,14 +359,14 @@ fn encryption_is_a_cause_if_the_device_waits_for_it() {
     let mut world = processors_work_on(OpKind::Read);
     world.attributes = Attributes { files: 1, encrypted: 1, ..Attributes::default() };
     assert_eq!(
-        world.says("encryption").expect("told"),
+        world.says("encryption").expect("reported"),
         "The file is encrypted by the file system (fscrypt): 256 MiB had to be decrypted, and vda was idle for 71 % of the time."
     );
     world.device().busy_ns = 760_000_000;
     assert_eq!(world.says("encryption"), None, "the device was busy");
     world.environment = serde_json::json!({ "cpu": { "online": 2 }, "filesystem": { "options": "rw" } });
     world.repetition.physical.machine_cpu_ns = Some(1_700_000_000);
-    let said = world.says("encryption").expect("told");
+    let said = world.says("encryption").expect("reported");
     assert!(said.ends_with("and the kernel's threads and other programs used 1.7 processors."), "{said}");
     world.environment["filesystem"]["options"] = "rw,inlinecrypt".into();
     assert_eq!(world.says("encryption"), None, "the device may do it");
@@ -379,7 +382,7 @@ fn encryption_is_a_cause_if_the_device_waits_for_it() {
     };
     world.repetition.block.as_mut().expect("made with one").devices.push(sda);
     assert!(
-        world.says("encryption").expect("told").ends_with("sda was idle for 92 % of the time."),
+        world.says("encryption").expect("reported").ends_with("sda was idle for 92 % of the time."),
         "the loop device is busy with work for the processors"
     );
     world.environment["devices"][0]["direct_io"] = false.into();
@@ -397,7 +400,7 @@ fn encryption_is_a_cause_if_the_device_waits_for_it() {
     assert_eq!(world.says("encryption"), None, "nobody waited for the write-back");
     world.phase.sync_in_clock = true;
     assert_eq!(
-        world.says("encryption").expect("told"),
+        world.says("encryption").expect("reported"),
         "The files are encrypted by the file system (fscrypt): 256 MiB had to be encrypted, and vda was idle for 71 % of the time outside of the write calls."
     );
     world.repetition.workers[0].stats[0].latency = Histogram::from_values([650_000_000]);
@@ -410,7 +413,7 @@ fn expensive_checksums_are_a_cause_if_the_device_waits_for_them() {
     let btrfs = |checksum: &str, options: &str| serde_json::json!({ "filesystem": { "type": "btrfs", "checksum": checksum, "options": options } });
     world.environment = btrfs("blake2b (blake2b-256-generic)", "rw,relatime");
     assert_eq!(
-        world.says("checksums").expect("told"),
+        world.says("checksums").expect("reported"),
         "btrfs keeps blake2b checksums of all data: those of 256 MiB had to be verified, and vda was idle for 71 % of the time."
     );
     world.device().busy_ns = 760_000_000;
@@ -441,7 +444,7 @@ fn a_mount_option_is_a_cause_of_slow_calls_that_it_concerns() {
     };
     let of = |options: &str, op, each_ns| on("btrfs", options, op, each_ns);
     assert_eq!(
-        of("rw,notreelog", OpKind::Sync, 8_000_000).expect("told"),
+        of("rw,notreelog", OpKind::Sync, 8_000_000).expect("reported"),
         "The file system is mounted with notreelog: each fsync commits the whole transaction of btrfs instead of writing to its log. 100 syncs took 80 % of the workers' time, and the device had 300 write requests meanwhile."
     );
     assert_eq!(of("rw,relatime", OpKind::Sync, 8_000_000), None);
@@ -457,7 +460,7 @@ fn shared_blocks_are_a_cause_if_half_of_the_writes_unshared_some() {
     let mut world = World::new(OpKind::Write, 8192, 4096);
     world.unshared_bytes = 30 * MIB;
     assert_eq!(
-        world.says("shared-blocks").expect("told"),
+        world.says("shared-blocks").expect("reported"),
         "30 MiB of the files shared their blocks with another file (a reflink copy, a snapshot) before the phase and no longer after it: to overwrite a shared block, the file system allocates a new one."
     );
     world.unshared_bytes = 15 * MIB;
@@ -474,13 +477,13 @@ fn first_writes_are_a_cause_if_the_workload_waits_for_them() {
     };
     world.repetition.extents = extents(64 * MIB, 0);
     assert_eq!(
-        world.says("first-writes").expect("told"),
+        world.says("first-writes").expect("reported"),
         "Of the 64 MiB that the phase writes to, 64 MiB are allocated but were never written: the first write to a block also changes the file's metadata."
     );
     world.workload.synced = true;
     world.repetition.extents = extents(0, 40 * MIB);
     assert_eq!(
-        world.says("first-writes").expect("told"),
+        world.says("first-writes").expect("reported"),
         "Of the 64 MiB that the phase writes to, 40 MiB are holes: the first write to a block also changes the file's metadata, and a sync waits for that, too."
     );
     world.repetition.extents = extents(20 * MIB, 0);
@@ -505,7 +508,7 @@ fn a_large_directory_without_index_is_a_cause_if_it_is_searched() {
     world.repetition.workers[0].cpu_system_ns = 900_000_000;
     world.repetition.workers[0].stats[0].latency = Histogram::from_values(std::iter::repeat_n(190_000, 5000));
     assert_eq!(
-        world.says("no-directory-index").expect("told"),
+        world.says("no-directory-index").expect("reported"),
         "A directory of these files is 1.2 MiB long and has no index: the file system searches it from the start for each name that is created, removed, or not in memory. Opens and deletes took 95 % of the time, and the workers computed in the kernel for 90 % of it."
     );
     world.repetition.workers[0].cpu_system_ns = 300_000_000;
@@ -527,7 +530,7 @@ fn inodes_freed_lately_are_a_cause_of_slow_creates_without_a_journal() {
     let each_takes = |ns: u64| Histogram::from_values(std::iter::repeat_n(ns, 4000));
     world.repetition.workers[0].stats[0].latency = each_takes(215_000);
     assert_eq!(
-        world.says("freed-inodes").expect("told"),
+        world.says("freed-inodes").expect("reported"),
         "Opening or creating a file took 215 us, 86 % of the time, and the workers computed in the kernel for 90 % of it. This ext4 has no journal: for minutes it does not reuse the inodes of deleted files, and a create may have to search past them."
     );
     world.environment["filesystem"]["journal"] = true.into();
@@ -549,7 +552,7 @@ fn files_in_swap_are_a_cause_if_they_are_read_from_it() {
         Some(Residency { total_pages: pages, cached_pages: pages / 4, ..Residency::default() });
     world.swapped_in_bytes = Some(100 * MIB);
     assert_eq!(
-        world.says("swapped-out").expect("told"),
+        world.says("swapped-out").expect("reported"),
         "The files are on tmpfs, but 96 MiB of them were not in memory: the machine swapped in 100 MiB while 128 MiB were read."
     );
     world.swapped_in_bytes = Some(63 * MIB);
@@ -569,7 +572,7 @@ fn system_calls_that_are_slow_in_themselves() {
     world.repetition.elapsed_ns = 1_000_000_000;
     world.repetition.workers[0].cpu_system_ns = 900_000_000;
     world.environment = serde_json::json!({ "limits": { "empty_call_ns": 17_000, "seccomp_filters": null } });
-    let said = world.says("slow-system-calls").expect("told");
+    let said = world.says("slow-system-calls").expect("reported");
     assert_eq!(
         said,
         "A system call that does nothing takes 17.0 us here (0.1 to 0.5 us is usual): 85 % of the workers' time."
@@ -579,19 +582,19 @@ fn system_calls_that_are_slow_in_themselves() {
     world.environment["limits"]["tracer"] = serde_json::Value::Null;
     world.environment["limits"]["seccomp_filters"] = 7.into();
     world.environment["limits"]["trace_events"] = "all".into();
-    let said = world.says("slow-system-calls").expect("told");
+    let said = world.says("slow-system-calls").expect("reported");
     assert!(
         said.ends_with("All of the kernel's trace events are on. 7 seccomp filters apply to this program."),
         "{said}"
     );
     world.environment["limits"]["trace_events"] = serde_json::Value::Null;
     world.environment["limits"]["perf_events"] = "bpftrace".into();
-    let advice = world.found().into_iter().find(|f| f.rule == "slow-system-calls").expect("told").advice;
+    let advice = world.found().into_iter().find(|f| f.rule == "slow-system-calls").expect("reported").advice;
     assert_eq!(advice, "Stop what has them open to see what they cost.", "nearly all containers filter");
-    let said = world.says("slow-system-calls").expect("told");
+    let said = world.says("slow-system-calls").expect("reported");
     assert!(said.contains("time. Performance events or probes are open in bpftrace. 7 "), "{said}");
     world.environment["limits"]["perf_events"] = serde_json::Value::Null;
-    let said = world.says("slow-system-calls").expect("told");
+    let said = world.says("slow-system-calls").expect("reported");
     assert!(said.ends_with("7 seccomp filters apply to this program."), "{said}");
     world.repetition.workers[0].cpu_system_ns = 100_000_000;
     assert_eq!(world.says("slow-system-calls"), None, "operations without system calls, as with mmap");
@@ -648,7 +651,7 @@ fn squashfs_decompresses_in_the_call() {
     world.repetition.workers[0].cpu_system_ns = 494_000_000;
     world.environment = serde_json::json!({ "filesystem": { "type": "squashfs", "block_bytes": 1_048_576 } });
     assert_eq!(
-        world.says("compression").expect("told"),
+        world.says("compression").expect("reported"),
         "squashfs reads and decompresses whole blocks of 1 MiB: the workers computed in the kernel for 96 % of their time, 8.23 ms for each read."
     );
     world.repetition.workers[0].cpu_system_ns = 400_000;
@@ -676,7 +679,7 @@ fn a_log_that_grows_with_each_synced_write() {
     let journal = |writes| Issuer { writes, write_bytes: 9 * MIB, ..issuer(IssuerKind::Journal, 0) };
     world.device().issuers = vec![own.clone(), journal(864)];
     assert_eq!(
-        world.says("growing-file").expect("told"),
+        world.says("growing-file").expect("reported"),
         "The files grew by 1.7 MiB while 1.7 MiB were written with 432 syncs: a sync then has to put their new size and blocks into the journal, too, which wrote 9 MiB in 864 requests."
     );
     assert_eq!(world.says("journal"), None, "the same figures once more");
@@ -690,7 +693,7 @@ fn a_log_that_grows_with_each_synced_write() {
     world.repetition.workers[0].stats.pop();
     assert_eq!(world.says("growing-file"), None, "nothing was synced");
     world.workload.all_synced = true;
-    let said = world.says("growing-file").expect("told");
+    let said = world.says("growing-file").expect("reported");
     assert!(said.contains("with 432 synchronous writes:"), "{said}");
     let opens = OpStat { op: OpKind::Open, ops: 44, bytes: 0, latency: Histogram::default() };
     world.repetition.workers[0].stats.push(opens);

@@ -15,23 +15,23 @@ fn a_device_that_gets_less_than_was_asked_for_and_one_that_waits() {
     ];
     world.device().busy_ns = 600_000_000;
     assert_eq!(
-        world.says("depth").expect("told"),
+        world.says("depth").expect("reported"),
         "32 operations were kept in flight, but the device, while busy, had 2 at once on average and never more than 3."
     );
     // For 250 of the 300 ms with one request it was the flush at the end.
     let mut flushes = requests(RequestClass::Flush, 1, 0);
     flushes.d2c = Histogram::from_values([250_000_000]);
     world.device().requests.push(flushes);
-    assert!(world.says("depth").expect("told").contains("had 2.71 at once on average"));
+    assert!(world.says("depth").expect("reported").contains("had 2.71 at once on average"));
     world.device().requests.pop();
     assert_eq!(
-        world.says("idle-device").expect("told"),
+        world.says("idle-device").expect("reported"),
         "vda was idle for 40 % of the time; the worker used a processor for 0.0 % of it.",
         "what took the rest is not known"
     );
     world.repetition.elapsed_ns = 800_000_000;
     assert!(
-        world.says("idle-device").expect("told").contains("for 25 % of the time"),
+        world.says("idle-device").expect("reported").contains("for 25 % of the time"),
         "the phase's, not the watch's"
     );
     world.repetition.elapsed_ns = 700_000_000;
@@ -57,7 +57,7 @@ fn a_limit_that_the_rate_stands_at_is_the_cause_and_the_only_one() {
         assert!(world.says("idle-device").is_some());
         world.environment = serde_json::json!({ "limits": { "cgroup": { "io_max": { file: text } } } });
         assert_eq!(
-            world.says("io-limit").expect("told"),
+            world.says("io-limit").expect("reported"),
             "A control group limits reads of vda to 20 MiB/s, and they ran at 20 MiB/s: the limit holds them back."
         );
         assert_eq!(world.found().len(), 1, "what follows from it is no other cause: {:?}", world.found());
@@ -91,7 +91,7 @@ fn the_tightest_io_limit_is_reported_also_in_operations() {
         "/cg/io.max": "7:0 rbps=max wbps=max riops=max wiops=1000",
     } } } });
     assert_eq!(
-        world.says("io-limit").expect("told"),
+        world.says("io-limit").expect("reported"),
         "A control group limits writes of vda to 1000 a second, and they ran at 1000 a second: the limit holds them back."
     );
     world.environment = serde_json::json!({ "limits": { "cgroup": { "io_max": {
@@ -122,7 +122,7 @@ fn flushes_of_our_own_fsyncs_count_as_writes_under_an_io_limit() {
         "/cg/blkio.throttle.write_iops_device": "7:0 800",
     } } } });
     assert_eq!(
-        world.says("io-limit").expect("told"),
+        world.says("io-limit").expect("reported"),
         "A control group limits writes of vda to 800 a second, and this program's ran at 450 a second, or up to 900 a second with flushes, which count as writes: the limit holds them back."
     );
     world.device().busy_ns = 600_000_000;
@@ -131,7 +131,7 @@ fn flushes_of_our_own_fsyncs_count_as_writes_under_an_io_limit() {
     // A limit that is reached without flushes comes first, though its number is larger.
     world.environment["limits"]["cgroup"]["io_max"]["/cg/blkio.throttle.write_bps_device"] =
         "7:0 1843200".into();
-    let bytes = world.says("io-limit").expect("told");
+    let bytes = world.says("io-limit").expect("reported");
     assert!(bytes.contains("MiB/s, and this program's ran at") && !bytes.contains("flushes"), "{bytes}");
     world.environment["limits"]["cgroup"]["io_max"]["/cg/blkio.throttle.write_bps_device"] = "".into();
     world.device().requests.pop();
@@ -145,7 +145,7 @@ fn a_quota_of_processor_time_that_is_used_up() {
     world.repetition.workers[0].cpu_system_ns = 49_000_000;
     world.environment = serde_json::json!({ "limits": { "cgroup": { "cpu_max_cores": 0.05 } } });
     assert_eq!(
-        world.says("cpu-quota").expect("told"),
+        world.says("cpu-quota").expect("reported"),
         "A control group gives this program at most 0.05 of a processor, and its workers used 0.05 of one."
     );
     world.device().busy_ns = 900_000_000;
@@ -179,10 +179,10 @@ fn a_paced_phase_has_no_idle_device_finding() {
     worker.thread_counts =
         Some(fathom_record::ThreadCounts { processor_wait_ns: Some(140_000_000), ..Default::default() });
     assert_eq!(
-        world.says("idle-device").expect("told"),
+        world.says("idle-device").expect("reported"),
         "vda was idle for 90 % of the time; the worker used a processor for 0.0 % of it and was ready to run without one for 70 %."
     );
-    let advice = world.found().into_iter().find(|f| f.rule == "idle-device").expect("told").advice;
+    let advice = world.found().into_iter().find(|f| f.rule == "idle-device").expect("reported").advice;
     assert_eq!(
         advice,
         "`top -H` shows what uses the processors: stop it, or use no more workers than there are processors."
@@ -230,23 +230,23 @@ fn workers_that_wait_for_a_processor() {
     world.repetition.workers[0].cpu_system_ns = 500_000_000;
     world.repetition.physical.machine_cpu_ns = Some(1_000_000_000);
     assert_eq!(
-        world.says("busy-processors").expect("told"),
+        world.says("busy-processors").expect("reported"),
         "For 45 % of the time the workers were ready to run but had no processor: other programs or kernel threads had them."
     );
     let shares =
         |n: &str| serde_json::json!({ "limits": { "cgroup": { "cpu_weights": { "/cg/a/cpu.shares": n } } } });
     world.environment = shares("2");
     assert_eq!(
-        world.says("busy-processors").expect("told"),
+        world.says("busy-processors").expect("reported"),
         "For 45 % of the time the workers were ready to run but had no processor: other programs or kernel threads had them. A control group of this program has a low weight (cpu.shares 2, the default is 1024), so programs outside of it go first."
     );
     world.environment = shares("1024");
-    assert!(!world.says("busy-processors").expect("told").contains("weight"));
+    assert!(!world.says("busy-processors").expect("reported").contains("weight"));
     world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 1 } });
     assert_eq!(world.says("busy-processors"), None, "they may have used the other one");
     world.allowed_busy_ns = Some(1_000_000_000);
     assert!(
-        world.says("busy-processors").expect("told").ends_with(
+        world.says("busy-processors").expect("reported").ends_with(
             "had them. This program may use only 1 of the machine's 2 processors (taskset, cpuset)."
         )
     );
@@ -269,7 +269,7 @@ fn workers_that_wait_for_a_processor() {
     world.device().busy_ns = 900_000_000;
     world.environment = serde_json::json!({ "limits": { "cgroup": { "cpu_max_cores": 0.05 } } });
     assert_eq!(
-        world.says("cpu-quota").expect("told"),
+        world.says("cpu-quota").expect("reported"),
         "A control group gives this program at most 0.05 of a processor, and its workers used 0.04 of one. For 90 % of the time they were ready to run but had to wait."
     );
     assert_eq!(world.found()[0].rule, "cpu-quota", "{:?}", world.found());
@@ -312,7 +312,7 @@ fn a_group_with_less_memory_than_the_files_need() {
     world.environment = serde_json::json!({ "limits": { "cgroup": { "memory_max_bytes": 80 * MIB } } });
     world.device().requests = vec![requests(RequestClass::Read, 512, MIB)];
     assert_eq!(
-        world.says("memory-limit").expect("told"),
+        world.says("memory-limit").expect("reported"),
         "A control group limits this program to 80 MiB of memory, page cache included, and the files total 256 MiB: repeated reads go to the device again."
     );
     world.device().requests = vec![requests(RequestClass::Read, 270, MIB)];
@@ -335,7 +335,7 @@ fn a_group_with_less_memory_than_the_files_need() {
     assert!(
         world
             .says("memory-limit")
-            .expect("told")
+            .expect("reported")
             .ends_with("must reach the device before more can be written.")
     );
     world.repetition.workers[0].stats.push(syncs(65_536));
@@ -348,7 +348,7 @@ fn a_journal_of_data_and_caps_of_the_whole_machine() {
     world.environment = serde_json::json!({ "filesystem": { "options": "rw,data=journal" } });
     world.device().requests = vec![requests(RequestClass::Write, 80, 131_072)];
     assert_eq!(
-        world.says("data-journal").expect("told"),
+        world.says("data-journal").expect("reported"),
         "The file system is mounted with data=journal: data goes to the journal first, and 10 MiB were written for 4 MiB (2.5 x)."
     );
     world.device().requests = vec![requests(RequestClass::Write, 40, 131_072)];
@@ -359,13 +359,13 @@ fn a_journal_of_data_and_caps_of_the_whole_machine() {
 
     world.environment = serde_json::json!({ "vm": { "dirty_bytes": MIB, "dirty_ratio": 0 } });
     assert_eq!(
-        world.says("dirty-limit").expect("told"),
+        world.says("dirty-limit").expect("reported"),
         "At most 1 MiB of writes may wait in memory (vm.dirty_bytes), and 4 MiB were written: writers were held back until the device had the rest."
     );
     world.environment = serde_json::json!({
         "vm": { "dirty_bytes": 0, "dirty_ratio": 1 }, "memory": { "available_bytes": 100 * MIB }
     });
-    assert!(world.says("dirty-limit").expect("told").contains("(vm.dirty_ratio)"));
+    assert!(world.says("dirty-limit").expect("reported").contains("(vm.dirty_ratio)"));
     world.environment["vm"]["dirty_ratio"] = 4.into();
     assert_eq!(world.says("dirty-limit"), None, "all of it fits");
     world.environment["vm"]["dirty_ratio"] = 20.into();
@@ -386,14 +386,14 @@ fn workers_that_share_fewer_processors_than_the_machine_has() {
     world.repetition.physical.machine_cpu_ns = Some(1_900_000_000);
     world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 1 } });
     assert_eq!(
-        world.says("few-processors").expect("told"),
+        world.says("few-processors").expect("reported"),
         "This program may use only 1 of the machine's 2 processors, and on average 7.8 of 8 workers were running or ready to run."
     );
     assert_eq!(world.says("busy-processors"), None);
     world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 2 } });
     world.workload.bound = vec![Some(vec![1]); 8];
     assert_eq!(
-        world.says("few-processors").expect("told"),
+        world.says("few-processors").expect("reported"),
         "The workload lets its workers use only 1 of the machine's 2 processors, and on average 7.8 of 8 workers were running or ready to run."
     );
     world.workload.bound = (0..8).map(|worker| Some(vec![worker % 2])).collect();
@@ -437,12 +437,12 @@ fn the_workers_of_one_group_that_share_too_few_processors() {
     let first_four = |cpus: &[u32]| (0..4).map(|_| Some(cpus.to_vec())).collect::<Vec<_>>();
     world.workload.bound = [first_four(&[2]), vec![Some(vec![3, 4, 5, 6]); 4]].concat();
     assert_eq!(
-        world.says("few-processors").expect("told"),
+        world.says("few-processors").expect("reported"),
         "The workload lets the 4 workers of scan use only 1 of the machine's 8 processors (CPU 2), and on average 3.9 of 4 were running or ready to run."
     );
     world.workload.bound = [first_four(&[2]), vec![None; 4]].concat();
     assert!(
-        world.says("few-processors").expect("told").contains("the 4 workers of scan"),
+        world.says("few-processors").expect("reported").contains("the 4 workers of scan"),
         "the others are free"
     );
     world.workload.bound = [first_four(&[1, 2, 3, 4]), vec![Some(vec![1]); 4]].concat();
@@ -451,12 +451,15 @@ fn the_workers_of_one_group_that_share_too_few_processors() {
     let pairs: Vec<_> = [2, 2, 3, 3].map(|cpu| Some(vec![cpu])).to_vec();
     world.workload.bound = [pairs, vec![None; 4]].concat();
     assert_eq!(
-        world.says("few-processors").expect("told"),
+        world.says("few-processors").expect("reported"),
         "The workload lets the 4 workers of scan use only 2 of the machine's 8 processors (CPUs 2, 3), and on average 3.9 of 4 were running or ready to run."
     );
     world.repetition.workers[4].group = "scan".into();
     assert!(
-        world.says("few-processors").expect("told").starts_with("The workload lets 4 of its 8 workers use"),
+        world
+            .says("few-processors")
+            .expect("reported")
+            .starts_with("The workload lets 4 of its 8 workers use"),
         "a fifth worker of that group is free"
     );
     world.workload.bound = [first_four(&[2]), vec![None; 4]].concat();
@@ -476,7 +479,7 @@ fn writers_that_the_kernel_pauses() {
         Some(fathom_record::PageCacheEvents { pauses, ..Default::default() })
     };
     world.repetition.page_cache = paused(whole / 2);
-    let said = world.says("dirty-throttling").expect("told");
+    let said = world.says("dirty-throttling").expect("reported");
     assert!(said.starts_with("For 50 % of their time the kernel paused the writers (39 pauses, "), "{said}");
     world.repetition.page_cache = paused(whole / 10);
     assert_eq!(world.says("dirty-throttling"), None, "it hardly mattered");
@@ -489,7 +492,7 @@ fn a_workload_that_keeps_its_own_pace() {
     world.repetition.workers[0].stats[0].latency = Histogram::from_values([80_000; 1000]);
     assert_eq!(world.says("own-pace"), None);
     (world.workload.paced, world.workload.all_paced) = (true, true);
-    let said = world.says("own-pace").expect("told");
+    let said = world.says("own-pace").expect("reported");
     assert!(said.ends_with("kept to it: its calls took 8.0 % of the time."), "{said}");
     world.workload.all_paced = false;
     assert_eq!(world.says("own-pace"), None, "another stream takes what it gets");
@@ -514,11 +517,11 @@ fn workers_that_are_stopped_or_frozen() {
     };
     assert_eq!(halted(10_000_000, 20_000_000), None);
     assert_eq!(
-        halted(0, 480_000_000).expect("told"),
+        halted(0, 480_000_000).expect("reported"),
         "For 48 % of their time the workers were frozen with their control group (/batch)."
     );
     assert_eq!(
-        halted(600_000_000, 0).expect("told"),
+        halted(600_000_000, 0).expect("reported"),
         "For 60 % of their time the workers were stopped by a signal, such as SIGSTOP."
     );
 }
@@ -533,7 +536,7 @@ fn a_frozen_file_system() {
         world.says("frozen-file-system")
     };
     assert_eq!(
-        frozen(610_000_000).expect("told"),
+        frozen(610_000_000).expect("reported"),
         "For 61 % of their time the workers waited because the file system was frozen, which blocks all writes."
     );
     assert_eq!(frozen(90_000_000), None);
@@ -558,8 +561,8 @@ fn dirty_pages_that_are_written_back_at_once_are_a_cause() {
     };
     let of = |expire, written_back| of_memory(expire, written_back, 8 << 30);
     assert_eq!(
-        of(1, 28 * MIB).expect("told"),
-        "The kernel writes dirty pages of a file back once the first of them is 0.01 s old (vm.dirty_expire_centisecs is 1, the default is 3000), and looks every 0.01 s: it wrote 28 MiB in 6000 requests while calls wrote 32 MiB."
+        of(1, 28 * MIB).expect("reported"),
+        "The kernel writes a file's dirty pages back once the oldest is 0.01 s old (vm.dirty_expire_centisecs is 1; the default is 3000), and checks every 0.01 s. It wrote 28 MiB in 6000 requests while calls wrote 32 MiB."
     );
     assert_eq!(of(3000, 28 * MIB), None, "the default");
     assert_eq!(of(1, 2 * MIB), None, "little");
@@ -582,7 +585,7 @@ fn a_latency_target_that_reads_miss_is_a_cause_for_buffered_writes() {
     };
     let of = |target_us, depth| synced(target_us, depth, false);
     assert_eq!(
-        of(10, 1).expect("told"),
+        of(10, 1).expect("reported"),
         "wbt_lat_usec of vda is 10 (the kernel's default is 2000): while reads take longer than that, few buffered writes are let through at once. Reads, also those of other programs, took 430 us or more, and vda had a queue depth of 1."
     );
     assert_eq!(of(2000, 1), None, "the default");

@@ -69,7 +69,7 @@ fn a_low_weight_or_class_beside_others_is_a_cause() {
     };
     world.environment = environment("bfq", "default 1", "best-effort 4");
     assert_eq!(
-        world.says("io-share").expect("told"),
+        world.says("io-share").expect("reported"),
         "The I/O scheduler bfq shares vda by weight, and a control group of this program has a low one (io.bfq.weight 1, the default is 100): other programs moved 98 % of the bytes meanwhile."
     );
     assert_eq!(world.found().iter().map(|f| f.rule.as_str()).collect::<Vec<_>>(), ["io-share", "others"]);
@@ -78,10 +78,10 @@ fn a_low_weight_or_class_beside_others_is_a_cause() {
     world.environment = environment("bfq", "default 100", "best-effort 4");
     assert_eq!(world.says("io-share"), None, "the defaults");
     world.environment = environment("bfq", "default 100", "best-effort 7");
-    assert!(world.says("io-share").expect("told").contains("gives the I/O priority best-effort 7"));
+    assert!(world.says("io-share").expect("reported").contains("gives the I/O priority best-effort 7"));
     world.environment = environment("bfq", "default 100", "idle");
     assert_eq!(
-        world.says("io-share").expect("told"),
+        world.says("io-share").expect("reported"),
         "The I/O scheduler bfq lets requests of the I/O class idle wait for all others at vda, and this program has it: other programs moved 98 % of the bytes meanwhile."
     );
     world.workload.sets_io_class = true;
@@ -113,7 +113,7 @@ fn others_at_a_device_below_do_not_matter_to_what_memory_served() {
     world.device().requests = vec![requests(RequestClass::Write, 2, 4096)];
     assert_eq!(world.says("others"), None, "a journal's writes are not what the phase waits for");
     world.device().requests = vec![requests(RequestClass::Read, 10, 65_536)];
-    assert!(world.says("others").expect("told").contains("nvme0n1"));
+    assert!(world.says("others").expect("reported").contains("nvme0n1"));
     world.device().issuers = vec![Issuer { reads: 10, ..issuer(IssuerKind::Other, 65_536) }];
     assert_eq!(world.says("others"), None, "the reads that came down were another program's");
 }
@@ -134,11 +134,11 @@ fn an_fsync_that_waited_for_others() {
     };
     world.joined = Some(Joined { syncs: syncs.clone(), ..Joined::default() });
     assert_eq!(
-        world.says("fsync-others").expect("told"),
+        world.says("fsync-others").expect("reported"),
         "During 10 fsyncs, 480 KiB of other files' data were written beside 40 KiB of the synced files: data of 12 other files per sync on average, 14 at most."
     );
     assert_eq!(
-        world.says("flushes").expect("told"),
+        world.says("flushes").expect("reported"),
         "70 % of the time of 10 fsyncs went into flushing the device's cache: 2 flushes to a sync, 35.0 us each."
     );
     world.workload.ranges = true;
@@ -165,18 +165,18 @@ fn the_journal_and_other_programs_are_counted_by_their_bytes() {
         issuer(IssuerKind::Journal, "jbd2", 500, 2_048_000),
     ];
     assert_eq!(
-        world.says("journal").expect("told"),
+        world.says("journal").expect("reported"),
         "The journal wrote 2.0 MiB for 3.9 MiB of data: 0.50 bytes per byte written."
     );
     world.device().issuers.push(issuer(IssuerKind::Other, "rsync", 512, 2_097_152));
     assert_eq!(world.says("journal"), None, "whose it is nobody knows");
     assert_eq!(
-        world.says("others").expect("told"),
+        world.says("others").expect("reported"),
         "25 % of what vda moved (2 MiB of 7.9 MiB) belonged to other programs: rsync (2 MiB written)."
     );
     // It ran when a request of another's left the queue.
     world.device().issuers.push(issuer(IssuerKind::Other, "bystander", 2, 8192));
-    let told = world.says("others").expect("told");
+    let told = world.says("others").expect("reported");
     assert!(told.ends_with("belonged to other programs: rsync (2 MiB written)."), "{told}");
     world.device().issuers.pop();
     world.device().issuers[2].write_bytes = MIB - 1;
@@ -198,7 +198,7 @@ fn the_journal_and_other_programs_are_counted_by_their_bytes() {
         ..Default::default()
     };
     assert_eq!(
-        world.says("others").expect("told"),
+        world.says("others").expect("reported"),
         "71 % of what vda moved (39.9 MiB of 56 MiB) belonged to other programs: data that the kernel wrote back for them (39.9 MiB)."
     );
     world.repetition.physical.own_write_bytes = Some(28 * MIB);
@@ -215,7 +215,7 @@ fn the_journal_and_other_programs_are_counted_by_their_bytes() {
         ..DeviceActivity::default()
     };
     world.repetition.block.as_mut().expect("watched").devices.push(below);
-    assert!(world.says("others").expect("told").starts_with("40 % of what sda moved (20 MiB of 50 MiB)"));
+    assert!(world.says("others").expect("reported").starts_with("40 % of what sda moved (20 MiB of 50 MiB)"));
     world.repetition.block.as_mut().expect("watched").devices.pop();
     world.device().issuers.truncate(1);
     assert_eq!((world.says("journal"), world.says("others")), (None, None));
@@ -251,7 +251,7 @@ fn another_program_that_trims_is_named() {
     let fstrim = Issuer { kind: IssuerKind::Other, name: "fstrim".into(), others: 100, ..Issuer::default() };
     world.device().issuers = vec![fstrim.clone()];
     assert_eq!(
-        world.says("discards-of-others").expect("told"),
+        world.says("discards-of-others").expect("reported"),
         "fstrim discarded blocks of vda during the phase: 100 discards, which kept it busy for up to 50 % of the time."
     );
     world.device().issuers = vec![Issuer { others: 80, ..fstrim.clone() }];
@@ -272,7 +272,7 @@ fn a_tracer_that_stops_each_call() {
     world.repetition.workers[0].thread_counts = switched(2010);
     assert_eq!(world.says("traced"), None);
     world.environment = serde_json::json!({ "limits": { "tracer": "strace (process 7)" } });
-    let said = world.says("traced").expect("told");
+    let said = world.says("traced").expect("reported");
     assert_eq!(
         said,
         "strace (process 7) traces this program: the workers were stopped or switched 2.0 times per call."
@@ -299,7 +299,7 @@ fn a_neighbour_that_syncs_the_file_system() {
         ..Issuer::default()
     };
     world.device().issuers = vec![theirs];
-    let said = world.says("syncs-of-others").expect("told");
+    let said = world.says("syncs-of-others").expect("reported");
     assert!(
         said.starts_with("python3 had vda flushed 42 times meanwhile") && said.contains("100 %"),
         "{said}"
@@ -326,7 +326,7 @@ fn locks_that_other_programs_or_workers_hold() {
     let mut waits = LockWaits { waits: 9, own_ns: 700_000_000, ..LockWaits::default() };
     world.repetition.lock_waits = Some(waits.clone());
     assert_eq!(
-        world.says("own-locks").expect("told"),
+        world.says("own-locks").expect("reported"),
         "For 35 % of their time the 2 workers waited for locks in the kernel that other workers held."
     );
     assert_eq!(world.says("locks-of-others"), None);
@@ -335,12 +335,12 @@ fn locks_that_other_programs_or_workers_hold() {
     world.repetition.lock_waits = Some(waits.clone());
     assert_eq!(world.says("own-locks"), None);
     assert_eq!(
-        world.says("locks-of-others").expect("told"),
+        world.says("locks-of-others").expect("reported"),
         "For 45 % of their time the workers waited for locks in the kernel that python3 (process 7) held; it has a file of this workload open."
     );
     waits.holders = (1..=4).map(|process| held("dd", process, 200_000_000, false)).collect();
     world.repetition.lock_waits = Some(waits.clone());
-    let said = world.says("locks-of-others").expect("told");
+    let said = world.says("locks-of-others").expect("reported");
     assert!(said.ends_with("that 4 other programs held."), "{said}");
     waits.holders.truncate(1);
     world.repetition.lock_waits = Some(waits);
@@ -360,7 +360,7 @@ fn syncs_that_carry_other_programs_changes() {
     };
     world.repetition.page_cache = changed(19_000);
     assert_eq!(
-        world.says("journal-of-others").expect("told"),
+        world.says("journal-of-others").expect("reported"),
         "95 % of the changes that the file system's journal took meanwhile were by other programs, python3 (process 7): a sync waits until all changes before it are in the journal."
     );
     world.repetition.page_cache = changed(2000);
@@ -385,7 +385,7 @@ fn a_scanner_that_allows_each_read() {
     let switched =
         |switches| Some(fathom_record::ThreadCounts { switches, ..fathom_record::ThreadCounts::default() });
     world.repetition.workers[0].thread_counts = switched(1000);
-    let said = world.says("access-check").expect("told");
+    let said = world.says("access-check").expect("reported");
     assert!(
         said.contains("90 % of the slowest calls waited for its answer")
             && said.contains("1.0 times per call"),

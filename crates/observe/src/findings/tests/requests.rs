@@ -7,7 +7,7 @@ fn a_read_that_became_four_requests() {
     let mut world = World::new(OpKind::Read, 100, 16_384);
     world.joined = Some(Joined { reads: per_call(100, 100 * 16_384, 4, 4096), ..Joined::default() });
     assert_eq!(
-        world.says("requests-per-call").expect("told"),
+        world.says("requests-per-call").expect("reported"),
         "Each 16 KiB read became 4 requests of 4 KiB at the device (4 on average over 100 calls)."
     );
     world.joined = Some(Joined { reads: per_call(100, 100 * 16_384, 1, 16_384), ..Joined::default() });
@@ -29,7 +29,7 @@ fn excess_read_ahead_is_reported() {
     };
     world.joined = Some(joined.clone());
     assert_eq!(
-        world.says("read-ahead").expect("told"),
+        world.says("read-ahead").expect("reported"),
         "Read-ahead fetched 3.1 x what was requested: 31 MiB for 10 MiB of distinct data; 21 MiB were never requested, 0 B were fetched again."
     );
     world.joined = Some(Joined {
@@ -41,10 +41,10 @@ fn excess_read_ahead_is_reported() {
     assert_eq!(world.says("read-ahead"), None, "1.2 x is the window of any sequential read");
     let again = Joined { fetched_distinct_bytes: 10 * MIB, never_asked_bytes: 0, ..joined };
     world.joined = Some(again);
-    assert!(world.says("read-ahead").expect("told").starts_with("The device was asked to read 3.1 x"));
+    assert!(world.says("read-ahead").expect("reported").starts_with("The device was asked to read 3.1 x"));
     for (keeps_pages, drops) in [(true, false), (false, true)] {
         world.workload.keeps_pages = keeps_pages;
-        let advice = world.found().into_iter().find(|f| f.rule == "read-ahead").expect("told").advice;
+        let advice = world.found().into_iter().find(|f| f.rule == "read-ahead").expect("reported").advice;
         assert_eq!(advice.contains("the workload drops it"), drops, "{advice}");
     }
     world.phase.direct = true;
@@ -57,7 +57,7 @@ fn a_call_larger_than_the_device_takes() {
     world.phase.direct = true;
     world.device().requests = vec![requests(RequestClass::Read, 200, MIB / 2)];
     assert_eq!(
-        world.says("splits").expect("told"),
+        world.says("splits").expect("reported"),
         "Each 1 MiB read was cut into requests of at most 512 KiB: 200 requests for 100 calls."
     );
     world.phase.direct = false;
@@ -75,7 +75,7 @@ fn merges_are_reported_with_queue_events() {
     world.device().requests = vec![writes];
     world.device().splits = Some(0);
     assert_eq!(
-        world.says("merges").expect("told"),
+        world.says("merges").expect("reported"),
         "75 of 100 writes (75 %) were merged before they reached the driver, 4 to a request on average: 25 requests of 16 KiB left the queue."
     );
     world.device().splits = Some(90);
@@ -100,7 +100,7 @@ fn streams_in_order_that_make_the_device_jump() {
     world.device().requests =
         vec![RequestStats { seeks: seeks.clone(), ..requests(RequestClass::Write, 1000, 65_536) }];
     assert_eq!(
-        world.says("scattered").expect("told"),
+        world.says("scattered").expect("reported"),
         "1 stream ran sequentially, yet only 10 % of the device's 1000 write requests began where the previous one ended; the others jumped 1 MiB on average."
     );
     world.workload.synced = true;
@@ -121,7 +121,7 @@ fn parts_of_blocks_must_be_read_to_be_written() {
         vec![requests(RequestClass::Read, 900, 4096), requests(RequestClass::Write, 1000, 4096)];
     world.joined = Some(Joined { fetched_bytes: 900 * 4096, ..Joined::default() });
     assert_eq!(world.found()[0].rule, "read-to-write");
-    let said = world.says("read-to-write").expect("told");
+    let said = world.says("read-to-write").expect("reported");
     assert!(
         said.starts_with("The phase only writes, yet 3.5 MiB were read to do so, for 500 KiB written"),
         "{said}"
@@ -141,7 +141,7 @@ fn queue_wait_is_compared_with_device_time() {
     (reads.q2d, reads.d2c) = (waits(50), waits(20));
     world.device().requests = vec![reads.clone()];
     assert_eq!(
-        world.says("queue-wait").expect("told"),
+        world.says("queue-wait").expect("reported"),
         "A read request waited 50 ns above the driver and took 20 ns in the device (medians): the queue makes it slow."
     );
     (reads.q2d, reads.d2c) = (waits(20), waits(50));
@@ -155,7 +155,7 @@ fn the_slowest_reads_and_the_flush_beside_them() {
     let slow = Slow { calls: 50, from_ns: 900_000, flushing: (0.96, 0.12), writing: (0.97, 0.9) };
     world.joined = Some(Joined { slow_reads: slow, ..Joined::default() });
     assert_eq!(
-        world.says("slow-calls").expect("told"),
+        world.says("slow-calls").expect("reported"),
         "During 96 % of the slowest 50 reads (900 us or more) a flush of the device's cache was under way; during 12 % of all reads."
     );
     world.joined = Some(Joined { slow_reads: Slow { flushing: (0.3, 0.05), ..slow }, ..Joined::default() });
@@ -185,7 +185,10 @@ fn a_queue_that_is_none() {
     world.device().requests = vec![requests(RequestClass::Read, 1000, 4096)];
     world.workload.aio = true;
     assert!(
-        world.says("queue-without-direct").expect("told").contains("the queue depth of 32 is never reached")
+        world
+            .says("queue-without-direct")
+            .expect("reported")
+            .contains("the queue depth of 32 is never reached")
     );
     world.device().requests = vec![requests(RequestClass::Read, 100, 40_960)];
     assert_eq!(world.says("queue-without-direct"), None, "memory had most of it");
@@ -208,7 +211,7 @@ fn queue_settings_that_limit_requests_are_reported() {
     ] });
     world.device().requests = vec![requests(RequestClass::Read, 64_000, 16 << 10)];
     assert_eq!(
-        world.says("small-requests").expect("told"),
+        world.says("small-requests").expect("reported"),
         "Requests of vda are limited to 16 KiB (max_sectors_kb; the hardware allows 4 MiB): 64000 read requests had that size."
     );
     world.repetition.workers[0].stats[0].bytes = 1000 * 4096;
@@ -232,7 +235,7 @@ fn queue_settings_that_limit_requests_are_reported() {
     ] });
     world.repetition.block.as_mut().expect("watched").devices.push(below);
     assert_eq!(
-        world.says("small-requests").expect("told"),
+        world.says("small-requests").expect("reported"),
         "Requests of sda, which lies below vda, are limited to 16 KiB (max_sectors_kb; the hardware allows 4 MiB): 64000 read requests had that size."
     );
     world.device().requests = vec![requests(RequestClass::Read, 400, MIB)];
@@ -245,7 +248,7 @@ fn queue_settings_that_limit_requests_are_reported() {
     world.device().requests = vec![requests(RequestClass::Write, 1000, 4096)];
     world.device().requests[0].seeks.sequential = 900;
     assert_eq!(
-        world.says("no-merges").expect("told"),
+        world.says("no-merges").expect("reported"),
         "Requests are not merged (nomerges of vda is 2), and 90 % of 1000 writes began where the one before ended: 4 KiB each."
     );
     world.phase.direct = true;
@@ -272,7 +275,7 @@ fn queue_settings_that_limit_requests_are_reported() {
         vec![DepthTime { depth: 1, ns: 200_000_000 }, DepthTime { depth: 4, ns: 800_000_000 }];
     world.device().busy_ns = 1_000_000_000;
     assert_eq!(
-        world.says("few-requests").expect("told"),
+        world.says("few-requests").expect("reported"),
         "The queue of vda has 4 requests (nr_requests), and the workload keeps 32 operations in flight: for 80 % of its busy time nearly all requests were in use."
     );
     world.device().in_device[1].depth = 5;
@@ -295,7 +298,7 @@ fn requests_that_wait_for_a_device_with_nothing_to_do() {
     world.device().busy_ns = 300_000_000;
     world.environment = serde_json::json!({ "devices": [{ "name": "vda", "scheduler": "bfq" }] });
     assert_eq!(
-        world.says("held-back").expect("told"),
+        world.says("held-back").expect("reported"),
         "For 60 % of the time requests waited above vda while it was idle: the I/O scheduler bfq, or a control group's I/O control (io.cost, io.latency), held them back."
     );
     world.device().busy_ns = 800_000_000;
@@ -312,7 +315,7 @@ fn read_ahead_that_is_small() {
     world.device().requests = vec![requests(RequestClass::Read, 4000, 16_384)];
     world.environment = serde_json::json!({ "devices": [{ "name": "vda", "read_ahead_kb": 16 }] });
     assert_eq!(
-        world.says("no-read-ahead").expect("told"),
+        world.says("no-read-ahead").expect("reported"),
         "Read-ahead is small (read_ahead_kb of vda is 16): reads of 4 KiB were fetched in 4000 requests of 16 KiB."
     );
     world.workload.in_order = false;
@@ -335,12 +338,12 @@ fn pages_that_somebody_dropped_while_they_were_read() {
     assert_eq!(world.says("dropped-cache"), None, "nobody counted what memory pressure took");
     world.evictions = Some(Evictions { reclaimed_pages: pages, drops: 0 });
     assert_eq!(
-        world.says("dropped-cache").expect("told"),
+        world.says("dropped-cache").expect("reported"),
         "Pages of the files left the page cache while they were read: 300 MiB that had been there were read again. Memory was not short (the kernel reclaimed 1 MiB of the pages of all files), and drop_caches was not used: another program, or DAMON, dropped them."
     );
     world.evictions = Some(Evictions { reclaimed_pages: 0, drops: 3 });
     assert_eq!(
-        world.says("dropped-cache").expect("told"),
+        world.says("dropped-cache").expect("reported"),
         "Pages of the files left the page cache while they were read: 300 MiB that had been there were read again. Memory was not short (the kernel reclaimed 0 B of the pages of all files), and the machine's page cache was dropped 3 times (/proc/sys/vm/drop_caches)."
     );
     let remover = |name: &str, process, dropped| fathom_record::Remover {
@@ -355,7 +358,7 @@ fn pages_that_somebody_dropped_while_they_were_read() {
     };
     world.repetition.page_cache = dropped_by(vec![remover("bash", 7, 290), remover("dd", 8, 10)]);
     assert!(
-        world.says("dropped-cache").expect("told").ends_with(
+        world.says("dropped-cache").expect("reported").ends_with(
             "was dropped 3 times (/proc/sys/vm/drop_caches); bash (process 7) dropped most of them."
         )
     );
@@ -364,12 +367,12 @@ fn pages_that_somebody_dropped_while_they_were_read() {
     assert!(
         world
             .says("dropped-cache")
-            .expect("told")
+            .expect("reported")
             .ends_with("and drop_caches was not used: dd (2 processes) dropped them.")
     );
     world.repetition.page_cache = dropped_by(vec![remover("dd", 8, 100)]);
     assert!(
-        world.says("dropped-cache").expect("told").contains("another program"),
+        world.says("dropped-cache").expect("reported").contains("another program"),
         "a third of them is not the reason"
     );
     world.evictions = Some(Evictions { reclaimed_pages: 31 * pages, drops: 0 });
@@ -378,7 +381,7 @@ fn pages_that_somebody_dropped_while_they_were_read() {
     world.repetition.resident_before =
         Some(Residency { total_pages: 64 * pages, cached_pages: 0, ..Residency::default() });
     assert!(
-        world.says("dropped-cache").expect("told").contains("236 MiB"),
+        world.says("dropped-cache").expect("reported").contains("236 MiB"),
         "64 were read for the first time"
     );
     world.repetition.physical.own_read_bytes = Some(72 * MIB);
@@ -386,7 +389,7 @@ fn pages_that_somebody_dropped_while_they_were_read() {
     world.repetition.cache = fathom_record::CacheIntent::Warm;
     assert_eq!(world.says("dropped-cache"), None, "64 of 72 are still there");
     world.repetition.resident_after = world.repetition.resident_before;
-    assert!(world.says("dropped-cache").expect("told").contains("72 MiB"), "warming had read them");
+    assert!(world.says("dropped-cache").expect("reported").contains("72 MiB"), "warming had read them");
     world.repetition.physical.own_read_bytes = Some(300 * MIB);
     world.repetition.physical.method = "mountstats".into();
     assert_eq!(world.says("dropped-cache"), None, "a server may have changed the file");
@@ -409,7 +412,7 @@ fn bfq_that_gives_the_device_one_request_at_a_time() {
     world.environment = tunables("1");
     world.device().requests = vec![requests(RequestClass::Read, 5000, 4096)];
     world.device().in_device = vec![DepthTime { depth: 0, ns: 5 }, DepthTime { depth: 1, ns: 900_000_000 }];
-    let said = world.says("strict-guarantees").expect("told");
+    let said = world.says("strict-guarantees").expect("reported");
     assert!(said.contains("bfq of vda has strict_guarantees set") && said.contains("4 operations"), "{said}");
     world.device().in_device.push(DepthTime { depth: 2, ns: 5 });
     assert_eq!(world.says("strict-guarantees"), None, "there were two at once");
@@ -429,7 +432,7 @@ fn direct_writes_that_went_through_the_page_cache() {
     };
     assert_eq!(world.says("direct-through-cache"), None);
     world.repetition.page_cache = entered(4 * MIB);
-    let said = world.says("direct-through-cache").expect("told");
+    let said = world.says("direct-through-cache").expect("reported");
     assert!(said.contains("calls brought 4 MiB into it while they wrote 4 MiB"), "{said}");
     world.repetition.page_cache = entered(MIB);
     assert_eq!(world.says("direct-through-cache"), None, "a few unaligned ends");
@@ -438,7 +441,7 @@ fn direct_writes_that_went_through_the_page_cache() {
     assert!(world.says("direct-through-cache").is_some(), "the rest was in the cache before");
     world.repetition.page_cache = entered(0);
     world.attributes.files = 1;
-    let said = world.says("direct-through-cache").expect("told");
+    let said = world.says("direct-through-cache").expect("reported");
     assert!(said.ends_with("written data was seen waiting in it while calls wrote 4 MiB."), "{said}");
     world.environment = serde_json::json!({ "filesystem": { "type": "ext4" } });
     assert_eq!(world.says("direct-through-cache"), None, "another program may have written it");
@@ -463,7 +466,7 @@ fn direct_reads_of_dirty_files() {
         others: 0,
     };
     world.device().issuers = vec![own(8 * MIB)];
-    let said = world.says("write-to-read").expect("told");
+    let said = world.says("write-to-read").expect("reported");
     assert!(said.contains("its calls wrote 8 MiB (300 requests) for 4 MiB that they read"), "{said}");
     world.device().issuers = vec![own(MIB / 2)];
     assert_eq!(world.says("write-to-read"), None);
@@ -478,7 +481,7 @@ fn direct_reads_in_order_wait_one_by_one() {
     reads.d2c = Histogram::from_values([85_000; 1000]);
     world.device().requests = vec![reads];
     assert_eq!(
-        world.says("direct-in-order").expect("told"),
+        world.says("direct-in-order").expect("reported"),
         "O_DIRECT has no read-ahead, and one read of 16 KiB is in flight at a time: each waits for its own request, which took 85.0 us in vda (79 % of the time)."
     );
     world.phase.axes.queue_depth = Some(4);
@@ -495,7 +498,7 @@ fn files_in_order_with_the_advice_that_they_are_not() {
     world.workload.advises_random = true;
     world.device().requests = vec![requests(RequestClass::Read, 4096, 16_384)];
     assert_eq!(
-        world.says("advised-random").expect("told"),
+        world.says("advised-random").expect("reported"),
         "The workload opens its files with the advice `random` (POSIX_FADV_RANDOM) and reads them in order: the kernel reads nothing ahead, so each 16 KiB read that the page cache could not serve waited for the device (4096 requests of 16 KiB for 4096 reads)."
     );
     world.device().requests = vec![requests(RequestClass::Read, 2047, 16_384)];
@@ -523,7 +526,7 @@ fn as_many_polling_threads_as_processors() {
     world.environment = serde_json::json!({ "cpu": { "online": 2, "allowed": 2 } });
     world.workload.polling_rings = 8;
     assert_eq!(
-        world.says("polling-threads").expect("told"),
+        world.says("polling-threads").expect("reported"),
         "8 workers use io_uring with submission polling: for each of them a thread of the kernel spins on a processor, and this program may use only 2. All other threads used 1.57 of these processors, the workers 0.11."
     );
     world.workload.polling_rings = 1;
@@ -552,9 +555,9 @@ fn files_that_fit_into_memory_but_were_not_there() {
         vec![DeviceDelta { name: "vda".into(), read_bytes: 140 * MIB, ..DeviceDelta::default() }];
     world.environment = serde_json::json!({ "memory": { "available_bytes": 256 * MIB } });
     let told = "None of the 128 MiB of these files was in the page cache when the phase began: 128 MiB were read from vda.";
-    assert_eq!(world.says("not-in-cache").expect("told"), told);
+    assert_eq!(world.says("not-in-cache").expect("reported"), told);
     world.repetition.resident_before = cached(pages / 4);
-    let said = world.says("not-in-cache").expect("told");
+    let said = world.says("not-in-cache").expect("reported");
     assert!(said.starts_with("Only 32 MiB of the 128 MiB"), "{said}");
     world.repetition.resident_before = cached(pages / 2 + 1);
     assert_eq!(world.says("not-in-cache"), None, "most was there");

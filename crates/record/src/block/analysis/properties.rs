@@ -22,7 +22,7 @@ struct GeneratedRequest {
 }
 
 fn made() -> impl Strategy<Value = GeneratedRequest> {
-    // Few positions, so that some are in use twice at a time.
+    // Few positions, so that concurrent requests often share one.
     (
         0u64..5000,
         0u64..400,

@@ -170,24 +170,24 @@ impl RequestTracker {
     #[inline]
     fn complete(&mut self, tally: &mut Tally, event: &BlockEvent, now_ns: u64) {
         let position = Position::of(event);
-        let told = event.sectors;
+        let sectors = event.sectors;
         // Prefer a flight with exactly this much left, then one with more, then any. Empty requests only match empty ones.
-        let fit = |f: &DriverRequest| match (told == 0, f.left == 0) {
+        let fit = |f: &DriverRequest| match (sectors == 0, f.left == 0) {
             (true, true) => 3,
-            (false, false) if f.left == told => 3,
-            (false, false) if f.left > told => 2,
+            (false, false) if f.left == sectors => 3,
+            (false, false) if f.left > sectors => 2,
             (false, false) => 1,
             _ => 0,
         };
         let Some(mut flight) = self.flights.take(position, fit) else {
             // The kernel completes a flush twice: the device's own, and the empty request that wanted it.
-            tally.begun_before += u64::from(told > 0);
+            tally.begun_before += u64::from(sectors > 0);
             return;
         };
         flight.error |= event.error != 0;
-        if flight.left > told {
-            flight.left -= told;
-            let rest = position.at(position.sector.saturating_add(u64::from(told)));
+        if flight.left > sectors {
+            flight.left -= sectors;
+            let rest = position.at(position.sector.saturating_add(u64::from(sectors)));
             if let Some(lost) = self.flights.put(rest, flight) {
                 self.forget(tally, &lost);
             }

@@ -114,12 +114,12 @@ fn fall(points: &[(f64, f64)], middle: f64) -> Option<f64> {
 
 /// For a loop device: whether the device below its file took less than half of the data. The rest is in the page cache in between.
 fn held_between(phase: &Phase) -> String {
-    let told = phase.repetitions.iter().find_map(|r| {
+    let levels = phase.repetitions.iter().find_map(|r| {
         let top = r.physical.devices.iter().find(|d| d.level == 0 && d.kind == "loop")?;
         let below = r.physical.devices.iter().find(|d| d.level == 1)?;
         (below.write_bytes < top.write_bytes / 2).then_some((top, below))
     });
-    told.map_or_else(String::new, |(top, below)| {
+    levels.map_or_else(String::new, |(top, below)| {
         format!(
             " Of {} written to {}, {} had reached {} by then: the rest is in this machine's memory, and the rate is memory's.",
             bytes(top.write_bytes),

@@ -45,7 +45,7 @@ pub fn idle_words(waits: &IdleWaits) -> Option<String> {
         of.mean_ns()
             .map(|ns| format!("{} {name}, {} on average", units::count(of.count()), units::time_ns(ns)))
     };
-    let told: Vec<String> = [
+    let parts: Vec<String> = [
         mean("paid (what was served next came during the wait)", &waits.paid),
         mean("in vain", &waits.in_vain),
     ]
@@ -56,7 +56,7 @@ pub fn idle_words(waits: &IdleWaits) -> Option<String> {
         "The scheduler kept the idle device waiting {} times while requests were there, {} in all: {}; {} paid.{}",
         units::count(all),
         units::time_ns(ns),
-        told.join("; "),
+        parts.join("; "),
         units::percent(paid as f64 / all as f64),
         habits(&waits.habits)
     ))
@@ -74,12 +74,12 @@ fn habits(all: &[Habits]) -> String {
         let (think, apart) = (units::time_ns(of.think_ns as f64), units::count(of.seek_sectors));
         format!("{}: think time {think}, distance between requests {apart} sectors", of.task)
     };
-    let told: Vec<String> = all.iter().take(MOST_TOLD).map(one).collect();
+    let shown: Vec<String> = all.iter().take(MOST_TOLD).map(one).collect();
     let more = match all.len().saturating_sub(MOST_TOLD) {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
-    format!(" Its means per process at the end: {}{more}.", told.join("; "))
+    format!(" Its means per process at the end: {}{more}.", shown.join("; "))
 }
 
 /// Index of a value's class; classes begin at 1, 2 and 5 times a power of ten.
@@ -142,13 +142,13 @@ mod tests {
         );
         let habit =
             |n: u64| Habits { task: format!("worker {n}"), think_ns: n * 1_000_000, seek_sectors: 12_000 };
-        let told = idle_words(&IdleWaits { habits: vec![habit(0)], ..waits.clone() }).unwrap();
+        let words = idle_words(&IdleWaits { habits: vec![habit(0)], ..waits.clone() }).unwrap();
         let end = "75 % paid. Its means per process at the end: worker 0: think time 0 ns, distance between requests 12 000 sectors.";
-        assert!(told.ends_with(end), "{told}");
-        let told = idle_words(&IdleWaits { habits: (0..6).map(habit).collect(), ..waits }).unwrap();
+        assert!(words.ends_with(end), "{words}");
+        let words = idle_words(&IdleWaits { habits: (0..6).map(habit).collect(), ..waits }).unwrap();
         assert!(
-            told.contains("worker 3: think time 3.00 ms") && told.ends_with("sectors; and 2 more."),
-            "{told}"
+            words.contains("worker 3: think time 3.00 ms") && words.ends_with("sectors; and 2 more."),
+            "{words}"
         );
     }
 }

@@ -142,7 +142,7 @@ fn service(phase: &Phase, inside: &PhaseCourse) -> Option<Picture> {
         0 | 1 => String::new(),
         n => format!("; seek, rotation and transfer are the mean of {n} that work side by side"),
     };
-    let told: Vec<String> = parts
+    let shares: Vec<String> = parts
         .iter()
         .filter(|p| p.1 > 0)
         .map(|(name, ns)| format!("{name} {} ({})", units::time_ns(*ns as f64), units::percent(share(*ns))))
@@ -164,7 +164,7 @@ fn service(phase: &Phase, inside: &PhaseCourse) -> Option<Picture> {
         title: "What the device's busy time was spent on, simulated".into(),
         words: format!(
             "{}, of {} busy{destage}{side_by_side}{hits}.",
-            told.join(", "),
+            shares.join(", "),
             units::time_ns(s.busy_ns as f64)
         ),
         series: vec![("share of the busy time".into(), "fa")],

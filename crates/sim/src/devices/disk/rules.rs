@@ -17,7 +17,7 @@ pub struct DiskRules {
     pub look_ahead: bool,
     /// The write cache; 0 bytes: none.
     pub write_cache: WriteCacheRules,
-    /// Most commands outstanding at once; with more than one, the nearest goes first.
+    /// Maximum number of outstanding commands; with more than one, the nearest goes first.
     pub queue_depth: u32,
     /// A command that has waited longer than this goes first, ns.
     pub age_limit_ns: u64,

@@ -175,7 +175,8 @@ impl ArrayProfile {
         let member_sectors = disk.build(reader)?.capacity_sectors();
         let unit = u64::from(self.layout.unit_kib.get()) * 1024 / SECTOR_BYTES;
         let count = self.members.count.get();
-        let expected = "2 or more disks for raid1, 3 for raid5, 4 and an even number for raid10";
+        let expected =
+            "at least 2 disks for raid1, at least 3 for raid5, an even number from 4 on for raid10";
         let whole = ArrayLayout::new(self.layout.level.get(), count.into(), unit, member_sectors)
             .ok_or_else(|| reader.value("members.count", &count.to_string(), expected))?;
         let Some(failed) = self.members.failed.as_ref().map(Sourced::get) else { return Ok(whole) };

@@ -1,5 +1,5 @@
-//! Dies and channels with the times at which they become free. A read senses, then uses the channel; programming uses the channel, then
-//! programs. Several planes work on one page each in parallel, modelled as a share of the time per page.
+//! Dies and channels, and when each becomes free. A read senses the page, then transfers it over the channel; a program transfers the
+//! page, then programs it. The planes of a die program in parallel, modelled by dividing the program time of a page by their number.
 
 use super::map::CleaningWork;
 

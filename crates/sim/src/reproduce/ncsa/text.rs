@@ -82,11 +82,11 @@ fn mark(cell: &NcsaCell) -> &'static str {
 
 fn misses(surface: &Surface) -> String {
     let missed = surface.cells.iter().filter(|c| c.error_percent.abs() > MISS_PERCENT);
-    let told: Vec<String> = missed
+    let listed: Vec<String> = missed
         .map(|c| format!("{}x{} {:+.0} %{}", c.file_kib, c.record_kib, c.error_percent, mark(c).trim_end()))
         .collect();
-    let told = if told.is_empty() { "none".to_string() } else { told.join(", ") };
-    format!("{}: {told}", surface.test)
+    let listed = if listed.is_empty() { "none".to_string() } else { listed.join(", ") };
+    format!("{}: {listed}", surface.test)
 }
 
 fn head(f: &mut Formatter<'_>, name: &str) -> Result {

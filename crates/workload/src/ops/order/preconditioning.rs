@@ -1,7 +1,9 @@
-//! Each record once, in rounds that begin by rewriting some records of an earlier round: the effect of long random writing in one pass.
+//! The records in random order, in rounds; a round begins by rewriting some records of an earlier round. One pass thus leaves an SSD in
+//! the state that long random writing would.
 //!
-//! A device with spare blocks under long random writes permanently moves `1 / WAF` of what it collects; WAF is taken to be 0.5 / spare +
-//! 0.7. The first round has the most of its records rewritten, the last one none.
+//! In that state garbage collection finds `1 / WAF` of an erase block overwritten and has to move the rest; WAF, the write amplification,
+//! is taken to be 0.5 / spare + 0.7. That share of the first round's records is rewritten, less of each following round's, and none of the
+//! last one's.
 
 use super::below;
 use crate::ops::feistel::Feistel;
@@ -204,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_pass_writes_the_records_and_the_spare_share() {
-        // fio 3.42 draws the share at random; these are its writes with a dozen seeds.
+        // fio 3.42 decides at random, for every write, whether to repeat it; each range holds its numbers of writes with a dozen seeds.
         for (n, spare, rounds, written) in [
             (8192, 0.1, 50, 8970..=9012),
             (102_400, 0.15, 100, 117_585..=117_760),

@@ -33,7 +33,7 @@ pub struct Measure {
     /// Half-width of the interval at which --stop precision stops [default: 1%]
     #[arg(long, requires = "run", conflicts_with_all = STORED, value_name = "SHARE")]
     pub half_width: Option<String>,
-    /// Most quads, four runs each; fewer than 3 give no verdict
+    /// Maximum number of quads (four runs each); fewer than 3 give no verdict
     #[arg(long, requires = "run", conflicts_with_all = STORED, value_name = "N", default_value_t = 10)]
     pub max_quads: u32,
     /// Start no quad that would exceed this time: 90s, 10min, 2h

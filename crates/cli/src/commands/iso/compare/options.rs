@@ -35,7 +35,7 @@ pub struct IsoCompare {
     /// Bytes per read call
     #[arg(long, value_name = "SIZE", default_value = "8KiB")]
     pub record: Bytes,
-    /// Most bytes that a run reads; random reads take an eighth of it
+    /// Maximum number of bytes that a run reads; random reads read an eighth of that
     #[arg(long, value_name = "SIZE", default_value = "32MiB")]
     pub amount: Bytes,
     /// Limit the device to N reads per second, with a control group (root)

@@ -14,7 +14,7 @@ const SCHEMA: &str = "fathom-iso-compare/1";
 pub fn text(compared: &Compared<'_>) -> String {
     let Compared { options, setup, plan, rows } = compared;
     let mut text = format!(
-        "{}; medians of {} rounds, by turns, each run with empty caches\n",
+        "{}; medians of {} interleaved rounds, each run with cold caches\n",
         setup.about, options.rounds
     );
     let mut first: Option<&LoadRuns> = None;

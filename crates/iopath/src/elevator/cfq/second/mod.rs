@@ -42,7 +42,7 @@ static TABLE: [Tunable; 7] = [
 
 /// Pool size that CFQ sets.
 const REQUESTS: u32 = 1024;
-/// Most requests per process and direction.
+/// Maximum number of requests per process and direction.
 const MOST_QUEUED: u32 = REQUESTS / 16;
 /// With this many requests in flight the device counts as tagged: requests are counted instead of their times.
 const TAGGED_FROM: u32 = 4;

@@ -15,7 +15,7 @@ impl Cfq3 {
         Nanos((base + base / 5 * (4 - i64::from(turn.own.level))).max(1) as u64)
     }
 
-    /// Most requests in an asynchronous slice.
+    /// Maximum number of requests in an asynchronous slice.
     pub(super) fn async_share(&self, turn: &SliceQueue) -> u64 {
         let base = self.tunables[SLICE_ASYNC_RQ];
         2 * (base + base * (7 - u64::from(turn.own.level)))
