@@ -26,7 +26,7 @@ pub fn is_small(workload: &Workload) -> bool {
     sum.0 <= SMALL_OPERATIONS && sum.1 <= SMALL_BYTES
 }
 
-/// Most operations and bytes of one thread.
+/// Maximum number of operations and bytes of one thread.
 fn amount_of(workload: &Workload, phase: &Phase, program: &Program) -> Option<(u64, u64)> {
     let Program::Stream(stream) = program else { return None };
     if phase.ramp.0 > 0 {

@@ -48,7 +48,7 @@ pub struct Options {
     pub lower_case: bool,
     /// Longest directory that is read, in bytes.
     pub directory_bytes: u64,
-    /// Most entries of a directory.
+    /// Maximum number of entries of a directory.
     pub directory_entries: usize,
 }
 

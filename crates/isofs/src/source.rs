@@ -129,7 +129,7 @@ macro_rules! forwarded {
 
 forwarded!(&T, Box<T>, Arc<T>);
 
-/// Most buffers of one vectored read (IOV_MAX).
+/// Maximum number of buffers of one vectored read (IOV_MAX).
 const MOST_PARTS: usize = 1024;
 
 /// Alignment of memory, offsets and lengths for O_DIRECT: no device has larger sectors.

@@ -11,7 +11,7 @@ use crate::format::record::{self, Dialect};
 use crate::options::Namespace;
 use crate::source::ReadAt;
 
-/// Most descriptors scanned.
+/// Maximum number of descriptors scanned.
 pub(crate) const MOST_DESCRIPTORS: u64 = 100;
 
 /// First descriptor sector within a session.

@@ -199,7 +199,7 @@ pub struct Table {
     pub heads: Vec<String>,
     /// As many cells in each row.
     pub rows: Vec<Vec<Cell>>,
-    /// Most rows that are shown where somebody reads them; a workbook has all.
+    /// Maximum number of rows that are shown where somebody reads them; a workbook has all.
     pub most_shown: Option<usize>,
 }
 

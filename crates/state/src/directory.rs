@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Most bytes read from one file. A list of a million kept files is smaller.
+/// Maximum number of bytes read from one file. A list of a million kept files is smaller.
 const MOST_BYTES: u64 = 512 << 20;
 
 /// Opening a path that may be a pipe must not block.

@@ -1,5 +1,5 @@
 //! `cargo xtask bench rate`: whether a rate that is asked for is kept. fathom runs at 1,000, 10,000 and 100,000 operations a second;
-//! printed are the rate it got, how late operations were issued, and what the CPU paid for the punctuality. At the end the
+//! it prints the rate achieved, how late operations were issued, and the CPU time that punctuality cost. Finally it runs the
 //! experiment of [`stall`]. All figures come from fathom's own records.
 //!
 //! At the lowest rate the gaps between operations come from the operation log, which has the start of each. At the others a log would

@@ -3,7 +3,7 @@
 
 use super::client_file::same_host;
 
-/// Most hosts in one list: a range of more is a slip.
+/// Maximum number of hosts in one list: a range of more is a slip.
 const MOST: usize = 1 << 20;
 
 /// The hosts of an option: a file with one on each line, or a list with commas, blanks and ranges such as `node[01-16]`.

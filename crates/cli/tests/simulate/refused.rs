@@ -170,3 +170,15 @@ fn help_promises_no_stdin_where_a_trace_is_read_more_than_once() {
     let help = help("replay");
     assert!(help.contains("reads stdin") && help.contains("[default: own]"), "{help}");
 }
+
+#[test]
+fn each_of_several_refusals_names_the_file() {
+    let text = "name = \"t\"\n[[fileset]]\nname = \"f\"\nfiles = { list = [\"x\"] }\nsize = { fixed = \"1MiB\" }\n\
+         [[phase]]\nname = \"read\"\n[[phase.group]]\nname = \"g\"\n[[phase.group.thread]]\n\
+         [phase.group.thread.program.stream]\nfileset = \"f\"\ndirection = \"read\"\nrecord = { fixed = \"4KiB\" }\n\
+         lock = \"file\"\npace = { least = { reads_per_s = 10 } }\n";
+    let outcome = with(&[("t.toml", text)]).run_line("sim run t.toml").expect_code(2);
+    let named =
+        outcome.stderr.lines().filter(|line| line.contains("t.toml: phase 0 (read), group g: ")).count();
+    assert_eq!(named, 2, "{}", outcome.stderr);
+}

@@ -89,7 +89,7 @@ pub(super) struct Namespace {
     pub number: u32,
     /// Block size as a power of two.
     pub block_shift: u32,
-    /// Most bytes of a command.
+    /// Maximum number of bytes of a command.
     most_bytes: u64,
 }
 

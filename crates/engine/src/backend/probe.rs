@@ -9,6 +9,18 @@ use fathom_workload::{Backend, FileSet, Files, Pvsync2, Stream, Uring};
 use rustix::fs::FileType;
 use std::path::{Path, PathBuf};
 
+type Probe = fn(&ProbeFile) -> Vec<Capability>;
+
+/// Back-ends that are tried on a file of a directory.
+const PROBES: [(&str, Probe); 6] = [
+    ("psync", psync::probe),
+    ("pvsync2", pvsync2::probe),
+    ("stdio", stdio::probe),
+    ("mmap", mmap::probe),
+    ("aio", aio::probe),
+    ("uring", uring::probe),
+];
+
 /// What all back-ends can do with files in the temporary directory. File systems differ: call [`capabilities_in`] for the
 /// directory to be measured.
 #[must_use]
@@ -21,23 +33,21 @@ pub fn capabilities() -> Vec<Capability> {
 /// where the kernel is slow to destroy an aio queue.
 #[must_use]
 pub fn capabilities_in(directory: &Path) -> Vec<Capability> {
-    let probe_file = match ProbeFile::new(directory) {
-        Ok(probe_file) => probe_file,
+    let own = match ProbeFile::new(directory) {
+        Ok(probe_file) => PROBES.iter().flat_map(|(_, probe)| probe(&probe_file)).collect(),
         Err(e) => {
             let sentence =
                 format!("no test file can be created in {} or in memory: {}", directory.display(), text(e));
-            let unknown = |backend| Capability {
+            let unknown = |&(backend, _): &(&'static str, Probe)| Capability {
                 backend,
                 feature: "calls",
                 state: State::Unknown,
                 sentence: sentence.clone(),
             };
-            return ["psync", "pvsync2", "stdio", "mmap", "aio", "uring"].map(unknown).into();
+            PROBES.iter().map(unknown).collect::<Vec<_>>()
         }
     };
-    let each: [fn(&ProbeFile) -> Vec<Capability>; 6] =
-        [psync::probe, pvsync2::probe, stdio::probe, mmap::probe, aio::probe, uring::probe];
-    each.into_iter().flat_map(|probe| probe(&probe_file)).chain(nvme::probe()).collect()
+    own.into_iter().chain(nvme::probe()).collect()
 }
 
 /// The checks for the streams of one workload, each made once.

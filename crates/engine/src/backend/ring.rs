@@ -72,7 +72,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> WorkerRing<S, C> {
         Self { ring, files: false, buffers: false, lost: None }
     }
 
-    /// Registers a worker's buffers if `wanted`, or if the limit of locked memory allows it for `alike` workers.
+    /// Registers a worker's buffers if `wanted`, or if the locked-memory limit allows it for `alike` workers.
     pub fn register(
         &mut self,
         memory: &mut [Contents],

@@ -416,12 +416,7 @@ pub(super) fn probe(probe_file: &ProbeFile) -> Vec<Capability> {
         "submissions without a table of indices",
         "6.6",
     );
-    add(
-        "SQPOLL",
-        with(sqpoll),
-        "submission_polling = true: a thread of the kernel submits",
-        "5.13 for all users",
-    );
+    add("SQPOLL", with(sqpoll), "submission_polling = true: a kernel thread submits", "5.13 for all users");
     let file = probe_file.file().as_raw_fd();
     add(
         "registered files",

@@ -221,10 +221,10 @@ fn error_of(ops: u64, fault: &Fault, path: &std::path::Path) -> OpError {
                 &crate::backend::flag_advice(fault.found)
             }
             (FailedCall::Ring, libc::ENOMEM) => {
-                ". Registered buffers count against the limit of locked memory (ulimit -l): raise it, or set registered_buffers = false"
+                ". Registered buffers count against the locked-memory limit (ulimit -l): raise it, or set registered_buffers = false"
             }
             (FailedCall::LockMemory, _) => {
-                ". The limit of locked memory (ulimit -l) is reached: raise it, lock less (fio: lockmem), or run as root"
+                ". The locked-memory limit (ulimit -l) is reached: raise it, lock less (fio: lockmem), or run as root"
             }
             _ => advice(what, &error),
         };

@@ -113,7 +113,7 @@ impl Ring {
         // SAFETY: the memory is mapped while this value lives, and the ring is dropped before it.
         unsafe { ring.submitter().register_buffers(&[whole]) }.map_err(|e| match e.raw_os_error() {
             Some(libc::ENOMEM) => format!(
-                "{} KiB of buffers cannot be registered: the limit of locked memory (ulimit -l) is too low, or memory is short",
+                "{} KiB of buffers cannot be registered: the locked-memory limit (ulimit -l) is too low, or memory is short",
                 length / 1024
             ),
             _ => format!("the kernel refused to register buffers: {e}"),

@@ -46,7 +46,7 @@ pub enum PlugRule {
     /// Today: each task gathers its own requests between [`crate::Queue::start_plug`] and [`crate::Queue::finish_plug`] and inserts them
     /// together; also when another one comes and it holds this many or the last one is this long.
     Task {
-        /// Most requests held: 32.
+        /// Maximum number of requests held: 32.
         requests: u32,
         /// Length of the last request, unless waited for, that flushes the plug: 256 sectors (128 KiB).
         sectors: u32,

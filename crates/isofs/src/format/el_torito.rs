@@ -58,7 +58,7 @@ pub fn disk_bytes(first_sector: &[u8]) -> Option<u64> {
     ends.max()
 }
 
-/// Most entries read from a catalogue.
+/// Maximum number of entries read from a catalogue.
 const MOST: usize = 2048;
 
 /// Parses a catalogue: validation entry, default entry, sections with their entries; extensions are skipped.

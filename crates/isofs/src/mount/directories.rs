@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Most bytes read for the subdirectories of one directory.
+/// Maximum number of bytes read for the subdirectories of one directory.
 const BELOW: u64 = 1 << 20;
 
 /// Longest path table read: no writer makes longer ones.

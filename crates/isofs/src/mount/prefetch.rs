@@ -7,7 +7,7 @@ use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Most directories tracked at once.
+/// Maximum number of directories tracked at once.
 const MOST_DIRECTORIES: usize = 4096;
 
 /// Maximum number of files considered after an opened one. Their bytes are limited, but empty files have none.
@@ -26,7 +26,7 @@ impl Prefetch {
         Self { most, last: Mutex::default() }
     }
 
-    /// Most bytes prefetched at once.
+    /// Maximum number of bytes prefetched at once.
     pub(super) fn most(&self) -> u64 {
         self.most
     }

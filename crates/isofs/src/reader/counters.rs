@@ -44,7 +44,7 @@ pub struct Counters {
     pub served: Nanos,
     /// Longest service time.
     pub served_longest: Nanos,
-    /// Most requests in flight at the device.
+    /// Maximum number of requests in flight at the device.
     pub deepest: u32,
     /// Times that the elevator chose a request because its deadline had passed.
     pub expired: u64,
@@ -71,7 +71,7 @@ pub struct Counters {
     pub pages_given_back: u64,
     /// Bytes of the pages held now.
     pub cache_bytes: u64,
-    /// Most bytes to hold.
+    /// Maximum number of bytes to hold.
     pub cache_limit: u64,
 }
 

@@ -81,9 +81,9 @@ pub struct Policy {
     pub bridge: u32,
     /// Bytes of following files, in directory order, prefetched after an opened one; 0 disables it.
     pub small_files: u64,
-    /// Most requests in flight at the device.
+    /// Maximum number of requests in flight at the device.
     pub depth: u32,
-    /// Most threads that read ahead; 0 leaves it to the next caller.
+    /// Maximum number of threads that read ahead; 0 leaves it to the next caller.
     pub workers: u32,
 }
 

@@ -391,7 +391,7 @@ fn why_no_device(mount: &Mount) -> String {
     let Mount { kind, source, mount_point, .. } = mount;
     match kind.as_str() {
         k if is_memory(k) => {
-            format!("{mount_point} is a {kind}: its files are in memory, there is no device below")
+            format!("{mount_point} is a {kind}: its files are in memory, so there is no device below")
         }
         "nfs" | "nfs4" | "cifs" | "smb3" | "ceph" | "lustre" | "afs" | "beegfs" | "gpfs" => {
             format!("{mount_point} is a {kind} from {source}: its device is on another machine")

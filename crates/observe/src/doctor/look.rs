@@ -139,17 +139,22 @@ fn swapped_pages(vmstat: &str) -> Option<u64> {
     Some(field("pswpin ")?.saturating_add(field("pswpout ")?))
 }
 
-/// Throttling events: the core counts of all processors added up, plus the package count. Every processor of a package shows the same
-/// package count, so these are not added; of several packages only the largest count is used.
+/// Throttling events: the core counts of all processors and the count of every package. All processors of a package show the same
+/// package count, so one of them is taken.
 fn throttled(files: &dyn KernelFiles) -> Option<u64> {
     let root = Path::new("/sys/devices/system/cpu");
     let names = files.list(root).ok()?;
-    let count = |cpu: &String, name: &str| {
-        files.trimmed(&root.join(cpu).join("thermal_throttle").join(name))?.parse::<u64>().ok()
-    };
-    let cores: Vec<u64> = names.iter().filter_map(|n| count(n, "core_throttle_count")).collect();
-    let package = names.iter().filter_map(|n| count(n, "package_throttle_count")).max();
-    (!cores.is_empty() || package.is_some()).then(|| cores.iter().sum::<u64>() + package.unwrap_or(0))
+    let number = |cpu: &String, name: &str| files.trimmed(&root.join(cpu).join(name))?.parse::<u64>().ok();
+    let cores: Vec<u64> =
+        names.iter().filter_map(|n| number(n, "thermal_throttle/core_throttle_count")).collect();
+    let packages: BTreeMap<u64, u64> = names
+        .iter()
+        .filter_map(|n| {
+            let count = number(n, "thermal_throttle/package_throttle_count")?;
+            Some((number(n, "topology/physical_package_id").unwrap_or(0), count))
+        })
+        .collect();
+    (!cores.is_empty() || !packages.is_empty()).then(|| cores.iter().chain(packages.values()).sum())
 }
 
 impl Sample {
@@ -256,6 +261,20 @@ mod tests {
         assert_eq!(sample.issuers(), [Issuer { pid: 99, name: "backup", rate_bytes: 1_024_000.0 }]);
         assert_eq!(sample.swapped_pages(), Some(0));
         assert_eq!(sample.throttled(), None);
+    }
+
+    #[test]
+    fn throttling_of_each_package_counts_once() {
+        let cpu = |n: u32, what: &str| format!("/sys/devices/system/cpu/cpu{n}/{what}");
+        let processor = |fake: Fake, n: u32, package: u32, count: u32| {
+            fake.file(&cpu(n, "topology/physical_package_id"), &format!("{package}\n"))
+                .file(&cpu(n, "thermal_throttle/package_throttle_count"), &format!("{count}\n"))
+                .file(&cpu(n, "thermal_throttle/core_throttle_count"), "1\n")
+        };
+        let all = [(0, 0, 7), (1, 0, 7), (2, 1, 30), (3, 1, 30)];
+        let fake =
+            all.into_iter().fold(Fake::new(), |fake, (n, package, count)| processor(fake, n, package, count));
+        assert_eq!(throttled(&fake), Some(4 + 7 + 30));
     }
 
     #[test]

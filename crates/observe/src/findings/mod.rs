@@ -202,7 +202,7 @@ const OF_ALL_REQUESTS: [&str; 9] = [
     "idle-device",
     "merges",
 ];
-/// Most findings shown: readers skip longer lists.
+/// Maximum number of findings shown: readers skip longer lists.
 const MOST: usize = 3;
 
 /// The codes of all rules.

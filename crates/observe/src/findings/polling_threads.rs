@@ -24,7 +24,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     Some(finding(
         format!(
-            "{rings} workers use io_uring with submission polling: for each of them a thread of the kernel spins on a processor, and this program may use only {allowed:.0}. All other threads used {others:.2} of these processors, the workers {used:.2}."
+            "{rings} workers use io_uring with submission polling: for each of them a kernel thread spins on a processor, and this program may use only {allowed:.0}. All other threads used {others:.2} of these processors, the workers {used:.2}."
         ),
         "Leave submission polling out, or use it in fewer workers than there are processors.",
         vec![

@@ -7,7 +7,7 @@ use aya::maps::{HashMap, MapData};
 use fathom_record::{LockHolder, LockWaits};
 use std::path::PathBuf;
 
-/// As the programs have them: name in two words, number of the process, waits and their time, and whether it is a thread of the kernel.
+/// As the programs have them: name in two words, number of the process, waits and their time, and whether it is a kernel thread.
 type RawHolder = [u64; 6];
 
 /// Keys of holders that are no process.

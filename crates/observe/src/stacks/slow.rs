@@ -10,10 +10,10 @@ use std::collections::{HashMap, HashSet};
 
 /// Fewer calls of a kind have no slowest hundredth.
 const FEW_CALLS: usize = 100;
-/// Most stacks and calls in a record.
+/// Maximum number of stacks and calls in a record.
 const MOST_STACKS: usize = 50;
 const MOST_EXAMPLES: usize = 100;
-/// Most waits of a call in a record.
+/// Maximum number of waits of a call in a record.
 const MOST_WAITS: usize = 64;
 
 /// What the calls' numbers mean.

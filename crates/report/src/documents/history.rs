@@ -11,7 +11,7 @@ use crate::history::{
 use crate::units::counted;
 
 const MOST_TILES: usize = 8;
-/// Most runs shown, the newest; no browser copes with ten thousand rows.
+/// Maximum number of runs shown, the newest; no browser copes with ten thousand rows.
 const MOST_RUNS: usize = 500;
 /// Width of a picture made of letters.
 const WIDTH: usize = 76;

@@ -7,7 +7,7 @@ use crate::sweep::{
 };
 use crate::units;
 
-/// Most runs shown; no browser copes with ten thousand rows.
+/// Maximum number of runs shown; no browser copes with ten thousand rows.
 const MOST_RUNS: usize = 500;
 
 /// The document.

@@ -19,7 +19,7 @@ const MIDDLE: usize = 58;
 /// Width of the column of rates.
 const PER_S: usize = 13;
 
-/// Most lines of the remedy.
+/// Maximum number of lines of the remedy.
 const MOST_OF_REMEDY: usize = 3;
 
 /// Lays an answer out for a terminal of `width` columns; `after` are closing lines with the next commands.

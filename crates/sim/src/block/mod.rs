@@ -135,7 +135,7 @@ impl Block {
         self.queue.borrow().rules().limits.max_sectors
     }
 
-    /// Most segments of a request.
+    /// Maximum number of segments of a request.
     pub fn max_segments(&self) -> u32 {
         self.queue.borrow().rules().limits.max_segments.into()
     }

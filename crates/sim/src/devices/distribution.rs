@@ -14,7 +14,7 @@ const SEED: u64 = 0;
 pub struct DistributionRules {
     /// Capacity in sectors.
     pub capacity_sectors: u64,
-    /// Most commands outstanding at once.
+    /// Maximum number of commands outstanding at once.
     pub depth: u32,
     /// Commands served in parallel.
     pub channels: u32,

@@ -9,7 +9,7 @@ use fathom_workload::flow::FlatOp;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-/// Most writes in flight at once; another one waits until one completes.
+/// Maximum number of writes in flight at once; another one waits until one completes.
 pub(crate) const MOST: usize = 256;
 /// Longest asynchronous wait.
 const PATIENCE_NS: u64 = 1_000_000_000;

@@ -10,7 +10,7 @@ use crate::{
 
 /// Largest record. Every worker holds one in memory.
 const LARGEST_RECORD: u64 = 1 << 30;
-/// Most records of a shuffle: its order is a list in memory, 8 bytes per record and worker. 2 TiB in records of 4 KiB are 2^29.
+/// Maximum number of records of a shuffle: its order is a list in memory, 8 bytes per record and worker. 2 TiB in records of 4 KiB are 2^29.
 const MOST_SHUFFLED: u64 = 1 << 32;
 
 pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stream: &Stream) -> Vec<String> {

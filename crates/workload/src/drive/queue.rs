@@ -33,7 +33,7 @@ impl Backend {
     }
 }
 
-/// Most operations that a worker can have in flight: its queue depth, or the total if smaller. `pooled`: it works on all files of its
+/// Maximum number of operations that a worker can have in flight: its queue depth, or the total if smaller. `pooled`: it works on all files of its
 /// set.
 #[must_use]
 pub fn in_flight(stream: &Stream, pooled: bool, region: Region, seed: u64, place: Place) -> u32 {

@@ -86,12 +86,12 @@ impl Default for Backend {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Uring {
-    /// Most operations per io_uring_enter; 0: all that are free, or a few at a time while others are in flight.
+    /// Maximum number of operations per io_uring_enter; 0: all that are free, or a few at a time while others are in flight.
     #[serde(skip_serializing_if = "is_default")]
     pub batch: u32,
     /// Register the file, which saves the kernel a descriptor lookup per operation.
     pub registered_file: bool,
-    /// Register the buffers, which saves the kernel pinning their pages per operation; `None`: if the limit of locked memory allows it.
+    /// Register the buffers, which saves the kernel pinning their pages per operation; `None`: if the locked-memory limit allows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registered_buffers: Option<bool>,
     /// SINGLE_ISSUER, COOP_TASKRUN and DEFER_TASKRUN: completions run when this thread waits for them instead of interrupting it.

@@ -57,7 +57,7 @@ impl KeepWritten {
 pub struct TrimWritten {
     /// Trim after every this many writes.
     pub after: u64,
-    /// Most blocks trimmed at a time, oldest first; 0: the same as `after`.
+    /// Maximum number of blocks trimmed at a time, oldest first; 0: the same as `after`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub batch: u64,
     /// Percentage of the blocks written, drawn from the seed.

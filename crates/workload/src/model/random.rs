@@ -105,7 +105,7 @@ pub enum Shape {
         low: f64,
         /// Highest.
         high: f64,
-        /// Most frequent.
+        /// Maximum number of frequent.
         mode: f64,
     },
     /// Weibull.

@@ -57,7 +57,7 @@ pub struct Stream {
     /// Once the queue was full, submit nothing until at most this many are in flight; `None`: submit as soon as there is room.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refill_at: Option<u32>,
-    /// Most completions reaped at once, and only when nothing more may be submitted; `None`: all available after every call.
+    /// Maximum number of completions reaped at once, and only when nothing more may be submitted; `None`: all available after every call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub take_at_most: Option<u32>,
     /// Operations in flight do not overlap: one that would waits until the overlapping ones are done.

@@ -1,4 +1,4 @@
-//! `cargo xtask bench fio`: the same job file to `fathom fio` and to Debian's fio by turns. The figure is operations a second as each
+//! `cargo xtask bench fio`: runs the same job file alternately with `fathom fio` and Debian's fio. The figure is operations a second as each
 //! program's JSON says; beside it stands how long the whole command took. The jobs are in [`super::fio_jobs`].
 
 use super::fio_jobs::{Cache, Figure, File, WORKS, Work};

@@ -163,7 +163,7 @@ mod tests {
         let unfitted = "nothing fitted: joined up to 8 MiB, bios of 31 pages, 512 commands";
         let (joined, turns) = (
             "commands past the cache: joined up to 8 MiB",
-            "files laid out by turns of 1027 blocks (windows of ext2)",
+            "files laid out alternately in runs of 1027 blocks (windows of ext2)",
         );
         let figures = [
             ("base", "H1", "2x rc8"),

@@ -134,7 +134,8 @@ fn one(
 
 /// An error in the user's input is a usage error; one inside the model is not.
 fn explained(error: &SimError, words: &str) -> anyhow::Error {
-    let message = format!("{words}: {error}");
+    let error_lines = error.to_string();
+    let message = error_lines.lines().map(|line| format!("{words}: {line}")).collect::<Vec<_>>().join("\n");
     match error {
         SimError::Standstill(_) | SimError::Stopped { .. } => anyhow::anyhow!(message),
         _ => Usage(message).into(),

@@ -57,7 +57,7 @@ fn by(repetition: &fathom_record::Repetition) -> u64 {
     writes.map(|s| s.bytes).chain(uncounted).fold(0, u64::saturating_add)
 }
 
-/// Most that a phase not yet executed may write.
+/// Maximum number of that a phase not yet executed may write.
 fn most(plan: &SurveyPlan<'_>, phase: &Phase) -> u64 {
     let of_thread = |program: &Program| match program {
         Program::Stream(stream) if stream.direction.writes() => match (stream.amount, stream.length) {

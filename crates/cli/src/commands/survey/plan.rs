@@ -192,7 +192,7 @@ impl<'a> SurveyPlan<'a> {
         self.workload.filesets.iter().find(|set| set.name == name)
     }
 
-    /// Most that each of N random writers may write in a phase.
+    /// Maximum number of that each of N random writers may write in a phase.
     pub fn few_writes(&self, writers: u32) -> Bytes {
         Bytes(self.effort.most_written / 64 / u64::from(writers))
     }

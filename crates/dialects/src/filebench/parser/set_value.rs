@@ -53,7 +53,7 @@ impl Parser<'_> {
                 let sign = operator.sign();
                 return Err(self.error(
                     sign_span,
-                    format!("there is nothing to compute with '{sign}'"),
+                    format!("'{sign}' needs a number or a variable on its left"),
                     Some(hint),
                 ));
             }

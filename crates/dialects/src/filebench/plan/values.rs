@@ -271,7 +271,7 @@ impl Scope<'_> {
                     let words = known.words().ok_or_else(|| {
                         Fault::new(
                             span,
-                            format!("{} is a random variable and has no place in a text", written(v)),
+                            format!("{} is a random variable and cannot be used in a text", written(v)),
                         )
                     })?;
                     text.push_str(&words);

@@ -372,7 +372,7 @@ fn remember(job: &mut Job) -> Result<(), UsageError> {
         return Err(job
             .settings
             .wrong("verify", "reading back what an iolog says needs all of it to be written, and exitall may end it anywhere, or errors that are passed over leave something out")
-            .hint("no exitall beside it, no continue_on_error and no ignore_error; or do_verify=0"));
+            .hint("leave out exitall, continue_on_error and ignore_error, or set do_verify=0"));
     }
     if job.stream.keep_written.is_none() {
         job.stream.keep_written = Some(read_back::kept(&job.settings, &job.stream)?);

@@ -257,7 +257,7 @@ impl Passes {
         let loops = s.number("loops")?.unwrap_or(1);
         let mut kept = read_back::kept(s, stream)?;
         if kept.trim.is_some() {
-            return Err(unknown(s, loops, "beside trim_backlog"));
+            return Err(unknown(s, loops, "with trim_backlog"));
         }
         if !read_back::paces_what_checks(stream, stream.pace.rate) {
             return Err(unknown(s, loops, "with a flow or a latency target"));

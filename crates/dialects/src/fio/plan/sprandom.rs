@@ -31,7 +31,7 @@ pub fn order(s: &Settings, rw: Rw, stream: &mut Stream) -> Result<(), UsageError
         return fio("norandommap", "norandommap=1", "leave norandommap out");
     }
     let without = |name: &'static str, what: &str| {
-        Err(s.wrong(name, format!("{NAME} beside {what} is not supported")).hint("leave one of the two out"))
+        Err(s.wrong(name, format!("{NAME} with {what} is not supported")).hint("leave one of the two out"))
     };
     if rw.mixed || rw.called_mix || rw.trims != Trims::No {
         return Err(s
@@ -55,7 +55,7 @@ pub fn order(s: &Settings, rw: Rw, stream: &mut Stream) -> Result<(), UsageError
     }
     if verify_options::family(s) != "0" {
         return Err(s
-            .wrong("verify", format!("{NAME} beside verify is not supported"))
+            .wrong("verify", format!("{NAME} with verify is not supported"))
             .hint("a separate job that verifies"));
     }
     let spare = s.floats("spr_op")?.and_then(|given| given.first().copied()).unwrap_or(0.15);

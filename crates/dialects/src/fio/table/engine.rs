@@ -179,7 +179,7 @@ pub(super) static ROWS: &[FioOption] = &[
     done(
         "force_async",
         Number,
-        "io_uring: every Nth operation goes to a worker thread of the kernel at once (IOSQE_ASYNC)",
+        "io_uring: every Nth operation goes straight to a kernel worker thread (IOSQE_ASYNC)",
     ),
     refused("fdp", Text, &[], "data placement", PLACEMENT, "leave it out"),
     refused("dataplacement", Text, &[], "kind of data placement", PLACEMENT, "leave it out"),
@@ -234,7 +234,7 @@ pub(super) static ROWS: &[FioOption] = &[
     done(
         "thp",
         Number,
-        "mmap: the kernel is asked for huge pages (MADV_HUGEPAGE); for jobs that write it is refused, as fio writes nothing to the file with it",
+        "mmap: the kernel is asked for huge pages (MADV_HUGEPAGE); refused for jobs that write, since fio then writes nothing to the file",
     ),
     done("cpuload", Number, "cpuio: percent of a CPU that each clone takes"),
     done("cpuchunks", Number, "cpuio: microseconds that it computes at a time, before it sleeps"),

@@ -32,7 +32,7 @@ pub(super) static ROWS: &[FioOption] = &[
     done(
         "unlink_each_loop",
         Bool,
-        "remove the files between two loops; with several loops it is refused, as these go over the same files",
+        "remove the files between two loops; refused with several loops, which reuse the same files",
     ),
     done("allow_file_create", Bool, "make files that are missing"),
     done(

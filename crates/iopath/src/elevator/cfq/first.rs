@@ -30,7 +30,7 @@ static TABLE: [Tunable; 2] = [
 
 /// Pool size that CFQ sets.
 const REQUESTS: u32 = 8192;
-/// Most requests per process and direction: the pool size before.
+/// Maximum number of requests per process and direction: the pool size before.
 const MOST_QUEUED: u64 = 128;
 
 #[derive(Clone, Debug, Default)]

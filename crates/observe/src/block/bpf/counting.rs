@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// Length of a row, until a long watch has more than [`MOST_ROWS`]: then neighbours are joined.
 const PERIOD: Duration = Duration::from_millis(100);
-/// Most rows of a device.
+/// Maximum number of rows of a device.
 const MOST_ROWS: usize = 4096;
 /// Time for programs that were entered before counting ended.
 const SETTLE: Duration = Duration::from_millis(1);

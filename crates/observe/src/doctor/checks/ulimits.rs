@@ -47,7 +47,7 @@ fn locked(scene: &Scene) -> Option<Finding> {
         .figure("limit", n as f64, "bytes")
         .remedy("Raise the limit (limits.conf, memlock)")
         .command("ulimit -l unlimited"),
-        Some(n) => Finding::good("locked-memory", SOURCE, format!("The limit of locked memory is {}.", bytes_words(n))),
+        Some(n) => Finding::good("locked-memory", SOURCE, format!("The locked-memory limit is {}.", bytes_words(n))),
         None => Finding::good("locked-memory", SOURCE, "Locked memory is not limited."),
     })
 }

@@ -527,7 +527,7 @@ fn as_many_polling_threads_as_processors() {
     world.workload.polling_rings = 8;
     assert_eq!(
         world.says("polling-threads").expect("reported"),
-        "8 workers use io_uring with submission polling: for each of them a thread of the kernel spins on a processor, and this program may use only 2. All other threads used 1.57 of these processors, the workers 0.11."
+        "8 workers use io_uring with submission polling: for each of them a kernel thread spins on a processor, and this program may use only 2. All other threads used 1.57 of these processors, the workers 0.11."
     );
     world.workload.polling_rings = 1;
     assert_eq!(world.says("polling-threads"), None, "a processor is left for the worker");

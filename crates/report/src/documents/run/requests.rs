@@ -256,7 +256,7 @@ fn issuer_note(kind: IssuerKind) -> &'static str {
         IssuerKind::Own => "our own workers",
         IssuerKind::Writeback => "the kernel writing dirty pages back",
         IssuerKind::Journal => "the file system's journal",
-        IssuerKind::Kernel => "another thread of the kernel",
+        IssuerKind::Kernel => "another kernel thread",
         IssuerKind::Other => "another program",
     }
 }

@@ -3,7 +3,7 @@
 /// Rules of a controller. Fields for which 0 switches the rule off say so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrayRules {
-    /// Most commands outstanding at once.
+    /// Maximum number of commands outstanding at once.
     pub depth: u32,
     /// Firmware time per command, ns.
     pub firmware_ns: u64,

@@ -60,7 +60,7 @@ pub struct LayoutProfile {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControllerProfile {
-    /// Most commands outstanding at once.
+    /// Maximum number of commands outstanding at once.
     pub outstanding: Sourced<u32>,
     /// Firmware time per command, us.
     pub firmware_us: Sourced<f64>,

@@ -80,7 +80,7 @@ pub struct InterfaceProfile {
     pub overhead_ms: Sourced<f64>,
     /// Bus rate, 10^6 bytes/s.
     pub bus_mb_s: Sourced<f64>,
-    /// Most commands outstanding at once.
+    /// Maximum number of commands outstanding at once.
     pub queue_depth: Sourced<u32>,
     /// A command that has waited longer than this goes first, ms.
     pub age_limit_ms: Sourced<f64>,
@@ -104,7 +104,7 @@ pub struct BufferProfile {
 pub struct WriteCacheProfile {
     /// Size, KiB; 0: no write cache.
     pub kib: Sourced<u32>,
-    /// Most commands that it holds.
+    /// Maximum number of commands that it holds.
     pub commands: Sourced<u32>,
     /// Write-back order: "fifo" or "shortest-first".
     pub order: Sourced<Order>,

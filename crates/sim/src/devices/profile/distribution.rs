@@ -39,7 +39,7 @@ pub struct DistributionProfile {
 pub struct ServiceTimes {
     /// Capacity in 10^9 bytes.
     pub capacity_gb: Sourced<f64>,
-    /// Most commands outstanding at once.
+    /// Maximum number of commands outstanding at once.
     pub queue_depth: Sourced<u32>,
     /// Commands served in parallel; the others wait.
     pub channels: Sourced<u32>,

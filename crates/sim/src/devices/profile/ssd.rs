@@ -39,7 +39,7 @@ pub struct SsdProfile {
 pub struct SsdInterface {
     /// Capacity in 10^9 bytes.
     pub capacity_gb: Sourced<f64>,
-    /// Most commands outstanding at once.
+    /// Maximum number of commands outstanding at once.
     pub queue_depth: Sourced<u32>,
     /// Controller overhead per command, us.
     pub overhead_us: Sourced<f64>,
@@ -198,7 +198,7 @@ pub struct ConstantProfile {
 pub struct ServiceProfile {
     /// Capacity in 10^9 bytes.
     pub capacity_gb: Sourced<f64>,
-    /// Most commands outstanding at once; they are served one after the other.
+    /// Maximum number of commands outstanding at once; they are served one after the other.
     pub queue_depth: Sourced<u32>,
     /// Time per command, us.
     pub command_us: Sourced<f64>,

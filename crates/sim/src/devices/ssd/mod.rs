@@ -21,7 +21,7 @@ pub struct SsdRules {
     pub flash: FlashRules,
     /// Capacity visible to the host, sectors of 512 bytes.
     pub capacity_sectors: u64,
-    /// Most commands outstanding at once.
+    /// Maximum number of commands outstanding at once.
     pub depth: u32,
     /// Controller overhead per command, ns.
     pub overhead_ns: u64,

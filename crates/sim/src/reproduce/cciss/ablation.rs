@@ -19,7 +19,7 @@ pub const VARIANTS: [&str; 14] = [
     "deadline",
     "anticipatory",
     "one CPU",
-    "files laid out by turns of 1027 blocks (windows of ext2)",
+    "files laid out alternately in runs of 1027 blocks (windows of ext2)",
     "commands past the cache: joined up to 8 MiB",
     "commands past the cache: all at once",
     "controller takes 16 commands, as CFQ of 2.6.24 would have it",

@@ -87,7 +87,7 @@ pub(super) struct CaseOutcome {
     pub requests: Requests,
     /// What iostat would have shown.
     pub intervals: Vec<IostatInterval>,
-    /// Most requests the elevator had dispatched at once.
+    /// Maximum number of requests the elevator had dispatched at once.
     pub deepest: u32,
 }
 
