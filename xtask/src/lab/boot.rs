@@ -1,6 +1,7 @@
 //! A boot of the guest: its console line by line, until it powers off or is killed. The marks in it say how each test ended.
 
 use super::kernel::Kernel;
+use super::table::Table;
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -8,8 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// A guest that takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(600);
+/// A guest whose console is silent for longer hangs.
+const PATIENCE: Duration = Duration::from_secs(300);
 /// The line that init prints after a test: this, its name, its exit code.
 const ENDED: &str = "@@ENDED ";
 
@@ -18,7 +19,6 @@ const ENDED: &str = "@@ENDED ";
 pub(super) struct Guest {
     qemu: Child,
     lines: Receiver<String>,
-    deadline: Instant,
 }
 
 /// What the console says.
@@ -57,32 +57,42 @@ impl Guest {
             let text = |line: Vec<u8>| String::from_utf8_lossy(&line).trim_end().to_owned();
             lines.map(text).try_for_each(|line| send.send(line))
         });
-        Ok(Self { qemu, lines, deadline: Instant::now() + PATIENCE })
+        Ok(Self { qemu, lines })
     }
 
     /// What comes next on the console, waiting at most until a moment.
     pub fn next(&self, until: Option<Instant>) -> Result<Console> {
-        let wait = until.map_or(self.deadline, |until| until.min(self.deadline));
+        let hangs = Instant::now() + PATIENCE;
+        let wait = until.map_or(hangs, |until| until.min(hangs));
         match self.lines.recv_timeout(wait.saturating_duration_since(Instant::now())) {
             Ok(line) => Ok(Console::Line(line)),
             Err(RecvTimeoutError::Disconnected) => Ok(Console::Ended),
-            Err(RecvTimeoutError::Timeout) if wait < self.deadline => Ok(Console::Silent),
-            Err(RecvTimeoutError::Timeout) => bail!("the guest did not end within {} s", PATIENCE.as_secs()),
+            Err(RecvTimeoutError::Timeout) if wait < hangs => Ok(Console::Silent),
+            Err(RecvTimeoutError::Timeout) => bail!("the guest said nothing for {} s", PATIENCE.as_secs()),
         }
     }
 }
 
-/// Boots, shows the console, and returns the exit code of each test.
-pub(super) fn run(kernel: &Kernel, ramdisk: &Path, disk: &Path) -> Result<Vec<(String, i32)>> {
+/// What a boot brought.
+#[derive(Default)]
+pub(super) struct Outcome {
+    /// The exit code of each test.
+    pub ended: Vec<(String, i32)>,
+    pub table: Table,
+}
+
+/// Boots, shows the console, and returns how the tests ended.
+pub(super) fn run(kernel: &Kernel, ramdisk: &Path, disk: &Path) -> Result<Outcome> {
     let guest = Guest::boot(kernel, ramdisk, disk)?;
-    let mut ended = Vec::new();
+    let mut outcome = Outcome::default();
     while let Console::Line(line) = guest.next(None)? {
-        match end_of_test(&line) {
-            Some(end) => ended.push(end),
-            None => println!("  {line}"),
+        if let Some(end) = end_of_test(&line) {
+            outcome.ended.push(end);
+        } else if !outcome.table.takes(&line) {
+            println!("  {line}");
         }
     }
-    Ok(ended)
+    Ok(outcome)
 }
 
 /// "@@ENDED nvme 0".

@@ -7,9 +7,11 @@ mod boot;
 mod cuts;
 mod kernel;
 mod ramdisk;
+mod table;
 
 use crate::steps::{Steps, cargo, succeeds, target_directory};
 use anyhow::{Context, Result, bail};
+use boot::Outcome;
 use kernel::Kernel;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -62,6 +64,8 @@ pub(crate) struct Options {
     binary: Option<PathBuf>,
     /// How many power cuts to survive.
     cuts: Option<u32>,
+    /// Whether every part of fathom runs on every kind of device.
+    table: bool,
 }
 
 impl Options {
@@ -76,12 +80,13 @@ impl Options {
                     let number = words.next().and_then(|word| word.parse().ok()).filter(|number| *number > 0);
                     times = Some(number.ok_or("`--times` takes a number of power cuts, 1 or more.")?);
                 }
+                "--table" => options.table = true,
                 name if name == CUT.name => cut = true,
                 name if TESTS.iter().any(|test| test.name == name) => options.tests.push(name.into()),
                 other => {
                     let names: Vec<&str> = TESTS.iter().map(|test| test.name).collect();
                     return Err(format!(
-                        "`lab` takes --binary PATH and tests ({}, or cut with --times N), not {other:?}.",
+                        "`lab` takes --binary PATH, --table and tests ({}, or cut with --times N), not {other:?}.",
                         names.join(", ")
                     ));
                 }
@@ -90,7 +95,7 @@ impl Options {
         if times.is_some() && !cut {
             return Err("`--times` belongs to the test `cut`.".into());
         }
-        if cut && !options.tests.is_empty() {
+        if cut && (options.table || !options.tests.is_empty()) {
             return Err("`cut` boots again and again, and runs alone.".into());
         }
         options.cuts = cut.then_some(times.unwrap_or(CUTS));
@@ -138,15 +143,19 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<bool> {
             None => tests.push(test),
         }
     }
-    let mut ended = Vec::new();
+    let mut outcome = Outcome::default();
     steps.take(&format!("guest ({})", kernel.version), || {
-        let ramdisk = ramdisk::make(dir.path(), &kernel, &binary, &tests)?;
-        ended = boot::run(&kernel, &ramdisk, &disk)?;
+        let mut ramdisk = ramdisk::make(dir.path(), &kernel, &binary, &tests)?;
+        if options.table {
+            ramdisk = ramdisk::with_file(&ramdisk, "table", "")?;
+        }
+        outcome = boot::run(&kernel, &ramdisk, &disk)?;
         Ok(true)
     });
-    let mut good = steps.failed().is_empty();
+    print!("{}", outcome.table.markdown());
+    let mut good = steps.failed().is_empty() && outcome.table.good();
     for test in tests {
-        let code = ended.iter().find(|(name, _)| name == test.name).map(|(_, code)| *code);
+        let code = outcome.ended.iter().find(|(name, _)| name == test.name).map(|(_, code)| *code);
         good &= code == Some(0);
         println!("{} {}", if code == Some(0) { "ok    " } else { "FAILED" }, test.name);
     }
@@ -197,10 +206,11 @@ mod tests {
     fn tests_are_named() {
         let options = parse("nvme --binary x boot").unwrap();
         let tests = vec!["nvme".into(), "boot".into()];
-        assert_eq!(options, Options { tests, binary: Some("x".into()), cuts: None });
+        assert_eq!(options, Options { tests, binary: Some("x".into()), cuts: None, table: false });
+        assert!(parse("dm --table").unwrap().table);
         assert_eq!(parse("cut").unwrap().cuts, Some(CUTS));
         assert_eq!(parse("cut --times 200").unwrap().cuts, Some(200));
-        for wrong in ["cut --times no", "cut --times 0", "--times 3", "nvme cut"] {
+        for wrong in ["cut --times no", "cut --times 0", "--times 3", "nvme cut", "cut --table"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
         assert!(parse("nvm").unwrap_err().contains("boot, nvme, commands, dm"));
@@ -226,8 +236,8 @@ mod tests {
         }
         let dir = fathom_testkit::TestDir::new();
         let ramdisk = ramdisk::make(dir.path(), &kernel, &binary, &[&TESTS[0]]).unwrap();
-        let ended = boot::run(&kernel, &ramdisk, &disk_in(dir.path()).unwrap()).unwrap();
-        assert_eq!(ended, [("boot".to_owned(), 0)]);
+        let outcome = boot::run(&kernel, &ramdisk, &disk_in(dir.path()).unwrap()).unwrap();
+        assert_eq!(outcome.ended, [("boot".to_owned(), 0)]);
     }
 
     #[test]

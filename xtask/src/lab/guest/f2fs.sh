@@ -10,4 +10,5 @@ read_2048 /mnt/f2fs
 all=$(reads nvme0n1)
 [ "$all" -ge 2048 ] && [ "$all" -le 2100 ] || fail "nvme0n1 counted $all reads"
 fathom doctor /mnt/f2fs || [ $? = 1 ]
+every_part "f2fs on NVMe" /mnt/f2fs nvme0n1
 umount /mnt/f2fs

@@ -20,6 +20,7 @@ for level in raid0 raid1 raid5; do
     all=$(reads md0)
     [ "$all" -ge 2048 ] && [ "$all" -le 2100 ] && [ $members = "$all" ] || fail "$level: md0 counted $all reads, its members $members"
     fathom doctor /mnt/md || [ $? = 1 ]
+    every_part "md $level" /mnt/md md0
     stopped
     trap - EXIT
 done

@@ -9,4 +9,5 @@ has '"read_ios": 2048' 1
 has '"issued": 2048' 1
 # It answers 1 if it has found something.
 fathom doctor /mnt/nvme || [ $? = 1 ]
+every_part NVMe /mnt/nvme nvme0n1
 umount /mnt/nvme

@@ -23,4 +23,5 @@ read_2048 /mnt/tcp
 [ "$(reads nvme1n1)" = 2048 ] || fail "nvme1n1 counted $(reads nvme1n1) reads"
 fathom doctor /mnt/tcp > /tmp/doctor || [ $? = 1 ]
 if grep "does not count" /tmp/doctor; then fail "doctor misses the path's counters"; fi
+every_part "NVMe over TCP" /mnt/tcp nvme1n1
 umount /mnt/tcp
