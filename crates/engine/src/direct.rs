@@ -208,8 +208,8 @@ fn sizes(record: &Record, put: &mut impl FnMut(&str, u64)) {
     }
 }
 
-/// The first number of a stream that is not a multiple, with its name and the next one that is.
-fn odd_one(stream: &Stream, multiple: u64) -> Option<(String, u64, u64)> {
+/// The first number of a stream that is not a multiple, with its name and an aligned one.
+pub(crate) fn odd_one(stream: &Stream, multiple: u64) -> Option<(String, u64, u64)> {
     let mut numbers: Vec<(String, u64)> = Vec::new();
     let mut put = |name: &str, bytes: u64| numbers.push((name.to_owned(), bytes));
     if let Access::Listed(list) = &stream.access {

@@ -40,7 +40,7 @@ impl Report {
 
 /// Cuts the power a number of times; whether everything survived.
 pub(super) fn run(kernel: &Kernel, ramdisk: &Path, disk: &Path, times: u32) -> Result<bool> {
-    let (mut kept, mut kept_between_cuts) = (0, false);
+    let (mut kept, mut kept_between_cuts, mut acknowledged) = (0, false, false);
     // What was acknowledged before the last cut.
     let mut journal = String::new();
     // The last boot only looks at what the last cut left.
@@ -58,7 +58,11 @@ pub(super) fn run(kernel: &Kernel, ramdisk: &Path, disk: &Path, times: u32) -> R
                 }
             };
             match Report::parse(&line) {
-                None if line.starts_with('{') => journal += &(line + "\n"),
+                None if line.starts_with('{') => {
+                    // The first two lines are the plan and the layout.
+                    acknowledged |= journal.lines().count() > 2;
+                    journal += &(line + "\n");
+                }
                 None => println!("  {line}"),
                 Some(Report::Wrong(what)) => {
                     println!("  boot {cut}: {what}");
@@ -80,7 +84,10 @@ pub(super) fn run(kernel: &Kernel, ramdisk: &Path, disk: &Path, times: u32) -> R
                     if !kept_between_cuts {
                         println!("  no cut came after a run was kept: cut more often");
                     }
-                    return Ok(kept_between_cuts);
+                    if !acknowledged {
+                        println!("  no cut came after a write was acknowledged: cut more often");
+                    }
+                    return Ok(kept_between_cuts && acknowledged);
                 }
                 Some(Report::Began) => until = Some(Instant::now() + moment(cut)),
             }

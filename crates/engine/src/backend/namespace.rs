@@ -1,9 +1,10 @@
 //! An NVMe namespace behind its block device: the character device that takes commands (/dev/ng0n1 for /dev/nvme0n1), and what a
 //! command needs to know. The block device is what users name, because its size, its users and its contents can be checked.
 
-use fathom_workload::{block_device_of, generic_name_of};
-use rustix::fd::{AsRawFd as _, OwnedFd, RawFd};
-use rustix::fs::{FileType, Mode, OFlags};
+use crate::direct::odd_one;
+use fathom_workload::{Stream, block_device_of, generic_name_of};
+use rustix::fd::{AsFd, AsRawFd as _, OwnedFd, RawFd};
+use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 
@@ -96,8 +97,18 @@ pub(super) struct Namespace {
 impl Namespace {
     /// The namespace of a block device, or why it takes no commands.
     pub fn of(path: &Path) -> Result<Self, String> {
+        let about = rustix::fs::stat(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        Self::described(path, &about)
+    }
+
+    /// The namespace of an open block device.
+    pub fn of_open(path: &Path, device: impl AsFd) -> Result<Self, String> {
+        let about = rustix::fs::fstat(device).map_err(|e| format!("{}: {e}", path.display()))?;
+        Self::described(path, &about)
+    }
+
+    fn described(path: &Path, about: &Stat) -> Result<Self, String> {
         let shown = path.display();
-        let about = rustix::fs::stat(path).map_err(|e| format!("{shown}: {e}"))?;
         match FileType::from_raw_mode(about.st_mode) {
             FileType::BlockDevice => {}
             FileType::CharacterDevice => {
@@ -122,8 +133,14 @@ impl Namespace {
         }
         let generic = generic_name_of(name).ok_or_else(|| not_a_namespace(path))?;
         let generic = Path::new("/dev").join(generic);
-        let device = open(&generic, false).map_err(|e| {
-            format!("{} takes the NVMe commands of {shown}, but cannot be opened: {e}", generic.display())
+        let device = open(&generic, false).map_err(|e| match e {
+            Errno::NODEV => format!(
+                "{} is not the device that takes the NVMe commands of {shown}, only named like it",
+                generic.display()
+            ),
+            e => {
+                format!("{} takes the NVMe commands of {shown}, but cannot be opened: {e}", generic.display())
+            }
         })?;
         let id = identifier(device.as_raw_fd())
             .map_err(|e| format!("{} does not say which namespace it is: {e}", generic.display()))?;
@@ -154,6 +171,23 @@ impl Namespace {
         })
     }
 
+    /// Why its commands cannot move what a stream asks for: they move whole blocks.
+    pub fn alignment_refusal(&self, stream: &Stream) -> Option<String> {
+        let block = 1 << self.block_shift;
+        let (what, bytes, better) = odd_one(stream, block)?;
+        Some(format!(
+            "NVMe commands to {} need offsets and lengths that are multiples of its blocks of {block} bytes, and {what} is {bytes}; choose {better}",
+            self.generic.display()
+        ))
+    }
+
+    /// Whether a command can move these bytes; anything else would be rounded to other blocks.
+    #[inline(always)]
+    pub fn takes(&self, offset: u64, bytes: u32) -> bool {
+        let rest = (1_u64 << self.block_shift) - 1;
+        (offset | u64::from(bytes)) & rest == 0 && bytes > 0 && u64::from(bytes) <= self.most_bytes
+    }
+
     /// Opens the character device.
     pub fn open(&self, writes: bool) -> Result<OwnedFd, Errno> {
         open(&self.generic, writes)
@@ -170,9 +204,13 @@ fn not_a_namespace(path: &Path) -> String {
 fn open(generic: &Path, writes: bool) -> Result<OwnedFd, Errno> {
     let access = if writes { OFlags::RDWR } else { OFlags::RDONLY };
     let file = rustix::fs::open(generic, access | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())?;
-    // Somebody could have put another file there.
-    let is_device = FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) == FileType::CharacterDevice;
-    if is_device { Ok(file) } else { Err(Errno::NODEV) }
+    // Somebody could have put another file there, or another device under this name.
+    let about = rustix::fs::fstat(&file)?;
+    let is_device = FileType::from_raw_mode(about.st_mode) == FileType::CharacterDevice;
+    let number = format!("{}:{}", rustix::fs::major(about.st_rdev), rustix::fs::minor(about.st_rdev));
+    let name = generic.file_name().unwrap_or_default();
+    let known = std::fs::read_to_string(Path::new("/sys/class/nvme-generic").join(name).join("dev"));
+    if is_device && known.is_ok_and(|known| known.trim() == number) { Ok(file) } else { Err(Errno::NODEV) }
 }
 
 fn identifier(device: RawFd) -> Result<u32, Errno> {

@@ -13,8 +13,8 @@ use crate::contents::Contents;
 use crate::fault::{FailedCall, Fault};
 use crate::files;
 use crate::stream_plan::StreamPlan;
-use fathom_workload::Uring as Options;
 use fathom_workload::ops::{Op, OpCode};
+use fathom_workload::{Stream, Uring as Options};
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -60,7 +60,8 @@ impl Handle for Nvme {
             None => vec![plan.path.as_ref()],
         };
         let not_there = |_| Fault::of(FailedCall::Open, Errno::NODEV, 0);
-        let namespaces = paths.into_iter().map(|path| Namespace::of(path).map_err(not_there));
+        let opened = paths.into_iter().zip(&files);
+        let namespaces = opened.map(|(path, file)| Namespace::of_open(path, file).map_err(not_there));
         let namespaces = namespaces.collect::<Result<Vec<_>, _>>()?;
         let writes = files::writes(plan.stream);
         let opened = namespaces.iter().map(|n| n.open(writes).map_err(|e| Fault::of(FailedCall::Open, e, 0)));
@@ -110,7 +111,15 @@ impl AsyncBackend for Nvme {
             // Trims and evictions are executed at once, never queued.
             OpCode::Sync { .. } | OpCode::Trim | OpCode::Evict => (Command::flush(namespace.number), false),
         };
-        self.bytes[number as usize] = if moves { op.bytes } else { 0 };
+        // Refused before the run; if one comes nevertheless, it is not sent, and counts as a short transfer.
+        let sent = !moves || namespace.takes(op.offset, op.bytes);
+        debug_assert!(sent, "a command moves whole blocks");
+        self.bytes[number as usize] = if moves && sent { op.bytes } else { 0 };
+        if !sent {
+            // SAFETY: it refers to no memory.
+            unsafe { self.ring.push(&opcode::Nop::new().build().user_data(u64::from(number)).into()) };
+            return;
+        }
         let entry = if self.options.registered_file {
             opcode::UringCmd80::new(types::Fixed(op.file), URING_CMD_IO)
         } else {
@@ -215,10 +224,16 @@ fn ring_refusal() -> Option<String> {
 }
 
 /// Why a stream cannot send NVMe commands to these files.
-pub(super) fn refusal(mut files: impl Iterator<Item = PathBuf>, largest: u64) -> Option<String> {
+pub(super) fn refusal(
+    mut files: impl Iterator<Item = PathBuf>,
+    stream: &Stream,
+    largest: u64,
+) -> Option<String> {
     ring_refusal().or_else(|| {
         files.find_map(|path| match Namespace::of(&path) {
-            Ok(namespace) => namespace.record_refusal(largest),
+            Ok(namespace) => {
+                namespace.record_refusal(largest).or_else(|| namespace.alignment_refusal(stream))
+            }
             Err(why) => Some(why),
         })
     })

@@ -109,9 +109,14 @@ impl Tried {
             Backend::Nvme(options) => self
                 .ring_refusal(&options)
                 .or_else(|| {
-                    nvme::refusal(asked.set.into_iter().flat_map(|set| asked.sets.paths(set)), asked.largest)
+                    let paths = asked.set.into_iter().flat_map(|set| asked.sets.paths(set));
+                    nvme::refusal(paths, asked.stream, asked.largest)
                 })
-                .or_else(|| buffers_refusal(&options, asked)),
+                .or_else(|| buffers_refusal(&options, asked))
+                .or_else(|| {
+                    let polls = options.completion_polling;
+                    polls.then(|| polling_refusal(asked.set, "completion_polling")).flatten()
+                }),
         }
     }
 
@@ -188,7 +193,8 @@ fn polling_refusal(set: Option<&FileSet>, key: &str) -> Option<String> {
     };
     let path = std::path::absolute(path).ok()?;
     let status = path.ancestors().find_map(|p| rustix::fs::stat(p).ok())?;
-    let (disk, polls) = polled_queues(status.st_dev)?;
+    let is_device = FileType::from_raw_mode(status.st_mode).is_block_device();
+    let (disk, polls) = polled_queues(if is_device { status.st_rdev } else { status.st_dev })?;
     (!polls).then(|| format!("{key} polls the device for completions, but {}", no_polled_queues(&disk)))
 }
 

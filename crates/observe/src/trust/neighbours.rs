@@ -35,7 +35,7 @@ pub(super) fn check(run: &Run) -> Trust {
             None if phase.repetitions.iter().any(|r| r.physical.is_passthrough()) => (
                 Verdict::Unknown,
                 0.0,
-                "the kernel does not count NVMe commands, neither ours nor others'".into(),
+                "ours were NVMe commands past the block layer; what others did was not kept".into(),
             ),
             None => (Verdict::Unknown, 0.0, "no counters of the device".into()),
         };

@@ -32,11 +32,25 @@ grep '"method": "nvme"' record.json
 fathom report last > summary.txt 2>&1 || true
 cat summary.txt
 
-# A record larger than a command, a partition and a foreign file are refused by name.
-! fathom fio --name=a --ioengine=io_uring_cmd --filename=/dev/ng0n1 --size=16m --bs=16m --rw=read 2> why.txt
-cat why.txt
-! fathom fio --name=a --ioengine=io_uring_cmd --filename=/tmp/why.txt --size=4k --bs=4k --rw=read 2> why.txt
-cat why.txt
+# Runs a job that has to be refused with these words.
+refused() {
+    words=$1
+    shift
+    if fathom fio --name=a --ioengine=io_uring_cmd --rw=read "$@" 2> why.txt; then
+        echo "not refused: $*"
+        exit 1
+    fi
+    grep -q "$words" why.txt || { cat why.txt; exit 1; }
+}
+refused "moves at most" --filename=/dev/ng0n1 --size=16m --bs=16m
+refused "is not an NVMe namespace" --filename=/tmp/why.txt --size=4k --bs=4k
+refused "multiples of its blocks of 512" --filename=/dev/ng0n1 --size=64k --bs=700
+refused "multiples of its blocks of 512" --filename=/dev/ng0n1 --size=64k --bs=4k --offset=100
+# A device file that only has the name of a namespace.
+mv /dev/ng0n1 /dev/real
+mknod /dev/ng0n1 c 1 5
+refused "is not the device" --filename=/dev/nvme0n1 --size=64k --bs=4k
+mv /dev/real /dev/ng0n1
 cat > own.toml <<'END'
 name = "commands"
 

@@ -4,6 +4,7 @@ use super::journal::Journal;
 use super::judge::{Instead, Judge, Loss, State};
 use super::options::CheckFiles;
 use super::plan::Plan;
+use super::sector::{self, FoundSector};
 use super::write::boot_id;
 use crate::exit::{CHECK, Usage};
 use crate::{console, input};
@@ -11,7 +12,8 @@ use anyhow::Context as _;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -21,7 +23,7 @@ const NAMED: usize = 10;
 /// The result of a check.
 #[derive(Debug, Default, Serialize)]
 struct Outcome {
-    /// Syncs that had returned.
+    /// Acknowledgements in the journal.
     syncs: usize,
     /// Writes that they cover.
     writes: u64,
@@ -33,7 +35,7 @@ struct Outcome {
     torn: u64,
     /// Blocks whose acknowledged write is not there.
     lost: Vec<LostBlock>,
-    /// Files that had not been laid out yet.
+    /// Files of which the journal has no acknowledgement.
     not_begun: u32,
     /// Whether the machine was restarted in between, if that is known.
     restarted: Option<bool>,
@@ -96,15 +98,16 @@ fn compared(plan: &Plan, journal: &Journal) -> anyhow::Result<Outcome> {
         };
         let path = plan.path(file);
         let judge = Judge::new(plan, file, acknowledged);
-        let reading = || format!("cannot read {}", path.display());
-        let mut open = opened(&path).with_context(reading)?;
-        for block in 0..plan.blocks() {
-            let bytes = next_block(open.as_mut(), plan.block).with_context(reading)?;
-            match judge.block(block, &bytes) {
+        let open = opened(&path).map_err(|e| Usage(format!("cannot read {}: {e}", path.display())))?;
+        for block in 0..judge.blocks() {
+            let state = match block_of(open.as_ref(), block, plan.block) {
+                Ok(bytes) => judge.block(block, &bytes),
+                Err(_) => State::Lost(judge.unreadable(block)),
+            };
+            match state {
                 State::Kept => outcome.kept += 1,
                 State::Newer => outcome.newer += 1,
                 State::Torn => outcome.torn += 1,
-                State::Free => {}
                 State::Lost(loss) => {
                     let (sync, by) =
                         journal.acknowledged(file, loss.write).context("the journal has no such write")?;
@@ -127,19 +130,29 @@ fn opened(path: &Path) -> io::Result<Option<File>> {
     Ok(Some(file))
 }
 
-/// The next bytes of a file, fewer than a block at its end.
-fn next_block(file: Option<&mut File>, block: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    if let Some(file) = file {
-        file.take(block).read_to_end(&mut bytes)?;
+/// The bytes of a block, fewer at the end of the file.
+fn block_of(file: Option<&File>, block: u64, size: u64) -> io::Result<Vec<u8>> {
+    let Some(file) = file else { return Ok(Vec::new()) };
+    let mut bytes = vec![0; size as usize];
+    let mut read = 0;
+    while read < bytes.len() {
+        match file.read_at(&mut bytes[read..], block * size + read as u64) {
+            Ok(0) => break,
+            Ok(more) => read += more,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
     }
+    bytes.truncate(read);
     Ok(bytes)
 }
 
 fn text_of(plan: &Plan, outcome: &Outcome) -> String {
     let mut text = String::new();
-    let (syncs, writes) =
-        (console::counted(outcome.syncs as u64, "sync"), console::counted(outcome.writes, "write"));
+    let (syncs, writes) = (
+        console::counted(outcome.syncs as u64, "acknowledgement"),
+        console::counted(outcome.writes, "write"),
+    );
     let lost = outcome.lost.len();
     let _ = match lost {
         0 if outcome.writes == 0 => {
@@ -158,8 +171,12 @@ fn text_of(plan: &Plan, outcome: &Outcome) -> String {
     if lost > NAMED {
         let _ = writeln!(text, "  ... and {} more (--json has all)", lost - NAMED);
     }
-    if lost > 0 && plan.sync == super::options::Sync::None {
-        text += "Nothing was synced, so the loss breaks no promise.\n";
+    let unsynced = |one: &LostBlock| {
+        let old = matches!(one.loss.instead, Instead::Older(_) | Instead::Missing | Instead::Foreign);
+        one.loss.write > 0 && old
+    };
+    if lost > 0 && plan.sync == super::options::Sync::None && outcome.lost.iter().all(unsynced) {
+        text += "These writes were not synced, so their loss breaks no promise.\n";
     } else if lost > 0 {
         text += "The file system, a layer below it, or the device's cache did not keep what it had acknowledged.\n";
     }
@@ -172,8 +189,11 @@ fn text_of(plan: &Plan, outcome: &Outcome) -> String {
         );
     }
     if outcome.not_begun > 0 {
-        let _ =
-            writeln!(text, "{} had not been laid out.", console::counted(outcome.not_begun.into(), "file"));
+        let _ = writeln!(
+            text,
+            "{} not checked: no acknowledgement in the journal.",
+            console::counted(outcome.not_begun.into(), "file")
+        );
     }
     if outcome.restarted == Some(false) {
         text += "This machine was not restarted since: what was read may come from its page cache.\n";
@@ -190,6 +210,7 @@ fn lost_words(plan: &Plan, lost: &LostBlock) -> String {
         Instead::Foreign => "zeros, or data that was not written by this run".to_owned(),
         Instead::Damaged => "a sector whose checksum is wrong".to_owned(),
         Instead::Misplaced => "data that belongs to another place".to_owned(),
+        Instead::Unreadable => "nothing: it cannot be read".to_owned(),
         Instead::Mixed => "parts of several writes".to_owned(),
     };
     let expected = match lost.loss.write {
@@ -208,18 +229,35 @@ fn lost_words(plan: &Plan, lost: &LostBlock) -> String {
     )
 }
 
-/// Removes the files of the plan, and the directory if nothing else is in it.
+/// Removes the files that this run wrote, and the directory if nothing else is in it.
 fn remove(plan: &Plan) -> anyhow::Result<()> {
+    let mut left = false;
     for file in 0..plan.files {
         let path = plan.path(file);
         for path in [path.with_extension(format!("{file}.new")), path] {
-            match std::fs::remove_file(&path) {
-                Err(e) if e.kind() != io::ErrorKind::NotFound => {
-                    return Err(e).with_context(|| format!("cannot remove {}", path.display()));
-                }
-                _ => {}
+            let Some(open) = opened(&path).with_context(|| format!("cannot read {}", path.display()))? else {
+                continue;
+            };
+            if is_of_run(&open, plan)? {
+                std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+            } else {
+                console::note(&format!(
+                    "{} is left: it does not begin with data of this run",
+                    path.display()
+                ));
+                left = true;
             }
         }
     }
+    if left {
+        return Ok(());
+    }
     std::fs::remove_dir(&plan.dir).with_context(|| format!("cannot remove {}", plan.dir.display()))
+}
+
+/// Whether a file is empty, or a sector of its first block was written by this run.
+fn is_of_run(file: &File, plan: &Plan) -> io::Result<bool> {
+    let bytes = block_of(Some(file), 0, plan.block)?;
+    let ours = |sector: &[u8]| sector::read(sector, plan.run) != FoundSector::Foreign;
+    Ok(bytes.is_empty() || bytes.chunks(sector::SECTOR).any(ours))
 }

@@ -1,9 +1,12 @@
 //! The journal: JSON lines. The first is the plan; each further one says that a sync of a file has returned, and up to which write.
+//! Each has a checksum, since a serial console may lose characters.
 
 use super::plan::Plan;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// More writes to a file take days.
+const MOST_WRITES: u64 = 1 << 36;
 /// Version of the format.
 const VERSION: u32 = 1;
 
@@ -12,11 +15,19 @@ struct FirstLine {
     fathom_power_cut: u32,
     #[serde(flatten)]
     plan: Plan,
+    crc: u32,
+}
+
+/// A line of a sync.
+#[derive(Debug, Serialize, Deserialize)]
+struct SyncLine {
+    #[serde(flatten)]
+    acknowledged: Acknowledged,
+    crc: u32,
 }
 
 /// A sync that has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Acknowledged {
     /// The file.
     pub file: u32,
@@ -35,24 +46,46 @@ pub struct Journal {
 }
 
 /// The first line.
-pub fn head(plan: &Plan) -> String {
-    let head = FirstLine { fathom_power_cut: VERSION, plan: plan.clone() };
-    serde_json::to_string(&head).unwrap_or_default() + "\n"
+///
+/// # Errors
+/// A directory whose name is not UTF-8.
+pub fn head(plan: &Plan) -> serde_json::Result<String> {
+    let head = FirstLine { fathom_power_cut: VERSION, plan: plan.clone(), crc: plan_sum(plan)? };
+    Ok(serde_json::to_string(&head)? + "\n")
+}
+
+fn plan_sum(plan: &Plan) -> serde_json::Result<u32> {
+    Ok(crc32fast::hash(&serde_json::to_vec(plan)?))
 }
 
 impl Acknowledged {
     /// Its line.
-    pub fn line(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default() + "\n"
+    pub fn line(&self, plan: &Plan) -> String {
+        let line = SyncLine { acknowledged: *self, crc: self.sum(plan) };
+        serde_json::to_string(&line).unwrap_or_default() + "\n"
+    }
+
+    fn sum(&self, plan: &Plan) -> u32 {
+        crc32fast::hash(format!("{} {} {} {}", plan.run, self.file, self.write, self.ms).as_bytes())
+    }
+
+    /// The sync of a line, if the line is whole.
+    fn parse(line: &str, plan: &Plan) -> Option<Self> {
+        let line = serde_json::from_str::<SyncLine>(line).ok()?;
+        (line.crc == line.acknowledged.sum(plan)).then_some(line.acknowledged)
     }
 }
 
 impl Journal {
-    /// Parses a journal. Lines that are not of it are passed over: kernel messages of a serial console, a last line that is cut off.
+    /// Parses a journal. Lines that are not of it, or not whole, are passed over: kernel messages of a serial console, a last line that
+    /// is cut off.
     pub fn parse(text: &str) -> Result<Self, String> {
         let lines = || text.lines().map(str::trim).enumerate();
-        let found =
-            lines().find_map(|(number, line)| Some((number, serde_json::from_str::<FirstLine>(line).ok()?)));
+        let as_first = |line: &str| {
+            let head = serde_json::from_str::<FirstLine>(line).ok()?;
+            (plan_sum(&head.plan).ok()? == head.crc).then_some(head)
+        };
+        let found = lines().find_map(|(number, line)| Some((number, as_first(line)?)));
         let Some((first, head)) = found else {
             return Err(
                 "no line is the first one of a journal: the output of `fathom power-cut write` is expected"
@@ -71,16 +104,17 @@ impl Journal {
         }
         let mut synced: BTreeMap<u32, Vec<Acknowledged>> = BTreeMap::new();
         for (number, line) in lines().skip(first + 1) {
-            if serde_json::from_str::<FirstLine>(line).is_ok() {
+            if as_first(line).is_some() {
                 return Err(format!(
                     "line {}: a second journal begins here; keep each in a separate file",
                     number + 1
                 ));
             }
-            let Ok(one) = serde_json::from_str::<Acknowledged>(line) else { continue };
+            let Some(one) = Acknowledged::parse(line, &head.plan) else { continue };
             let of_file = synced.entry(one.file).or_default();
             let last = of_file.last().map(|last| last.write);
-            if one.file >= head.plan.files || last.is_some_and(|last| one.write <= last) {
+            let ends = head.plan.last().unwrap_or(MOST_WRITES);
+            if one.file >= head.plan.files || one.write > ends || last.is_some_and(|last| one.write <= last) {
                 return Err(format!("line {}: {line} cannot follow what is before it", number + 1));
             }
             of_file.push(one);
@@ -118,8 +152,9 @@ mod tests {
     use super::*;
 
     fn text() -> String {
-        let one = |file, write, ms| Acknowledged { file, write, ms }.line();
-        head(&plan(Pattern::Overwrite)) + &one(0, 0, 1) + &one(1, 0, 1) + &one(0, 4, 2) + &one(0, 8, 5)
+        let plan = plan(Pattern::Overwrite);
+        let one = |file, write, ms| Acknowledged { file, write, ms }.line(&plan);
+        head(&plan).unwrap() + &one(0, 0, 1) + &one(1, 0, 1) + &one(0, 4, 2) + &one(0, 8, 5)
     }
 
     #[test]
@@ -132,6 +167,10 @@ mod tests {
         assert_eq!(journal.acknowledged(0, 9), None);
         let noisy = format!("login:\r\n{}[ 1.0] usb 1-1\r\n{{\"file\":0,\"wri", text().replace('\n', "\r\n"));
         assert_eq!(Journal::parse(&noisy).unwrap(), journal);
+        // A console has lost a digit.
+        let damaged = text().replacen("\"write\":8", "\"write\":80", 1);
+        assert_ne!(damaged, text());
+        assert_eq!(Journal::parse(&damaged).unwrap().last(0), Some(4));
     }
 
     #[test]
@@ -139,12 +178,16 @@ mod tests {
         let why = |text: &str| Journal::parse(text).unwrap_err();
         assert!(why("").contains("fathom power-cut write"));
         assert!(why(&(text() + &text())).contains("line 6: a second journal"));
-        assert!(why(&(text() + "{\"file\":0,\"write\":8,\"ms\":9}")).contains("line 6: "));
-        assert!(why(&(text() + "{\"file\":9,\"write\":8,\"ms\":9}")).contains("line 6: "));
+        let given = plan(Pattern::Overwrite);
+        for (file, write) in [(0, 8), (9, 9), (0, u64::MAX)] {
+            let line = Acknowledged { file, write, ms: 9 }.line(&given);
+            assert!(why(&(text() + &line)).contains("line 6: "), "{line}");
+        }
         assert!(
             why(&text().replacen("\"fathom_power_cut\":1", "\"fathom_power_cut\":2", 1))
                 .contains("version 2")
         );
-        assert!(why(&text().replacen("\"block\":1024", "\"block\":1000", 1)).contains("line 1: --block"));
+        let wrong = super::super::plan::Plan { block: 1000, ..given };
+        assert!(why(&head(&wrong).unwrap()).contains("line 1: --block"));
     }
 }

@@ -15,8 +15,6 @@ pub enum State {
     Newer,
     /// Sectors of several writes, none older than the last acknowledged one.
     Torn,
-    /// Nothing was acknowledged here.
-    Free,
     /// Not what it must be.
     Lost(Loss),
 }
@@ -46,6 +44,8 @@ pub enum Instead {
     Damaged,
     /// Data of another block or file.
     Misplaced,
+    /// The storage does not give it back.
+    Unreadable,
     /// Sectors of several writes where one file had to replace another as a whole.
     Mixed,
 }
@@ -54,34 +54,57 @@ pub enum Instead {
 pub struct Judge<'a> {
     plan: &'a Plan,
     file: u32,
-    /// The last acknowledged write to each block; `None`: none was.
-    last: Vec<Option<u64>>,
+    /// Number of its last acknowledged write.
+    acknowledged: u64,
+    /// The last acknowledged write to each block; empty where that is clear from the block's number.
+    last: Vec<u64>,
 }
 
 impl<'a> Judge<'a> {
     /// For a file whose writes up to `acknowledged` were.
     pub fn new(plan: &'a Plan, file: u32, acknowledged: u64) -> Self {
-        // Appended blocks have no content before their write.
-        let laid_out = (plan.pattern != Pattern::Append).then_some(0);
-        let mut last = vec![laid_out; plan.blocks() as usize];
-        for write in 1..=acknowledged {
-            if let Some(of_block) = last.get_mut(plan.block_of(file, write) as usize) {
-                *of_block = Some(write);
+        let mut last = Vec::new();
+        if plan.pattern == Pattern::Overwrite {
+            last.resize(plan.blocks() as usize, 0);
+            for write in 1..=acknowledged {
+                last[plan.block_of(file, write) as usize] = write;
             }
         }
-        Self { plan, file, last }
+        Self { plan, file, acknowledged, last }
+    }
+
+    /// How many blocks of the file can hold acknowledged writes.
+    pub fn blocks(&self) -> u64 {
+        match self.plan.pattern {
+            Pattern::Append => self.acknowledged.min(self.plan.blocks()),
+            Pattern::Overwrite | Pattern::Replace => self.plan.blocks(),
+        }
+    }
+
+    /// The last acknowledged write to a block; 0: the layout.
+    fn last(&self, block: u64) -> u64 {
+        match self.plan.pattern {
+            Pattern::Append => block + 1,
+            Pattern::Overwrite => self.last[block as usize],
+            Pattern::Replace => self.acknowledged,
+        }
+    }
+
+    /// The loss of a block that cannot be read.
+    pub fn unreadable(&self, block: u64) -> Loss {
+        Loss { block, write: self.last(block), instead: Instead::Unreadable }
     }
 
     /// Judges a block by its bytes; fewer than a block: the file ends there.
     pub fn block(&self, block: u64, bytes: &[u8]) -> State {
-        let Some(expected) = self.last.get(block as usize).copied().flatten() else { return State::Free };
+        let expected = self.last(block);
         let lost = |instead| State::Lost(Loss { block, write: expected, instead });
         if (bytes.len() as u64) < self.plan.block {
             return lost(Instead::Missing);
         }
         let (mut oldest, mut newest) = (u64::MAX, 0);
         for (sector, bytes) in (0..).zip(bytes.chunks_exact(SECTOR)) {
-            let label = match read(bytes, self.plan.seed) {
+            let label = match read(bytes, self.plan.run) {
                 FoundSector::Labelled(label) => label,
                 FoundSector::Damaged => return lost(Instead::Damaged),
                 FoundSector::Foreign => return lost(Instead::Foreign),
@@ -116,7 +139,7 @@ mod tests {
 
     fn written(plan: &Plan, file: u32, block: u64, write: u64) -> Vec<u8> {
         let mut bytes = vec![0; plan.block as usize];
-        fill(&mut bytes, plan.seed, file, block, write);
+        fill(&mut bytes, plan.run, file, block, write);
         bytes
     }
 
@@ -162,8 +185,7 @@ mod tests {
         let plan = plan(Pattern::Append);
         let judge = Judge::new(&plan, 0, 4);
         assert_eq!(judge.block(3, &written(&plan, 0, 3, 4)), State::Kept);
-        assert_eq!(judge.block(4, &[]), State::Free);
-        assert_eq!(judge.block(4, &[0; 1024]), State::Free);
+        assert_eq!((judge.blocks(), judge.unreadable(3).write), (4, 4));
         assert!(matches!(judge.block(3, &[]), State::Lost(Loss { instead: Instead::Missing, .. })));
     }
 

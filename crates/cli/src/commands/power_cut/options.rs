@@ -91,9 +91,9 @@ pub struct WriteFiles {
     /// How writes are made durable
     #[arg(long, value_enum, default_value_t = Sync::Fdatasync)]
     pub sync: Sync,
-    /// Writes before each sync (overwrite and append)
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub every: u64,
+    /// Writes before each sync, with overwrite and append [default: 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub every: Option<u64>,
     /// Size of a write, a multiple of 512 bytes
     #[arg(long, value_name = "BYTES", default_value = "4KiB")]
     pub block: Bytes,
@@ -109,7 +109,7 @@ pub struct WriteFiles {
     /// End after this time; without it, it ends with the power or Ctrl-C
     #[arg(long, value_name = "TIME")]
     pub time: Option<Duration>,
-    /// Which blocks are written, and with what; a new one each time unless given
+    /// Which blocks are written; a new one each time unless given
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 }
@@ -131,7 +131,7 @@ pub struct CheckFiles {
     /// Directory with the files, if it is not where they were written
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
-    /// Remove the files if nothing is lost
+    /// Remove the files of the run if nothing is lost
     #[arg(long)]
     pub remove: bool,
     /// Print JSON

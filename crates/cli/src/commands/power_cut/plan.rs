@@ -21,7 +21,10 @@ pub struct Plan {
     pub size: u64,
     pub files: u32,
     pub direct: bool,
+    /// Determines which block each write goes to.
     pub seed: u64,
+    /// Differs from run to run, so that sectors of another one are not taken for this one's.
+    pub run: u64,
     /// The kernel's identifier of this boot, so that `check` knows whether the machine was restarted.
     pub boot: String,
 }
@@ -71,14 +74,22 @@ impl Plan {
         if self.block > MOST_BLOCK {
             return Some(format!("--block {} is more than {MOST_BLOCK} bytes", self.block));
         }
-        let file = if self.pattern == Pattern::Replace { self.block } else { self.size };
-        (file < self.block)
-            .then(|| format!("--size {} is less than a block of {} bytes", self.size, self.block))
+        if self.pattern == Pattern::Replace {
+            return None;
+        }
+        if self.size < self.block {
+            return Some(format!("--size {} is less than a block of {} bytes", self.size, self.block));
+        }
+        let blocks = self.size / self.block;
+        (self.pattern == Pattern::Overwrite && blocks > MOST_BLOCKS)
+            .then(|| format!("--size {} is {blocks} blocks, more than {MOST_BLOCKS}", self.size))
     }
 }
 
 /// Every thread holds a block in memory.
 const MOST_BLOCK: u64 = 64 << 20;
+/// `check` holds the last write to each block in memory, 16 bytes each.
+const MOST_BLOCKS: u64 = 1 << 26;
 
 #[cfg(test)]
 pub mod tests {
@@ -95,6 +106,7 @@ pub mod tests {
             files: 2,
             direct: false,
             seed: 7,
+            run: 70,
             boot: "b".into(),
         }
     }
@@ -129,6 +141,7 @@ pub mod tests {
         assert!(wrong(|p| p.block = 0).contains("--block 0"));
         assert!(wrong(|p| p.block = 1 << 30).contains("is more than"));
         assert!(wrong(|p| p.size = 512).contains("--size 512 is less than a block"));
+        assert!(wrong(|p| p.size = 1 << 50).contains("blocks, more than"));
         assert_eq!(wrong(|_| ()), "");
     }
 }

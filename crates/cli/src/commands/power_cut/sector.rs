@@ -4,7 +4,7 @@
 //! | byte | what |
 //! |---|---|
 //! | 0 | "fthmcut1" |
-//! | 8 | seed of the run |
+//! | 8 | number of the run |
 //! | 16 | file, 4 bytes |
 //! | 20 | sector in the block, 4 bytes |
 //! | 24 | block |
@@ -43,15 +43,15 @@ pub enum FoundSector {
 }
 
 /// Fills a block for a write.
-pub fn fill(block: &mut [u8], seed: u64, file: u32, number: u64, write: u64) {
+pub fn fill(block: &mut [u8], run: u64, file: u32, number: u64, write: u64) {
     for (sector, bytes) in (0..).zip(block.chunks_exact_mut(SECTOR)) {
         bytes[..8].copy_from_slice(MAGIC);
-        bytes[8..16].copy_from_slice(&seed.to_le_bytes());
+        bytes[8..16].copy_from_slice(&run.to_le_bytes());
         bytes[16..20].copy_from_slice(&file.to_le_bytes());
         bytes[20..24].copy_from_slice(&u32::to_le_bytes(sector));
         bytes[24..32].copy_from_slice(&number.to_le_bytes());
         bytes[32..40].copy_from_slice(&write.to_le_bytes());
-        let mut word = mixed(seed ^ number, sector, write);
+        let mut word = mixed(run ^ number, sector, write);
         for part in bytes[FILL..].chunks_mut(8) {
             part.copy_from_slice(&word.to_le_bytes()[..part.len()]);
             word = word.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
@@ -62,10 +62,10 @@ pub fn fill(block: &mut [u8], seed: u64, file: u32, number: u64, write: u64) {
 }
 
 /// What a sector says of itself.
-pub fn read(bytes: &[u8], seed: u64) -> FoundSector {
+pub fn read(bytes: &[u8], run: u64) -> FoundSector {
     let four = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap_or_default());
     let eight = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or_default());
-    if bytes.len() != SECTOR || &bytes[..8] != MAGIC || eight(8) != seed {
+    if bytes.len() != SECTOR || &bytes[..8] != MAGIC || eight(8) != run {
         return FoundSector::Foreign;
     }
     if four(SUM.start) != sum(bytes) {

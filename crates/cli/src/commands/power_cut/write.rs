@@ -20,8 +20,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+/// Writes before each sync unless given.
+const EVERY: u64 = 8;
+
 pub fn run(options: &WriteFiles) -> anyhow::Result<ExitCode> {
     let plan = planned(options)?;
+    let head = head(&plan).map_err(|_| {
+        Usage(format!("the name of {} is not UTF-8, so the journal cannot hold it", plan.dir.display()))
+    })?;
     make(&plan.dir)?;
     fathom_engine::watch_signals();
     let writing = Writing {
@@ -32,7 +38,7 @@ pub fn run(options: &WriteFiles) -> anyhow::Result<ExitCode> {
         stop: AtomicBool::new(false),
         syncs: AtomicU64::new(0),
     };
-    console::line(&head(&plan)).context("the journal cannot be printed")?;
+    console::line(&head).context("the journal cannot be printed")?;
     explain(&plan);
     let failed = std::thread::scope(|scope| {
         let writing = &writing;
@@ -44,8 +50,8 @@ pub fn run(options: &WriteFiles) -> anyhow::Result<ExitCode> {
         ends.fold(None, |first: Option<anyhow::Error>, end| first.or(end.err()))
     });
     let syncs = writing.syncs.load(Ordering::Relaxed);
-    let (syncs, dir) = (console::counted(syncs, "sync"), plan.dir.display());
-    console::note(&format!("{syncs} returned; the files stay in {dir}"));
+    let (syncs, dir) = (console::counted(syncs, "acknowledgement"), plan.dir.display());
+    console::note(&format!("{syncs} printed; the files stay in {dir}"));
     if let Some(error) = failed {
         console::error(&format!("{error:#}"));
         return Ok(ExitCode::from(FAILED));
@@ -57,24 +63,31 @@ fn planned(options: &WriteFiles) -> Result<Plan, Usage> {
     if !options.dir.is_dir() {
         return Err(Usage(format!("{} is not a directory", options.dir.display())));
     }
+    if options.every.is_some() && (options.pattern == Pattern::Replace || options.sync == Sync::Dsync) {
+        return Err(Usage(
+            "--every: with --pattern replace and --sync dsync every write is durable by itself; leave it out"
+                .into(),
+        ));
+    }
     let dir = options.dir.canonicalize().map_err(|e| Usage(format!("{}: {e}", options.dir.display())))?;
     let plan = Plan {
         dir: dir.join(DIRECTORY),
         pattern: options.pattern,
         sync: options.sync,
-        every: options.every,
+        every: options.every.unwrap_or(EVERY),
         block: options.block.0,
         size: options.size.0,
         files: options.files,
         direct: options.direct,
-        seed: options.seed.unwrap_or_else(new_seed),
+        seed: options.seed.unwrap_or_else(new_number),
+        run: new_number(),
         boot: boot_id(),
     };
     plan.error().map_or(Ok(plan), |why| Err(Usage(why)))
 }
 
-/// Differs from run to run, so that the files of one are never taken for those of another.
-fn new_seed() -> u64 {
+/// Differs from run to run.
+fn new_number() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
     SplitMix64::seed_from_u64(now ^ u64::from(std::process::id())).next_u64()
 }
@@ -94,7 +107,11 @@ fn make(dir: &Path) -> anyhow::Result<()> {
         _ => anyhow::Error::new(e).context(format!("cannot make {}", dir.display())),
     })?;
     let parent = dir.parent().unwrap_or(dir);
-    sync_directory(parent).with_context(|| format!("cannot sync {}", parent.display()))
+    sync_directory(parent).map_err(|e| {
+        // The next try would take it for that of an earlier run.
+        let _ = std::fs::remove_dir(dir);
+        anyhow::Error::new(e).context(format!("cannot sync {}", parent.display()))
+    })
 }
 
 fn sync_directory(dir: &Path) -> io::Result<()> {
@@ -146,7 +163,7 @@ impl Writing<'_> {
         let mut memory = Memory::new(plan.block);
         if plan.pattern == Pattern::Overwrite {
             for block in 0..plan.blocks() {
-                fill(memory.block(), plan.seed, file, block, 0);
+                fill(memory.block(), plan.run, file, block, 0);
                 laid_out.write_all_at(memory.block(), block * plan.block)?;
                 if self.is_stopped() {
                     return Ok(());
@@ -165,7 +182,7 @@ impl Writing<'_> {
             while write < plan.last().map_or(until, |last| until.min(last)) {
                 write += 1;
                 let block = plan.block_of(file, write);
-                fill(memory.block(), plan.seed, file, block, write);
+                fill(memory.block(), plan.run, file, block, write);
                 open.write_all_at(memory.block(), block * plan.block)?;
             }
             self.sync(&open)?;
@@ -183,7 +200,7 @@ impl Writing<'_> {
             if write > 0 && self.is_over(write - 1) {
                 break;
             }
-            fill(memory.block(), plan.seed, file, 0, write);
+            fill(memory.block(), plan.run, file, 0, write);
             let open = self.opening().create_new(true).open(&new)?;
             open.write_all_at(memory.block(), 0)?;
             match write {
@@ -220,7 +237,7 @@ impl Writing<'_> {
     /// Prints that everything up to a write is durable, as far as the system says.
     fn acknowledge(&self, file: u32, write: u64) -> io::Result<()> {
         let ms = self.begun.elapsed().as_millis() as u64;
-        let line = Acknowledged { file, write, ms }.line();
+        let line = Acknowledged { file, write, ms }.line(self.plan);
         let _one = self.journal.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         console::line(&line)
             .map_err(|e| io::Error::new(e.kind(), format!("the journal cannot be printed: {e}")))?;
