@@ -62,7 +62,7 @@ pub struct Facts<'a> {
     pub attributes: Attributes,
     /// What took pages from the machine's page cache meanwhile, if the kernel reports it.
     pub evictions: Option<Evictions>,
-    /// What the machine read from swap meanwhile, if it has swap.
+    /// What the machine read from swap meanwhile; `None`: the kernel does not count it.
     pub swapped_in_bytes: Option<u64>,
     /// The file behind a loop device that grew most meanwhile, if one did.
     pub image_growth: Option<&'a ImageGrowth>,
