@@ -202,6 +202,11 @@ pub struct RunFile {
     /// Print the record as JSON instead of the summary
     #[arg(long)]
     pub json: bool,
+    /// DEVICE may be written: a block device that the workload names. Its contents are lost
+    ///
+    /// Devices in use are refused all the same. Devices in FATHOM_ALLOW_WRITE may be written, too.
+    #[arg(long, value_name = "DEVICE")]
+    pub allow_write: Vec<PathBuf>,
     #[command(flatten)]
     pub conditions: Conditions,
 }

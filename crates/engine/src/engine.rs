@@ -14,6 +14,7 @@ use crate::phase::{self, Moments};
 use crate::pooled::Pooled;
 use crate::spool::{self, Operations};
 use crate::stream_plan::StreamPlan;
+use crate::zoned::ZoneTables;
 use crate::{EngineError, Ledger, action, check, memory, priorities};
 use fathom_record::Repetition;
 use fathom_workload::drive::Quota;
@@ -189,7 +190,8 @@ impl Engine {
         let flows = Setting::new(workload, this, sets.layouts(), names, &self.ledger)?;
         let spools = self.spools(this)?;
         self.written.begin(number as u32, this)?;
-        let shared = (&pooled, spools.as_slice(), &self.written);
+        let zones = zones_of(workload, &sets, this)?;
+        let shared = (&pooled, spools.as_slice(), &self.written, &zones);
         self.ledger.settle();
         let jobs = jobs(workload, &sets, this, shared, flows.as_ref(), &self.ledger, place);
         memory::check(this, jobs.iter().map(|j| &j.2))?;
@@ -320,11 +322,33 @@ fn donor_of(workload: &Workload, sets: &Sets, donor: &Donor) -> Option<crate::st
     Some(crate::stream_plan::Donor { path: sets.path(set, 0)?, bytes })
 }
 
+/// The zones of the files of streams that are about them.
+fn zones_of(workload: &Workload, sets: &Sets, phase: &Phase) -> Result<ZoneTables, EngineError> {
+    let mut zones = ZoneTables::default();
+    let mut index = 0;
+    for group in &phase.groups {
+        for (thread, _) in instances(group) {
+            if let Program::Stream(stream) = &thread.program
+                && stream.zoned_device.is_some()
+                && let Some(path) = sets.path_of(workload, stream, index)
+            {
+                let bytes = workload
+                    .fileset(&stream.fileset)
+                    .map_or(0, |set| sets.size(set, file_of(workload, stream, index)));
+                let place = format!("phase {}, group {}", phase.name, group.name);
+                zones.add(&place, stream, &path, region_of(stream, bytes))?;
+            }
+            index += 1;
+        }
+    }
+    Ok(zones)
+}
+
 fn jobs<'a>(
     workload: &'a Workload,
     sets: &Sets,
     phase: &'a Phase,
-    (pooled, spools, written): (&'a Pooled, &'a [Option<File>], &'a ReadBackStore),
+    (pooled, spools, written, zones): (&'a Pooled, &'a [Option<File>], &'a ReadBackStore, &'a ZoneTables),
     flows: Option<&'a Setting>,
     ledger: &'a Ledger,
     place: impl Fn(usize) -> Place,
@@ -408,6 +432,7 @@ fn jobs<'a>(
                 raise: group.raise(phase),
                 pool,
                 spool: spools.get(index).and_then(Option::as_ref).map(|file| (file, spools.len())),
+                zones: stream.zoned_device.and_then(|_| zones.of(&sets.path_of(workload, stream, index)?)),
                 keeps: written.of(WrittenBy { phase: place(index).phase, worker: index as u32 }),
                 reads_back: stream.written_by.and_then(|by| written.of(by)),
             };

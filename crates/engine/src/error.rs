@@ -20,6 +20,9 @@ pub enum EngineError {
     /// Something other than a regular file is at a path to be written; the text says what.
     #[error("{} is {}, not a regular file; fathom writes only to regular files", .0.display(), .1)]
     NotAFile(PathBuf, &'static str),
+    /// A block device is at a path to be written, and nobody named it.
+    #[error("{path} is a block device, which is written only if it is named: with --allow-write={path} (fathom run, fathom fio), or in FATHOM_ALLOW_WRITE", path = .0.display())]
+    Device(PathBuf),
     /// A file given by the user backs a mounted file system.
     #[error("{} is the backing file of {}, which is in use: writing would destroy the file system mounted from it. Unmount it, or detach the device (losetup -d)", path.display(), device.display())]
     Image {

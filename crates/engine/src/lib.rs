@@ -50,6 +50,7 @@ mod start;
 mod stream_plan;
 mod usage;
 mod worker;
+mod zoned;
 
 pub use action::{Prepared, Progress, Step, is_bottomless};
 pub use backend::capability::{Capability, State};

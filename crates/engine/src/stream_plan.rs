@@ -61,6 +61,8 @@ pub(crate) struct StreamPlan<'a> {
     pub pool: Option<Pool<'a>>,
     /// File of its operation log, if that is not in the record, and the number of such workers.
     pub spool: Option<(&'a std::fs::File, usize)>,
+    /// The zones of its file, if it is about them.
+    pub zones: Option<&'a crate::zoned::ZoneTable>,
     /// Where it saves what it has written, for reading back.
     pub keeps: Option<&'a std::fs::File>,
     /// Where the extents that it reads back were saved.

@@ -18,6 +18,7 @@ mod stream;
 mod syncs;
 mod times;
 mod trims;
+mod zoned_device;
 
 use crate::ops::Sampler;
 use crate::{

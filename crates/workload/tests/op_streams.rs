@@ -87,6 +87,7 @@ fn one_stream() -> BoxedStrategy<Workload> {
             (stream.beside, stream.donor, stream.until_full, stream.no_overlap) = (None, None, false, false);
             (stream.pace.ratio, stream.pace.least, stream.pace.longest) = (None, None, None);
             stream.priorities.clear();
+            stream.zoned_device = None;
             stream.pass_over = fathom_workload::PassOver::default();
             stream.adaptive_depth = None;
             if !stream.backend.moves_data() {

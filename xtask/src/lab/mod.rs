@@ -25,7 +25,7 @@ struct GuestTest {
     programs: &'static [&'static str],
 }
 
-const TESTS: [GuestTest; 9] = [
+const TESTS: [GuestTest; 11] = [
     GuestTest { name: "boot", script: include_str!("guest/boot.sh"), programs: &[] },
     GuestTest { name: "nvme", script: include_str!("guest/nvme.sh"), programs: &["mkfs.ext4"] },
     GuestTest { name: "commands", script: include_str!("guest/commands.sh"), programs: &["fio"] },
@@ -34,7 +34,13 @@ const TESTS: [GuestTest; 9] = [
     GuestTest { name: "md", script: include_str!("guest/md.sh"), programs: &["mkfs.ext4", "mdadm"] },
     GuestTest { name: "tcp", script: include_str!("guest/tcp.sh"), programs: &["mkfs.ext4"] },
     GuestTest { name: "zram", script: include_str!("guest/zram.sh"), programs: &["mkfs.ext4"] },
-    GuestTest { name: "f2fs", script: include_str!("guest/f2fs.sh"), programs: &["mkfs.f2fs"] },
+    GuestTest { name: "zoned", script: include_str!("guest/zoned.sh"), programs: &["fio"] },
+    GuestTest { name: "scsi", script: include_str!("guest/scsi.sh"), programs: &["mkfs.ext4"] },
+    GuestTest {
+        name: "filesystems",
+        script: include_str!("guest/filesystems.sh"),
+        programs: &["mkfs.f2fs", "mkfs.btrfs", "mkfs.xfs"],
+    },
 ];
 
 /// Runs only if it is named, because it boots again and again.

@@ -232,7 +232,7 @@ fn circles(tree: &Tree) -> BTreeSet<(String, Vec<String>)> {
     let mut crates: BTreeMap<&str, BTreeMap<Path, String>> = BTreeMap::new();
     for file in tree.with_end(".rs") {
         if let Some((root, module)) = module_of(&file.path) {
-            crates.entry(root).or_default().insert(module, without_tests(&Code::of(&file.text)));
+            crates.entry(root).or_default().insert(module, without_tests(file.code()));
         }
     }
     let mut found = BTreeSet::new();

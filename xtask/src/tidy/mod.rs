@@ -4,6 +4,7 @@
 //! * [`arrows`]: crates use only crates on floors below; lints are switched on everywhere
 //! * [`circles`]: modules of a crate that use each other
 //! * [`one_program`]: tests that no program names
+//! * [`orphans`]: source files that no module names
 //! * [`source`]: opening paragraphs, stray prints, things left for later, ignored tests without a reason
 //! * [`file_names`]: files whose names do not say what is in them
 //! * [`index`]: pages of docs/ that its index does not name
@@ -22,6 +23,7 @@ mod file_names;
 mod index;
 mod one_program;
 mod options;
+mod orphans;
 mod source;
 mod text;
 mod tools;
@@ -29,9 +31,11 @@ mod type_names;
 mod words;
 
 use anyhow::{Context, Result};
+use code::Code;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// Something that is not as the house wants it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,6 +73,19 @@ pub(crate) struct File {
     /// Relative to the root, with `/`.
     path: String,
     text: String,
+    /// Read once, by the first check that asks.
+    code: OnceLock<Code>,
+}
+
+impl File {
+    fn new(path: &str, text: impl Into<String>) -> Self {
+        Self { path: path.into(), text: text.into(), code: OnceLock::new() }
+    }
+
+    /// Its Rust code, apart from comments and literals.
+    fn code(&self) -> &Code {
+        self.code.get_or_init(|| Code::of(&self.text))
+    }
 }
 
 /// The files that belong to the house: what git tracks or would track.
@@ -91,7 +108,7 @@ impl Tree {
             if let Ok(text) = String::from_utf8(bytes)
                 && !text.contains('\0')
             {
-                files.push(File { path: path.clone(), text });
+                files.push(File::new(path, text));
             }
         }
         Ok(Self { files, paths })
@@ -151,6 +168,7 @@ fn findings(tree: &Tree) -> Vec<Finding> {
     found.extend(file_names::check(tree));
     found.extend(index::check(tree));
     found.extend(one_program::check(tree));
+    found.extend(orphans::check(tree));
     found.extend(source::check(tree));
     found.extend(options::check(tree));
     found.extend(text::check(tree));
@@ -181,8 +199,7 @@ pub(crate) mod tests {
 
     /// A tree from (path, text); for the tests of the checks.
     pub(crate) fn tree(files: &[(&str, &str)]) -> Tree {
-        let files: Vec<File> =
-            files.iter().map(|(path, text)| File { path: (*path).into(), text: (*text).into() }).collect();
+        let files: Vec<File> = files.iter().map(|(path, text)| File::new(path, *text)).collect();
         let paths = files.iter().map(|f| f.path.clone()).collect();
         Tree { files, paths }
     }

@@ -26,19 +26,19 @@ fn undocumented(file: &File, line: usize, name: &str) -> Finding {
 }
 
 fn check_clap(file: &File) -> Vec<Finding> {
-    let code = Code::of(&file.text);
+    let code = file.code();
     let mut found = Vec::new();
     for (start, _) in code.code.match_indices("#[derive(") {
         let Some(end) = code.closing(start + "#[derive".len()) else { continue };
         let derives = code.code[start..end].split(|c: char| !c.is_alphanumeric() && c != '_');
         if derives.into_iter().any(|word| DERIVES.contains(&word))
-            && let Some(open) = item_body(&code, end)
+            && let Some(open) = item_body(code, end)
             && let Some(close) = code.closing(open)
         {
-            found.extend(check_members(file, &code, code.line_at(open) + 1, code.line_at(close)));
+            found.extend(check_members(file, code, code.line_at(open) + 1, code.line_at(close)));
         }
     }
-    found.extend(check_builders(file, &code));
+    found.extend(check_builders(file, code));
     found
 }
 
@@ -144,7 +144,7 @@ fn check_builders(file: &File, code: &Code) -> Vec<Finding> {
 
 /// A dialect's table: every row `Opt { ..., help: "..." }` has help that is not empty.
 fn check_table(file: &File) -> Vec<Finding> {
-    let code = Code::of(&file.text);
+    let code = file.code();
     let mut found = Vec::new();
     let mut rows = 0;
     for at in code.words("Opt") {

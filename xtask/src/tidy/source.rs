@@ -19,14 +19,14 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 fn check_file(file: &File) -> Vec<Finding> {
-    let code = Code::of(&file.text);
+    let code = file.code();
     let mut found = Vec::new();
     found.extend(opening(file));
     if is_library(&file.path) {
-        found.extend(prints(file, &code));
+        found.extend(prints(file, code));
     }
-    found.extend(unfinished(file, &code));
-    found.extend(ignored(file, &code));
+    found.extend(unfinished(file, code));
+    found.extend(ignored(file, code));
     found
 }
 

@@ -1,7 +1,6 @@
 //! The programs tests ask for against the page that tells users what they need: a test that skips for want of a program nobody
 //! ever named is a test that never runs.
 
-use super::code::Code;
 use super::{File, Finding, Tree};
 
 /// The page.
@@ -29,7 +28,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 
 /// The programs that a file asks for by name, with the line of each.
 fn asked(file: &File) -> Vec<(usize, &str)> {
-    let code = Code::of(&file.text);
+    let code = file.code();
     let calls = code.code.match_indices(CALL).filter_map(|(start, _)| {
         let open = start + CALL.len() - 1;
         let arguments = file.text.get(open + 1..code.closing(open)?)?;

@@ -1,7 +1,6 @@
 //! One name, one type: a type's name that two files of a crate define means two things to a reader who meets it in a third.
 //! Tests are left out, and so are types inside functions and modules, which nobody else sees.
 
-use super::code::Code;
 use super::{File, Finding, Tree};
 use std::collections::BTreeMap;
 
@@ -37,7 +36,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 
 /// The types that a file defines at its left margin, each with its line.
 fn types(file: &File) -> Vec<(usize, String)> {
-    let code = Code::of(&file.text).code;
+    let code = &file.code().code;
     let shown = code.find("#[cfg(test)]\nmod tests").map_or(code.as_str(), |at| &code[..at]);
     let defined = shown.lines().enumerate().filter_map(|(at, line)| {
         let line = match line.strip_prefix("pub") {

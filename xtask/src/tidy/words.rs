@@ -1,7 +1,6 @@
 //! Phrases of this house that a reader has to read twice, with what to write instead. They are looked for in comments, in strings and
 //! in Markdown outside of code.
 
-use super::code::Code;
 use super::{File, Finding, Tree};
 
 /// A phrase, as whole words in any case, and what to write instead.
@@ -39,7 +38,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 
 fn check_file(file: &File) -> Vec<Finding> {
     let text = if file.path.ends_with(".rs") {
-        Code::of(&file.text).prose(&file.text)
+        file.code().prose(&file.text)
     } else if file.path.ends_with(".md") {
         without_code(&file.text)
     } else {

@@ -290,7 +290,7 @@ fn as_operation(error: &EngineError) -> OpError {
         EngineError::Journal { directory, error } => {
             ("create".into(), directory.display().to_string(), error.raw_os_error().unwrap_or(0))
         }
-        EngineError::NotOurs(path) | EngineError::NotAFile(path, _) => {
+        EngineError::NotOurs(path) | EngineError::NotAFile(path, _) | EngineError::Device(path) => {
             ("create".into(), path.display().to_string(), libc::EEXIST)
         }
         _ => (String::new(), String::new(), 0),

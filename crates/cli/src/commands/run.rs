@@ -8,10 +8,10 @@ use crate::exit::{self, Usage};
 use crate::input;
 use crate::line::RunFile;
 use crate::run_loop::{self, Finished, Head, Listener};
-use crate::{console, epilogue, native, state};
+use crate::{consent, console, epilogue, native, state};
 use anyhow::Context as _;
 use fathom_engine::Engine;
-use fathom_workload::Workload;
+use fathom_workload::{Files, Workload};
 use indicatif::ProgressBar;
 use std::io::Read as _;
 use std::os::unix::fs::FileTypeExt as _;
@@ -64,12 +64,14 @@ fn execute(
 ) -> anyhow::Result<ExitCode> {
     if options.plan {
         // Without the leftover sweep: a plan changes nothing.
-        let engine = Engine::new(state::quiet_ledger());
+        let mut engine = Engine::new(state::quiet_ledger());
+        allow_devices(&mut engine, workload, &options.allow_write)?;
         check(&engine, workload, name)?;
         console::out(&plan::of(workload));
         return Ok(ExitCode::SUCCESS);
     }
     let mut engine = Engine::new(state::ledger());
+    allow_devices(&mut engine, workload, &options.allow_write)?;
     check(&engine, workload, name)?;
     fathom_engine::watch_signals();
     let phases = workload.phases.len() as u64 * u64::from(workload.repetitions);
@@ -125,6 +127,27 @@ fn script(options: &RunFile, common: &Common) -> anyhow::Result<ExitCode> {
 /// A workload in words.
 pub fn plan_of(workload: &Workload) -> String {
     plan::of(workload)
+}
+
+/// Allows the block devices that the command line or the environment names to be written.
+fn allow_devices(engine: &mut Engine, workload: &Workload, named: &[PathBuf]) -> Result<(), Usage> {
+    if let Some(path) = named.iter().find(|path| !is_block_device(path)) {
+        return Err(Usage(format!(
+            "--allow-write {}: this is not a block device; what may happen to files is said by `existing` in the workload",
+            path.display()
+        )));
+    }
+    let listed = workload.filesets.iter().flat_map(|set| match &set.files {
+        Files::List(paths) => paths.as_slice(),
+        Files::Numbered { .. } | Files::Tree(_) => &[],
+    });
+    let consented = listed.filter(|path| is_block_device(path) && consent::is_in_the_environment(path));
+    named.iter().chain(consented).for_each(|path| engine.ledger().allow_device(path));
+    Ok(())
+}
+
+fn is_block_device(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|about| about.file_type().is_block_device())
 }
 
 /// Checks that the engine can execute it, and that existing files support O_DIRECT if requested.

@@ -196,8 +196,16 @@ fn no_workload_gives_itself_the_permission() {
     let given = text.replace("existing = \"reuse\"", "existing = \"reuse\"\nforeign_writable = true");
     assert_ne!(given, text);
     std::fs::write(dir.path().join("w.toml"), given).unwrap();
-    fathom.run_line("run w.toml").expect_stderr("is a device, not a regular file");
+    let named = format!("--allow-write={}", device.0.display());
+    fathom
+        .run_line("run w.toml")
+        .expect_code(3)
+        .expect_stderr(&format!("is named: with {named} (fathom run"));
+    fathom.run_line("run w.toml --allow-write=w.toml").expect_code(2).expect_stderr("is not a block device");
     assert!(device.bytes() == vec![7; BYTES as usize], "it is left as it is");
+    // The command line does.
+    fathom.run_line(&format!("run w.toml {named}")).expect_code(0);
+    assert!(device.bytes() != vec![7; BYTES as usize]);
 }
 
 #[test]

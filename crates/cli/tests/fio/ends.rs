@@ -76,9 +76,9 @@ fn mistakes_point_at_their_column() {
         outcome.stderr,
         "Bad option <rww=read>\nDid you mean rw?\nfio: job a dropped\nfio: j.fio:3:1: \"rww\" is no option of a job\n  rww=read\n  ^^^^^^^^\nhint: did you mean rw?\n"
     );
-    run(&fathom, "--name=a --size=1m --zonemode=zbd")
+    run(&fathom, "--name=a --rw=randtrim --size=1m --zonemode=zbd")
         .expect_code(1)
-        .expect_stderr("zoned devices are not supported");
+        .expect_stderr("trims of zones are not supported");
 }
 
 /// A pod has any user id, and a home that is not writable.

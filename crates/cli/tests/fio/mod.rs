@@ -39,3 +39,4 @@ mod trims;
 mod users;
 mod verified;
 mod words;
+mod zoned;

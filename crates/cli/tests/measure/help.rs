@@ -21,7 +21,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
             "--no-store",
         ],
     ),
-    ("run", &["<FILE>", "--plan", "--cold", "--output", "--json", "--store", "--no-store"]),
+    ("run", &["<FILE>", "--plan", "--cold", "--output", "--json", "--allow-write", "--store", "--no-store"]),
     (
         "sweep",
         &[

@@ -503,6 +503,7 @@ fn every_option_that_is_done_is_read() {
         "--name=a --size=1m --rw=write --rate=1m --filename=there --time_based",
         "--name=a --size=1m --rw=randread --random_distribution=sequence:1",
         "--name=a --size=1m --rw=randwrite --sprandom=1",
+        "--name=a --size=1m --rw=write --zonemode=zbd --zonesize=64k",
         "--name=a --filesize=4k --ioengine=filestat",
         "--name=a --ioengine=cpuio --cpuload=50 --runtime=1",
         "--name=a --ioengine=exec --program=echo --runtime=1",

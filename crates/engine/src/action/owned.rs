@@ -34,7 +34,9 @@ pub(super) fn must_be_a_file(path: &Path, found: &Metadata) -> Result<(), Engine
         "a symbolic link"
     } else if kind.is_dir() {
         "a directory"
-    } else if kind.is_block_device() || is_bottomless(found) {
+    } else if kind.is_block_device() {
+        return Err(EngineError::Device(path.into()));
+    } else if is_bottomless(found) {
         "a device"
     } else if kind.is_char_device() {
         "a character device and none of /dev/null, /dev/zero and /dev/full"

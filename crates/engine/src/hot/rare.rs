@@ -53,6 +53,7 @@ impl<'a> Rare<'a> {
             && !lock_records
             && s.disturb_every == 0
             && !s.evict_passes
+            && s.zoned_device.is_none()
             && !listed_think
             && !s.access.is_timed()
             && !s.log_operations

@@ -156,8 +156,7 @@ impl Ledger {
         sweep::is_needed(directory)
     }
 
-    /// Allows a block device to be written: the user named it, or it has no signature. Workloads of the native format cannot
-    /// express this.
+    /// Allows a block device to be written: the user named it, or it has no signature. A workload cannot say this.
     pub fn allow_device(&mut self, path: &Path) {
         self.devices.insert(absolute(path));
     }

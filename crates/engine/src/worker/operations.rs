@@ -3,6 +3,7 @@
 use super::{Drive, Fault, StreamPlan};
 use crate::backend::Handle;
 use crate::hot::{Hot, Outcome};
+use crate::zoned;
 use fathom_workload::ops::{
     Extent, Kept, Passes, Plain, PoolOps, Region, Source, StreamOps, TurnOps, UntilSucceeded, bytes_of_a_pass,
 };
@@ -29,7 +30,8 @@ impl<'a> OperationSource<'a> {
     pub fn of(plan: &StreamPlan<'a>, rare: bool) -> Option<Self> {
         let stream = plan.stream;
         let enough = stream.pass_over.enough;
-        if !stream.evict_passes && stream.keep_written.is_none() && enough == 0 {
+        let zoned = plan.zones.is_some();
+        if !stream.evict_passes && stream.keep_written.is_none() && enough == 0 && !zoned {
             return Self::drawn(plan, rare);
         }
         // Not a plain source, as those do not report progress.
@@ -41,6 +43,9 @@ impl<'a> OperationSource<'a> {
         };
         if enough > 0 {
             ops = Box::new(UntilSucceeded::new(ops, enough));
+        }
+        if let Some(table) = plan.zones {
+            ops = zoned::moved(ops, table, stream, (plan.index, plan.region));
         }
         if stream.evict_passes {
             ops = Box::new(Passes::new(ops, stream, &parts(plan)));
@@ -54,6 +59,7 @@ impl<'a> OperationSource<'a> {
 
     fn drawn(plan: &StreamPlan<'a>, rare: bool) -> Option<Self> {
         let stream = plan.stream;
+        let region = plan.zones.map_or(plan.region, |table| table.whole_zones(plan.region));
         let listed = matches!(stream.access, fathom_workload::Access::Listed(_));
         if let Some(p) = plan.pool.as_ref().filter(|_| stream.turns.is_some()) {
             return TurnOps::new(stream, p.parts, plan.seed, plan.place)
@@ -66,11 +72,11 @@ impl<'a> OperationSource<'a> {
         if !rare
             && stream.when_stopped != WhenStopped::FinishUncounted
             && stream.verify == Verify::No
-            && let Some(plain) = Plain::of(stream, plan.region, plan.seed, plan.place)
+            && let Some(plain) = Plain::of(stream, region, plan.seed, plan.place)
         {
             return Some(Self::Plain(plain, stream.direction == Direction::Read));
         }
-        StreamOps::new(stream, plan.region, plan.seed, plan.place).map(|ops| Self::Any(Box::new(ops)))
+        StreamOps::new(stream, region, plan.seed, plan.place).map(|ops| Self::Any(Box::new(ops)))
     }
 
     /// Runs the operations through the loop compiled for this source and back-end, else through the generic one.

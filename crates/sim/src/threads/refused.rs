@@ -97,6 +97,11 @@ const CAPABILITIES: Capabilities = Capabilities {
             asked: |stream| matches!(stream.backend, Backend::Nvme(_)),
         },
         Lack {
+            what: "zones with write pointers",
+            instead: "leave them out (fio: zonemode=zbd; a workload: zoned_device)",
+            asked: |stream| stream.zoned_device.is_some(),
+        },
+        Lack {
             what: "a trim (its effect on a device is not modelled)",
             instead: "write instead, or leave it out (fio: rw=write for trimwrite, trim_percentage)",
             asked: |stream| stream.trims(),

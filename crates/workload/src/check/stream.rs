@@ -100,6 +100,7 @@ pub(super) fn errors(workload: &Workload, (phase, group): (&Phase, &Group), stre
     errors.extend(data_error(&stream.data));
     errors.extend(super::pooled::errors(group.warms_up(phase), set, stream));
     errors.extend(super::trims::errors(stream));
+    errors.extend(super::zoned_device::errors(stream));
     errors.extend(super::kept::errors(workload, (phase, group), stream));
     errors
 }

@@ -25,6 +25,7 @@ mod sealed;
 mod steady;
 mod stream;
 mod syncs;
+mod zoned_device;
 
 pub use access::{Access, Does, ListedOp, Scaled, Zone};
 pub use action::Action;
@@ -55,6 +56,7 @@ pub use stream::{
     WhenStopped,
 };
 pub use syncs::{SyncEvery, SyncRange, SyncSeries};
+pub use zoned_device::{CollectZones, ZonedDevice};
 
 use crate::Seed;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use super::{
     Access, Backend, Beside, Buffers, Data, Donor, KeepWritten, Open, Pace, PassOver, PriorityShare,
-    SyncEvery, SyncSeries, Verify, WrittenBy, is_default,
+    SyncEvery, SyncSeries, Verify, WrittenBy, ZonedDevice, is_default,
 };
 use crate::{Bytes, Duration, Seed};
 use serde::{Deserialize, Serialize};
@@ -142,6 +142,9 @@ pub struct Stream {
     /// The file that the call move-extents takes blocks from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub donor: Option<Donor>,
+    /// The file is a zoned block device, or is treated as one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zoned_device: Option<ZonedDevice>,
     /// I/O priorities of single operations. With the back-ends uring and aio.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub priorities: Vec<PriorityShare>,
@@ -199,6 +202,7 @@ impl Stream {
             until_full: false,
             beside: None,
             donor: None,
+            zoned_device: None,
             priorities: Vec::new(),
             pass_over: PassOver::default(),
         }

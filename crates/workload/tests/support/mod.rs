@@ -576,6 +576,16 @@ fn donor() -> BoxedStrategy<Donor> {
     (".*", any::<bool>()).prop_map(|(fileset, each)| Donor { fileset, each }).boxed()
 }
 
+fn zoned_device() -> BoxedStrategy<ZonedDevice> {
+    let collect =
+        (0.0..100.0, 1_u64..9).prop_map(|(above_percent, every)| CollectZones { above_percent, every });
+    (bytes(), bytes(), any::<(u32, u32)>(), any::<(bool, bool)>(), option::of(collect))
+        .prop_map(|(zone, capacity, (max_open, max_open_each), (ignore_limit, read_beyond), collect)| {
+            ZonedDevice { zone, capacity, max_open, max_open_each, ignore_limit, read_beyond, collect }
+        })
+        .boxed()
+}
+
 fn open() -> BoxedStrategy<Open> {
     let sync = prop::sample::select(vec![OpenSync::No, OpenSync::Sync, OpenSync::Dsync, OpenSync::Rsync]);
     let advice = prop::sample::select(vec![Advice::No, Advice::Sequential, Advice::Random, Advice::NoReuse]);
@@ -732,7 +742,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                 any::<bool>(),
                 prop::bool::weighted(0.05),
                 option::of(beside()),
-                option::of(donor()),
+                (option::of(donor()), option::of(zoned_device())),
                 pass_over(),
             ),
         ),
@@ -770,7 +780,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                         disturb_every,
                         log_operations,
                         when_stopped,
-                        (until_full, evict_passes, beside, donor, pass_over),
+                        (until_full, evict_passes, beside, (donor, zoned_device), pass_over),
                     ),
                 ),
             )| Stream {
@@ -818,6 +828,7 @@ pub fn stream(fileset: BoxedStrategy<String>) -> BoxedStrategy<Stream> {
                 evict_passes,
                 beside,
                 donor,
+                zoned_device,
                 priorities,
                 pass_over,
             },

@@ -126,6 +126,12 @@ pub fn apply(
             )
             .hint("leave out the rate, or give both one"));
     }
+    if only && stream.zoned_device.is_some() {
+        return Err(s.wrong(
+            "verify_only",
+            "verify_only: where a job with zonemode=zbd writes is known only when it writes",
+        ));
+    }
     if only || matches!(stream.access, Access::Listed(_)) {
         Passes::once(passes, s)?;
         // A job that writes nothing is not ended by a clock either.
@@ -158,7 +164,8 @@ pub fn apply(
             s.job
         ));
     }
-    if timed || !all || trims {
+    // On zones the writes are not where they were drawn.
+    if timed || !all || trims || stream.zoned_device.is_some() {
         stream.keep_written = Some(kept);
     }
     Ok(Checks { reads_back: true, ..Checks::default() })

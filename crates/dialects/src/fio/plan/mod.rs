@@ -52,6 +52,7 @@ mod steps;
 mod stretch;
 mod verify_options;
 mod write_iolog;
+mod zbd;
 mod zones;
 
 pub use commands::Commands;
@@ -242,6 +243,7 @@ fn job(
     if replay.is_none() {
         sequence::apply(s, rw, &mut stream, notes)?;
         align::apply(s, rw, &mut stream, notes)?;
+        zbd::apply(s, rw, &mut stream, notes)?;
         sprandom::order(s, rw, &mut stream)?;
     }
     engine::apply(s, &mut stream, rw, notes)?;

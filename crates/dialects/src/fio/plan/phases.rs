@@ -231,7 +231,7 @@ fn group(job: &Job, sets: &Sets, clone: u32, back: bool, (seed, place): (u64, op
         stream.direction = Direction::Read;
         stream.verify = read_back::check_of(&stream);
         stream.amount = fathom_workload::Amount::Pass;
-        (stream.sync_every, stream.adaptive_depth) = (None, None);
+        (stream.sync_every, stream.adaptive_depth, stream.zoned_device) = (None, None, None);
         stream.timed = fathom_workload::Timed::default();
         stream.pace = fathom_workload::Pace::default();
         if stream.keep_written.is_some() {

@@ -4,11 +4,8 @@ use super::super::UsageError;
 use super::super::number;
 use super::super::settings::Settings;
 use super::direction::Rw;
-use super::{Notes, backward, engine};
+use super::{Notes, backward};
 use fathom_workload::{Access, Bytes, Record, Stream};
-
-/// The maximum number of open zones in fio 3.42.
-const MOST_OPEN_ZONES: u64 = 4096;
 
 /// Applies the options to the order of a stream.
 pub fn apply(s: &Settings, rw: Rw, stream: &mut Stream, notes: &mut Notes) -> Result<(), UsageError> {
@@ -122,14 +119,11 @@ struct Zones {
 /// Reads the zone options. A zone size alone implies strided mode, as in older versions of fio.
 fn zones(s: &Settings) -> Result<Option<Zones>, UsageError> {
     let mode = s.word("zonemode");
-    of_zoned_devices(s)?;
     let of = |name: &'static str| s.number(name);
     let (size, range, skip) = (of("zonesize")?, of("zonerange")?, of("zoneskip")?.unwrap_or(0));
     match (mode, size.filter(|bytes| *bytes > 0)) {
-        (Some("zbd"), _) => Err(s
-            .wrong("zonemode", "zonemode=zbd: zoned devices are not supported")
-            .hint("instead: zonemode=strided, or random_distribution=zoned")),
-        (Some("none"), _) | (None, None) => Ok(None),
+        // Zoned devices: see `zbd`.
+        (Some("none" | "zbd"), _) | (None, None) => Ok(None),
         (_, None) => Err(s.wrong("zonemode", "zonemode=strided needs zonesize")),
         (_, Some(size)) => {
             let range = range.filter(|bytes| *bytes > 0).unwrap_or(size);
@@ -139,28 +133,6 @@ fn zones(s: &Settings) -> Result<Option<Zones>, UsageError> {
             Ok(Some(Zones { range: Bytes(range), gap: Bytes(skip), moved: Bytes(size) }))
         }
     }
-}
-
-/// Options of zonemode=zbd. They have no effect here, but must be valid for fio 3.42.
-fn of_zoned_devices(s: &Settings) -> Result<(), UsageError> {
-    for name in ["max_open_zones", "job_max_open_zones"] {
-        if let Some(given) = s.number(name)?.filter(|given| *given > MOST_OPEN_ZONES) {
-            return Err(engine::out_of_range(s, name, given, MOST_OPEN_ZONES));
-        }
-    }
-    for name in ["zone_reset_threshold", "zone_reset_frequency"] {
-        if let Some(given) = s
-            .floats(name)?
-            .and_then(|given| given.first().copied())
-            .filter(|given| !(0.0..=1.0).contains(given))
-        {
-            let end = if given < 0.0 { "min: 0.000000" } else { "max: 1.000000" };
-            return Err(s.wrong(name, format!("{name}={given}: 0 to 1 is expected")).fio(format!(
-                "value out of range: {given:.6} (range {end})\nfio: failed parsing {name}={given}\n"
-            )));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -321,7 +293,6 @@ mod tests {
                 "at least a block",
             ),
             ("--size=64k --rw=read --zonemode=strided", "needs zonesize"),
-            ("--size=64k --rw=read --zonemode=zbd", "zoned devices"),
             ("--size=36k --rw=rw --zonesize=8k --zoneskip=8k", "come out even"),
             ("--size=72k --rw=read:4k --nrfiles=2", "come out even"),
             ("--size=64k --rw=read:4k --nrfiles=2 --offset=8k", "come out even"),
@@ -329,26 +300,6 @@ mod tests {
             ("--size=64k --rw=read:76k --offset=16k", "begins again"),
         ] {
             let wrong = refused(&format!("--name=a --bs=4k {args}"));
-            assert!(wrong.contains(what), "{args}: {wrong}");
-        }
-    }
-
-    #[test]
-    fn options_of_zoned_devices_change_nothing_elsewhere() {
-        let limits = "--zonecapacity=4k --read_beyond_wp=1 --max_open_zones=4096 --job_max_open_zones=1 \
-                      --zone_reset_threshold=0.1 --zone_reset_frequency=1";
-        for zones in ["", "--zonesize=8k --zoneskip=4k"] {
-            let of = format!("--size=64k --rw=randwrite {zones}");
-            assert_eq!(stream(&of), stream(&format!("{of} {limits}")));
-        }
-        for (args, what) in [
-            ("--max_open_zones=4097", "0 to 4096"),
-            ("--job_max_open_zones=4097", "0 to 4096"),
-            ("--zone_reset_threshold=1.5", "0 to 1"),
-            ("--zone_reset_frequency=2", "0 to 1"),
-            (&format!("--zonemode=zbd --zonesize=8k {limits}"), "zoned devices"),
-        ] {
-            let wrong = refused(&format!("--name=a --size=64k {args}"));
             assert!(wrong.contains(what), "{args}: {wrong}");
         }
     }

@@ -7,9 +7,6 @@ const SERVICE: super::Kind =
     Word(&["roundrobin", "sequential", "random", "zipf", "pareto", "normal", "gauss"]);
 const ALLOCATE: super::Kind = Word(&["none", "native", "posix", "keep", "truncate", "0", "1"]);
 
-/// As observed in fio 3.42: the offsets of zonemode=none and strided are the same with and without them.
-const OF_ZBD: &str = "in fio, too, it affects only jobs with zonemode=zbd, and those are refused here";
-
 pub(super) static ROWS: &[FioOption] = &[
     done("filename", Text, "files, separated by colons; all clones share them"),
     done("directory", Text, "directories, assigned to the clones in turn"),
@@ -89,15 +86,31 @@ pub(super) static ROWS: &[FioOption] = &[
     done(
         "zonemode",
         Word(&["none", "strided", "zbd"]),
-        "strided: zones one after the other, with gaps between them; zbd is refused",
+        "strided: zones one after the other, with gaps between them; zbd: writes go to the write pointers of a zoned device, or of zones of zonesize laid over a file",
     ),
-    also(done("zonesize", super::Kind::Bytes, "bytes moved in a zone before the next one"), &["zone_size"]),
+    also(
+        done(
+            "zonesize",
+            super::Kind::Bytes,
+            "bytes moved in a zone before the next one; zbd: size of a zone that is not the device's",
+        ),
+        &["zone_size"],
+    ),
     done("zonerange", super::Kind::Bytes, "size of a zone (zonesize without it)"),
     done("zoneskip", super::Kind::Bytes, "bytes between two zones"),
-    harmless("zonecapacity", super::Kind::Bytes, "usable part of a zone", OF_ZBD),
-    harmless("read_beyond_wp", Bool, "read behind the write pointer", OF_ZBD),
-    harmless("max_open_zones", Number, "open zones of all jobs", OF_ZBD),
-    harmless("job_max_open_zones", Number, "open zones of a job", OF_ZBD),
-    harmless("zone_reset_threshold", super::Kind::Float, "when zones are reset", OF_ZBD),
-    harmless("zone_reset_frequency", super::Kind::Float, "how often zones are reset", OF_ZBD),
+    done("zonecapacity", super::Kind::Bytes, "zbd: writable part of a zone of zonesize"),
+    done("read_beyond_wp", Bool, "zbd: reads may go beyond the write pointer"),
+    done("max_open_zones", Number, "zbd: maximum number of partly written zones, of all jobs"),
+    done("job_max_open_zones", Number, "zbd: maximum number of partly written zones of a job"),
+    done("ignore_zone_limits", Bool, "zbd: ignore the device's maximum number of open zones"),
+    done(
+        "zone_reset_threshold",
+        super::Kind::Float,
+        "zbd: share of the region that has to be written before zone_reset_frequency applies",
+    ),
+    done(
+        "zone_reset_frequency",
+        super::Kind::Float,
+        "zbd: share of the writes before which their zone is reset",
+    ),
 ];
