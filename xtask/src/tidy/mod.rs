@@ -245,7 +245,13 @@ pub(crate) mod tests {
         let found = findings(&Tree::read(house.path()).unwrap());
         assert_eq!(
             places(&found),
-            ["crates/workload/src/a.rs:1", "crates/workload/src/a.rs:1", "docs/a.md:1", "docs/a.md:1"]
+            [
+                "crates/workload/src/a.rs:0",
+                "crates/workload/src/a.rs:1",
+                "crates/workload/src/a.rs:1",
+                "docs/a.md:1",
+                "docs/a.md:1"
+            ]
         );
         assert!(!run(house.path()).unwrap());
         assert!(found.iter().all(|f| f.to_string().contains(": ")));
@@ -258,7 +264,7 @@ pub(crate) mod tests {
             "//! A long file, as tables of options and state machines sometimes are.\n{}",
             "// x\n".repeat(1300)
         );
-        write(house.path(), "crates/workload/src/long.rs", long);
+        write(house.path(), "crates/workload/src/lib.rs", long);
         let found = findings(&Tree::read(house.path()).unwrap());
         assert_eq!(found.len(), 1);
         assert!(found[0].warning && found[0].to_string().contains("warning: "), "{}", found[0]);
